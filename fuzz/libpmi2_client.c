@@ -37,7 +37,7 @@ static int use(void *arg, struct slice value, struct errmsg *err)
     return MEMBER_OK;
 }
 
-static void spawn(struct membership *m, uint8_t *sum, struct errmsg *err)
+static void spawn(struct pmi2_client *m, uint8_t *sum, struct errmsg *err)
 {
     static const struct jobs_command command = { .program = "p", .nprocs = 3 };
     int errors[3];
@@ -48,7 +48,7 @@ static void spawn(struct membership *m, uint8_t *sum, struct errmsg *err)
     jobs_spawn(m, &request, err);
 }
 
-static void step(struct membership *m, unsigned what, struct errmsg *err)
+static void step(struct pmi2_client *m, unsigned what, struct errmsg *err)
 {
     uint8_t sum = 0;
     struct jobs_ring ring = { .use = use, .left = &sum, .right = &sum };
@@ -82,7 +82,7 @@ static void say(int fd, const void *bytes, size_t n)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct client_env env = { .wireup_fd = -1, .rank = 1, .size = 4 };
-    struct membership *m = NULL;
+    struct pmi2_client *m = NULL;
     struct lock gate = LOCK_INIT;
     struct errmsg err;
     const char *start;

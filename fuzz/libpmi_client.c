@@ -38,7 +38,7 @@ static int use(void *arg, struct slice value, struct errmsg *err)
     return CLIENT_OK;
 }
 
-static void spawn(struct client *c, struct errmsg *err)
+static void spawn(struct pmi1_client *c, struct errmsg *err)
 {
     static const struct services_command command = { .program = "p", .nprocs = 3 };
     int errors[3];
@@ -49,7 +49,7 @@ static void spawn(struct client *c, struct errmsg *err)
     services_spawn(c, &request, err);
 }
 
-static void clique(struct client *c, struct errmsg *err)
+static void clique(struct pmi1_client *c, struct errmsg *err)
 {
     uint32_t count;
     int *ranks;
@@ -58,7 +58,7 @@ static void clique(struct client *c, struct errmsg *err)
         free(ranks);
 }
 
-static void step(struct client *c, unsigned what, struct errmsg *err)
+static void step(struct pmi1_client *c, unsigned what, struct errmsg *err)
 {
     char *key = malloc(ROOM), *value = malloc(ROOM);
     const struct space_pair pair = { key, value, ROOM, ROOM };
@@ -101,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct client_env env = { .wireup_fd = -1, .rank = 1, .size = 4 };
     struct lock gate = LOCK_INIT;
-    struct client *c = NULL;
+    struct pmi1_client *c = NULL;
     struct errmsg err;
     const char *start;
     int ends[2];

@@ -31,7 +31,7 @@ static void hear(struct state *s, struct slice bytes)
     if (msg_read(bytes, &a, &in, &err) == 0 && in.kind == MSG_overlay)
         m = overlay_codec_in(&in, COUNT);
     if (m)
-        overlay_hear(&s->o, m);
+        overlay_receive(&s->o, m);
     arena_free(&a);
 }
 
@@ -67,7 +67,7 @@ static void happen(struct state *s, unsigned byte)
     case 6: overlay_shun(&s->o, p); break;
     default:
         if (s->o.config.me == 0) {
-            overlay_tell(&s->o, SLICE("word"));
+            overlay_broadcast(&s->o, SLICE("word"));
             overlay_lose(&s->o, p);
         }
         break;

@@ -147,8 +147,8 @@ static void try_bond(struct slice bytes)
     struct core c;
 
     core_init(&c, 1);
-    proc_connect_heard(&c, bytes, true);
-    proc_connect_heard(&c, bytes, false);
+    proc_connect_receive(&c, bytes, true);
+    proc_connect_receive(&c, bytes, false);
     core_free(&c);
 }
 

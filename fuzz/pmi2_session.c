@@ -25,7 +25,7 @@ static const char *const starts[] = {
 
 static void say(struct world *w, struct peer *p, const void *bytes, size_t n)
 {
-    world_say(w, p, slice_mem(bytes, n));
+    world_write(w, p, slice_mem(bytes, n));
 }
 
 static void say_text(struct world *w, struct peer *p, const char *text)

@@ -354,14 +354,14 @@ static void tell(struct room *m, const char *key, const void *what, pmix_data_ty
     pmix_info_t info;
 
     PMIx_Info_load(&info, key, what, type);
-    nspace_tell(m->s, m->job, &info, 1);
+    nspace_add(m->s, m->job, &info, 1);
     PMIx_Info_destruct(&info);
 }
 
 static void enter(struct room *m)
 {
-    const struct pserver_options o = { .uid = NOT_TOLD,
-                                       .gid = NOT_TOLD,
+    const struct pserver_options o = { .uid = ID_UNSET,
+                                       .gid = ID_UNSET,
                                        .progress = PSERVER_PROGRAM,
                                        .hostname = "a",
                                        .tmpdir = "/nowhere" };
@@ -445,7 +445,7 @@ static void tell_packed(struct room *m, struct slice words)
     infos = punpack_list(&r, PMIX_INFO, &n);
     pserver_lock(m->s);
     if (infos)
-        nspace_tell(m->s, m->job, infos, n);
+        nspace_add(m->s, m->job, infos, n);
     pserver_unlock(m->s);
     pmem_free(ptype_find(PMIX_INFO), infos, n, NULL);
     free(infos);

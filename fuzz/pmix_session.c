@@ -86,7 +86,7 @@ static void say(struct room *m, uint32_t who, struct slice bytes)
 
     if (bytes.len && !p->session)
         m->text[who] = (unsigned char)bytes.ptr[0] != 0xff;
-    world_say(&m->w, p, bytes);
+    world_write(&m->w, p, bytes);
     for (uint32_t i = 0; i < SPEAKERS; i++) {
         if (m->text[i])
             buf_take(&m->peers[i]->out, buf_len(&m->peers[i]->out));

@@ -52,17 +52,17 @@ struct cluster_node {
 /* One end of a link between two nodes. */
 struct router_link {
     struct list link; /* of its node; alone: it is closed */
-    struct router_link *far;
+    struct router_link *peer;
     struct cluster_node *node;
     uint32_t other;
     bool up;
 };
 
 /* What is on its way on a link. */
-struct cluster_mail {
+struct cluster_message {
     struct list link;
     struct router_link *end; /* the receiving one */
-    enum cluster_mail_kind { CLUSTER_BYTES, CLUSTER_UP, CLUSTER_CLOSED, CLUSTER_BROKEN } kind;
+    enum cluster_message_kind { CLUSTER_BYTES, CLUSTER_UP, CLUSTER_CLOSED, CLUSTER_BROKEN } kind;
     size_t len;
     char bytes[];
 };
@@ -71,7 +71,7 @@ struct cluster {
     struct cluster_node nodes[CLUSTER_NODES];
     uint32_t nnodes, njobs;
     struct peer *peers[CLUSTER_JOBS][CLUSTER_RANKS];
-    struct list mail;
+    struct list messages;
     struct router_link *pairs[4 * CLUSTER_NODES]; /* all links that have been made */
     uint32_t npairs;
     uint64_t rand, now; /* of the routers */
@@ -123,9 +123,10 @@ static void cluster_plan(struct job_map *p, uint32_t ranks, uint32_t nodes, bool
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
-static void cluster_post(struct router_link *end, enum cluster_mail_kind kind, struct slice bytes)
+static void cluster_queue(struct router_link *end, enum cluster_message_kind kind,
+                          struct slice bytes)
 {
-    struct cluster_mail *m = calloc(1, sizeof *m + bytes.len);
+    struct cluster_message *m = calloc(1, sizeof *m + bytes.len);
 
     m->end = end;
     m->kind = kind;
@@ -133,7 +134,7 @@ static void cluster_post(struct router_link *end, enum cluster_mail_kind kind, s
     if (bytes.len)
         memcpy(m->bytes, bytes.ptr, bytes.len);
     list_init(&m->link);
-    list_append(&end->node->cluster->mail, &m->link);
+    list_append(&end->node->cluster->messages, &m->link);
 }
 
 /* A link whose ends are not up; that of the first node. */
@@ -142,7 +143,7 @@ static struct router_link *cluster_link(struct cluster *c, uint32_t a, uint32_t 
     struct router_link *pair = calloc(2, sizeof *pair);
 
     for (int i = 0; i < 2; i++) {
-        pair[i].far = &pair[1 - i];
+        pair[i].peer = &pair[1 - i];
         pair[i].node = &c->nodes[i ? b : a];
         pair[i].other = i ? a : b;
         list_init(&pair[i].link);
@@ -163,7 +164,7 @@ static int cluster_send(struct router_link *l, struct slice bytes)
 {
     if (!l->up || list_empty(&l->link))
         return -EPIPE;
-    cluster_post(l->far, CLUSTER_BYTES, bytes);
+    cluster_queue(l->peer, CLUSTER_BYTES, bytes);
     return 0;
 }
 
@@ -175,14 +176,14 @@ static size_t cluster_waiting(const struct router_link *l)
 
 static void cluster_end(struct router_link *l)
 {
-    cluster_post(l->far, CLUSTER_CLOSED, SLICE_NULL);
-    cluster_post(l, CLUSTER_CLOSED, SLICE_NULL);
+    cluster_queue(l->peer, CLUSTER_CLOSED, SLICE_NULL);
+    cluster_queue(l, CLUSTER_CLOSED, SLICE_NULL);
 }
 
 static void cluster_drop(struct router_link *l)
 {
     list_unlink(&l->link);
-    cluster_post(l->far, CLUSTER_BROKEN, SLICE_NULL);
+    cluster_queue(l->peer, CLUSTER_BROKEN, SLICE_NULL);
 }
 
 /* There are links of the tree only: pieces of exchanges are relayed. */
@@ -269,8 +270,8 @@ static struct router_link *cluster_join(void *arg, uint32_t to)
     struct cluster_node *n = arg;
     struct router_link *l = cluster_link(n->cluster, n->router.config.me, to);
 
-    cluster_post(l->far, CLUSTER_UP, SLICE_NULL);
-    cluster_post(l, CLUSTER_UP, SLICE_NULL);
+    cluster_queue(l->peer, CLUSTER_UP, SLICE_NULL);
+    cluster_queue(l, CLUSTER_UP, SLICE_NULL);
     return l;
 }
 
@@ -352,7 +353,7 @@ __attribute__((unused)) static void cluster_open_by(struct cluster *c, uint32_t 
     c->nnodes = nodes;
     c->rand = seed;
     c->now = 1;
-    list_init(&c->mail);
+    list_init(&c->messages);
     log_capture_open(&c->log);
     for (uint32_t i = 0; i < nodes; i++) {
         struct cluster_node *n = &c->nodes[i];
@@ -470,27 +471,27 @@ static void cluster_effects(struct cluster *c)
 }
 
 /* The next message: the first one on a link that the seed picks. */
-static struct cluster_mail *cluster_next(struct cluster *c)
+static struct cluster_message *cluster_next(struct cluster *c)
 {
-    struct cluster_mail *chosen = NULL;
+    struct cluster_message *chosen = NULL;
     uint32_t n = 0;
 
-    LIST_EACH(l, &c->mail)
+    LIST_EACH(l, &c->messages)
     {
-        struct cluster_mail *m = LIST_OF(l, struct cluster_mail, link);
+        struct cluster_message *m = LIST_OF(l, struct cluster_message, link);
         if (rand_below(&c->rand, ++n) == 0)
             chosen = m;
     }
-    LIST_EACH(k, &c->mail)
+    LIST_EACH(k, &c->messages)
     {
-        struct cluster_mail *m = LIST_OF(k, struct cluster_mail, link);
+        struct cluster_message *m = LIST_OF(k, struct cluster_message, link);
         if (m->end == chosen->end)
             return m;
     }
     return chosen;
 }
 
-static void cluster_deliver(struct cluster *c, struct cluster_mail *m)
+static void cluster_deliver(struct cluster *c, struct cluster_message *m)
 {
     struct router_link *l = m->end;
     struct router *r = &l->node->router;
@@ -517,9 +518,9 @@ static void cluster_deliver(struct cluster *c, struct cluster_mail *m)
 /* Delivers one message, and carries out what it causes.  False: there is none. */
 static bool cluster_step(struct cluster *c)
 {
-    struct cluster_mail *m;
+    struct cluster_message *m;
 
-    if (list_empty(&c->mail))
+    if (list_empty(&c->messages))
         return false;
     m = cluster_next(c);
     list_unlink(&m->link);
@@ -573,8 +574,8 @@ __attribute__((unused)) static void cluster_die(struct cluster *c, uint32_t node
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-__attribute__((unused)) static void cluster_say(struct cluster *c, uint32_t job, uint32_t rank,
-                                                struct slice bytes)
+__attribute__((unused)) static void cluster_write(struct cluster *c, uint32_t job, uint32_t rank,
+                                                  struct slice bytes)
 {
     struct cluster_node *n = cluster_of(c, job, rank);
 
@@ -583,8 +584,8 @@ __attribute__((unused)) static void cluster_say(struct cluster *c, uint32_t job,
     cluster_settle(c);
 }
 
-__attribute__((unused)) static const char *cluster_heard(struct cluster *c, uint32_t job,
-                                                         uint32_t rank)
+__attribute__((unused)) static const char *cluster_received(struct cluster *c, uint32_t job,
+                                                            uint32_t rank)
 {
     static char text[1 << 14];
     struct peer *p = c->peers[job][rank];

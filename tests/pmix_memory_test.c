@@ -229,7 +229,7 @@ static pmix_status_t run_topologies(const void *with)
     pmix_topology_t t = PMIX_TOPOLOGY_STATIC_INIT, u = PMIX_TOPOLOGY_STATIC_INIT;
     pmix_data_buffer_t b = PMIX_DATA_BUFFER_STATIC_INIT;
     pmix_cpuset_t set = PMIX_CPUSET_STATIC_INIT;
-    pmix_device_distance_t *far = NULL;
+    pmix_device_distance_t *distances = NULL;
     size_t n = 0;
     int32_t one = 1;
     pmix_status_t rc = PMIx_Load_topology(&t);
@@ -237,12 +237,12 @@ static pmix_status_t run_topologies(const void *with)
     if (rc == PMIX_SUCCESS)
         rc = PMIx_Parse_cpuset_string(with, &set);
     if (rc == PMIX_SUCCESS)
-        rc = PMIx_Compute_distances(&t, &set, NULL, 0, &far, &n);
+        rc = PMIx_Compute_distances(&t, &set, NULL, 0, &distances, &n);
     if (rc == PMIX_SUCCESS)
         rc = PMIx_Data_pack(NULL, &b, &t, 1, PMIX_TOPO);
     if (rc == PMIX_SUCCESS)
         rc = PMIx_Data_unpack(NULL, &b, &u, &one, PMIX_TOPO);
-    PMIx_Device_distance_free(far, n);
+    PMIx_Device_distance_free(distances, n);
     PMIx_Cpuset_destruct(&set);
     PMIx_Topology_destruct(&t);
     PMIx_Topology_destruct(&u);

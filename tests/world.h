@@ -119,7 +119,7 @@ __attribute__((unused)) static void world_settle(struct world *w)
 }
 
 /* What has been said on the connection since the last call. */
-__attribute__((unused)) static const char *world_heard(struct peer *p)
+__attribute__((unused)) static const char *world_received(struct peer *p)
 {
     static char text[1 << 16];
     struct slice s = buf_slice(&p->out);
@@ -129,7 +129,7 @@ __attribute__((unused)) static const char *world_heard(struct peer *p)
     return text;
 }
 
-__attribute__((unused)) static void world_say(struct world *w, struct peer *p, struct slice bytes)
+__attribute__((unused)) static void world_write(struct world *w, struct peer *p, struct slice bytes)
 {
     server_deliver(&w->server, INPUT_AT(++w->now, in, .connection = p->id, .bytes = bytes));
     world_settle(w);

@@ -31,9 +31,9 @@ bool dispatch_effect(struct dispatch *d, const struct effect *e, uint64_t now_ns
     }
 }
 
-static void hear_states(struct dispatch *d, const struct op_proc_states *m)
+static void on_states(struct dispatch *d, const struct op_proc_states *m)
 {
-    struct job *changed = job_states_hear(&d->context, m);
+    struct job *changed = job_states_receive(&d->context, m);
 
     if (changed && d->config.on_proc_states)
         d->config.on_proc_states(d->config.arg, changed);
@@ -51,10 +51,10 @@ bool dispatch_message(struct dispatch *d, const struct msg *m, uint64_t now_ns)
     case MSG_spawn_request:
     case MSG_answer:
     case MSG_who:
-    case MSG_collective_query: rpc_hear(&d->rpc, m, now_ns); return true;
-    case MSG_subscribe_exits: events_hear(&d->events, m->from); return true;
-    case MSG_listen: iof_forward_hear(&d->iof, m->from, &m->u.listen); return true;
-    case MSG_proc_states: hear_states(d, &m->u.proc_states); return true;
+    case MSG_collective_query: rpc_receive(&d->rpc, m, now_ns); return true;
+    case MSG_subscribe_exits: events_receive(&d->events, m->from); return true;
+    case MSG_listen: iof_forward_receive(&d->iof, m->from, &m->u.listen); return true;
+    case MSG_proc_states: on_states(d, &m->u.proc_states); return true;
     case MSG_modex_reply:
     case MSG_collective_reply:
     case MSG_event:

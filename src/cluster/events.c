@@ -56,7 +56,7 @@ static void send_kept(void *arg, const struct op_event *e)
     send_queue_to(n->queue, &m, n->position);
 }
 
-void events_hear(struct events *s, uint32_t from)
+void events_receive(struct events *s, uint32_t from)
 {
     const struct core_context *x = s->context;
     struct newcomer n = { x->queue, from };

@@ -21,7 +21,7 @@ void events_close(struct events *s); /* harmless twice, and on zeroed memory */
 void events_effect(struct events *s, const struct effect *e);
 
 /* MSG_event or _subscribe_exits. */
-void events_hear(struct events *s, uint32_t from);
+void events_receive(struct events *s, uint32_t from);
 
 /* That daemon is lost. */
 void events_lost(struct events *s, uint32_t position);

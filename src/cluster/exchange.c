@@ -170,7 +170,7 @@ static void go_on(struct overlay *o, struct gather *c)
         gather_finish(o, c);
 }
 
-static void tell_peers(struct overlay *o, const struct gather *c)
+static void emit_peers(struct overlay *o, const struct gather *c)
 {
     struct overlay_event *e = calloc(1, sizeof *e);
 
@@ -200,7 +200,7 @@ void exchange_begin(struct overlay *o, struct gather *c)
         return;
     }
     c->me = rank_set_rank(&c->all, o->config.me);
-    tell_peers(o, c);
+    emit_peers(o, c);
     if (c->steps && !send_step(o, c, 0)) {
         o->no_memory = true;
         return;

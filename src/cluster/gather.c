@@ -129,7 +129,7 @@ static void trim(struct overlay *o)
         forget_done(o, LIST_OF(list_first(&o->dones), struct gather, link));
 }
 
-static void tell_end(struct overlay *o, const struct gather *c)
+static void emit_end(struct overlay *o, const struct gather *c)
 {
     struct overlay_event *e = calloc(1, sizeof *e);
 
@@ -154,7 +154,7 @@ void gather_finish(struct overlay *o, struct gather *c)
     struct slice key = slice_mem(c->key, c->key_len);
 
     if (c->mine)
-        tell_end(o, c);
+        emit_end(o, c);
     map_del(&o->pending, key);
     forget_done(o, gather_find(&o->done, c->what, c->generation));
     list_unlink(&c->link);
@@ -299,7 +299,7 @@ static bool is_for_exchange(const struct overlay *o, const struct gather *c)
     return c->withheld || c->bytes > overlay_border(&o->config, c->all.count);
 }
 
-static void tell_decision(struct overlay *o, const struct gather *c)
+static void emit_decision(struct overlay *o, const struct gather *c)
 {
     struct overlay_event *e = calloc(1, sizeof *e);
 
@@ -320,7 +320,7 @@ void gather_advance(struct overlay *o, struct gather *c)
         return;
     if (o->config.me == 0) {
         c->exchanges = is_for_exchange(o, c);
-        tell_decision(o, c);
+        emit_decision(o, c);
         settle(o, c);
     } else if (o->parent != TREE_NONE) {
         send_gathering(o, c);

@@ -22,26 +22,27 @@ void iof_forward_effect(struct iof_forward *f, const struct effect *e)
 /* One subscriber on another node, which gets output. */
 struct delivery {
     const struct core_context *context;
-    const struct iof_subscription *ear;
+    const struct iof_subscription *subscription;
 };
 
 static void deliver(void *arg, uint32_t rank, uint16_t channel, struct slice bytes)
 {
     const struct delivery *d = arg;
     struct send_queue *q = d->context->queue;
-    struct msg m =
-        MSG_WITH(iof_data, .subscription = d->ear->id, .nspace = slice_str(d->ear->nspace),
-                 .rank = rank, .channel = channel, .bytes = bytes);
+    struct msg m = MSG_WITH(iof_data, .subscription = d->subscription->id,
+                            .nspace = slice_str(d->subscription->nspace), .rank = rank,
+                            .channel = channel, .bytes = bytes);
 
-    if (!(d->ear->channels & channel))
+    if (!(d->subscription->channels & channel))
         return;
     /* A subscriber that does not read loses data, as on one node, so that we need not keep it. */
-    if (bytes.len && router_waiting(q->config.router, d->ear->position) > LIMIT_LISTENER_QUEUE)
+    if (bytes.len &&
+        router_waiting(q->config.router, d->subscription->position) > LIMIT_LISTENER_QUEUE)
         return;
-    send_queue_to(q, &m, d->ear->position);
+    send_queue_to(q, &m, d->subscription->position);
 }
 
-void iof_forward_hear(struct iof_forward *f, uint32_t from, const struct op_listen *m)
+void iof_forward_receive(struct iof_forward *f, uint32_t from, const struct op_listen *m)
 {
     const struct core_context *x = f->context;
     struct delivery d = { .context = x };
@@ -50,9 +51,9 @@ void iof_forward_hear(struct iof_forward *f, uint32_t from, const struct op_list
         iof_subscribers_drop(&f->subscribers, from, m->subscription);
         return;
     }
-    d.ear = iof_subscribers_add(&f->subscribers, from, m->subscription, m->nspace, m->rank,
-                                m->channels);
-    if (d.ear) /* kept output comes first */
+    d.subscription = iof_subscribers_add(&f->subscribers, from, m->subscription, m->nspace, m->rank,
+                                         m->channels);
+    if (d.subscription) /* kept output comes first */
         x->calls.recall(x->arg, m->nspace, m->rank, deliver, &d);
 }
 
@@ -67,9 +68,10 @@ bool iof_forward_output(struct iof_forward *f, const struct job *j, uint32_t ran
     struct delivery d = { .context = f->context };
     bool wanted = false;
 
-    while ((d.ear = iof_subscribers_next(&f->subscribers, d.ear, j->nspace, rank))) {
+    while (
+        (d.subscription = iof_subscribers_next(&f->subscribers, d.subscription, j->nspace, rank))) {
         deliver(&d, rank, channel, bytes);
-        wanted = wanted || (d.ear->channels & channel);
+        wanted = wanted || (d.subscription->channels & channel);
     }
     return wanted;
 }

@@ -19,7 +19,7 @@ void iof_forward_close(struct iof_forward *f); /* harmless twice, and on zeroed 
 void iof_forward_effect(struct iof_forward *f, const struct effect *e);
 
 /* MSG_listen or _iof_data. */
-void iof_forward_hear(struct iof_forward *f, uint32_t from, const struct op_listen *m);
+void iof_forward_receive(struct iof_forward *f, uint32_t from, const struct op_listen *m);
 
 /* Whether a subscriber on another node wants that process's output. */
 bool iof_forward_wanted(const struct iof_forward *f, const struct job *j, uint32_t rank);

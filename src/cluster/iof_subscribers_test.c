@@ -6,8 +6,8 @@
 #include "tests/tap.h"
 
 /* The subscriptions to a process, "position:id ..." */
-static bool hear(const struct iof_subscribers *e, const char *nspace, uint32_t rank,
-                 const char *want)
+static bool receives(const struct iof_subscribers *e, const char *nspace, uint32_t rank,
+                     const char *want)
 {
     struct buf text = BUF_NULL(1024);
     bool same;
@@ -27,19 +27,20 @@ int main(void)
 
     iof_subscribers_free(&e);
     iof_subscribers_init(&e);
-    OK(hear(&e, "job", 1, ""));
+    OK(receives(&e, "job", 1, ""));
     OK(iof_subscribers_add(&e, 2, 7, SLICE("job"), 1, 2) &&
        iof_subscribers_add(&e, 2, 7, SLICE("job"), JOB_NO_RANK, 2));
     OK(iof_subscribers_add(&e, 2, 8, SLICE("job"), 0, 2) &&
        iof_subscribers_add(&e, 3, 7, SLICE("jo"), 1, 2));
     OK(iof_subscribers_add(&e, 3, 8, SLICE("job"), 1, 6));
-    OK_F(hear(&e, "job", 1, "2:7 3:8 "), "a demand that names it twice comes once");
-    OK(hear(&e, "job", 0, "2:7 2:8 ") && hear(&e, "job", 5, "2:7 ") && hear(&e, "jo", 1, "3:7 "));
+    OK_F(receives(&e, "job", 1, "2:7 3:8 "), "a demand that names it twice comes once");
+    OK(receives(&e, "job", 0, "2:7 2:8 ") && receives(&e, "job", 5, "2:7 ") &&
+       receives(&e, "jo", 1, "3:7 "));
     iof_subscribers_drop(&e, 2, 8);
     iof_subscribers_drop(&e, 4, 7);
-    OK(hear(&e, "job", 0, "2:7 "));
+    OK(receives(&e, "job", 0, "2:7 "));
     iof_subscribers_lost(&e, 3);
-    OK(hear(&e, "job", 1, "2:7 ") && hear(&e, "jo", 1, ""));
+    OK(receives(&e, "job", 1, "2:7 ") && receives(&e, "jo", 1, ""));
     iof_subscribers_free(&e);
     return tap_done();
 }

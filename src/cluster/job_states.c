@@ -52,7 +52,7 @@ static bool is_old(const struct core_context *x, const struct job *j, uint32_t r
            (job_rank_is_here(j, rank) || j->procs[rank].state == PROC_STATE_GONE);
 }
 
-struct job *job_states_hear(const struct core_context *x, const struct op_proc_states *m)
+struct job *job_states_receive(const struct core_context *x, const struct op_proc_states *m)
 {
     struct job *j = core_context_job(x, m->job);
 

@@ -21,6 +21,6 @@ void job_states_ask_end(const struct core_context *x, uint32_t job, uint32_t cul
 
 /* MSG_proc_states, _abort, _kill, _tie, _bond or _space.  The job whose processes have changed;
  * NULL: of none. */
-struct job *job_states_hear(const struct core_context *x, const struct op_proc_states *m);
+struct job *job_states_receive(const struct core_context *x, const struct op_proc_states *m);
 
 #endif

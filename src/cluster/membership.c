@@ -16,8 +16,8 @@ enum { MEMBERSHIP_ARENA = 1 << 30 };
 /* These go from neighbour to neighbour only; a daemon with a new neighbour requests them again. */
 static bool is_near(enum overlay_kind kind)
 {
-    return kind == OVERLAY_MSG_GATHER || kind == OVERLAY_MSG_RESULT || kind == OVERLAY_MSG_TELL ||
-           kind == OVERLAY_MSG_HELLO;
+    return kind == OVERLAY_MSG_GATHER || kind == OVERLAY_MSG_RESULT ||
+           kind == OVERLAY_MSG_BROADCAST || kind == OVERLAY_MSG_HELLO;
 }
 
 /* Large, and between any two daemons. */
@@ -124,7 +124,7 @@ static void take_broadcast(struct membership *m, const struct overlay_event *e)
 /* Launcher: another daemon's message to all. */
 static void pass_on(struct membership *m, const struct overlay_event *e)
 {
-    if (e->blocks && overlay_tell(&m->overlay, e->blocks->block) < 0)
+    if (e->blocks && overlay_broadcast(&m->overlay, e->blocks->block) < 0)
         m->overlay.no_memory = true;
     take_broadcast(m, e);
 }
@@ -176,7 +176,7 @@ static void take_event(struct membership *m, const struct overlay_event *e)
         break;
     case OVERLAY_EXCHANGING: prepare(m, &e->peers); break;
     case OVERLAY_REPORTED: pass_on(m, e); break;
-    case OVERLAY_TOLD: take_broadcast(m, e); break;
+    case OVERLAY_BROADCAST: take_broadcast(m, e); break;
     case OVERLAY_LOST: take_loss(m, e->from); break;
     case OVERLAY_BEHIND:
         step(m, MEMBERSHIP_EVENT_FAIL, "missed broadcasts are no longer available");
@@ -212,11 +212,11 @@ static void settled(struct membership *m)
         m->config.calls.on_settled(m->config.arg);
 }
 
-static void hear_overlay(struct membership *m, const struct msg *in)
+static void on_overlay(struct membership *m, const struct msg *in)
 {
     struct overlay_msg *o = decode(m, in);
 
-    if (!o || overlay_hear(&m->overlay, o) != 0)
+    if (!o || overlay_receive(&m->overlay, o) != 0)
         log_error(m->config.log, "the daemon at position %u sent an invalid collective message",
                   in->from);
     turn(m);
@@ -230,7 +230,7 @@ static void on_message(void *arg, const struct msg *in)
         m->config.calls.on_message(m->config.arg, in);
         return;
     }
-    hear_overlay(m, in);
+    on_overlay(m, in);
     settled(m);
 }
 
@@ -298,7 +298,7 @@ int membership_broadcast(struct membership *m, struct msg *out)
     msg_write(out, &bytes);
     if (buf_ok(&bytes))
         rc = out->from ? overlay_report(&m->overlay, buf_slice(&bytes))
-                       : overlay_tell(&m->overlay, buf_slice(&bytes));
+                       : overlay_broadcast(&m->overlay, buf_slice(&bytes));
     buf_free(&bytes);
     turn(m);
     return rc;

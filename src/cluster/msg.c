@@ -77,7 +77,7 @@ _Static_assert((int)OPERATIONS <= (int)NUMBERED, "kinds and the bit fit a byte")
 void msg_write(const struct msg *m, struct buf *out)
 {
     const struct operation_row *row = &operation_rows[m->kind];
-    bool numbered = m->number || m->heard;
+    bool numbered = m->number || m->acked;
     union flat flat;
 
     parts_put_uint(out, (uint64_t)m->kind | (numbered ? NUMBERED : 0));
@@ -85,7 +85,7 @@ void msg_write(const struct msg *m, struct buf *out)
     parts_put_uint(out, m->to);
     if (numbered) {
         parts_put_uint(out, m->number);
-        parts_put_uint(out, m->heard);
+        parts_put_uint(out, m->acked);
     }
     operation_flatten((enum operation)m->kind, &m->u, &flat);
     parts_write(row->parts, row->nparts, &flat, out);
@@ -101,7 +101,7 @@ static bool read_numbers(struct slice *rest, struct msg *m, uint64_t *kind_p)
     if (!(*kind_p & NUMBERED))
         return true;
     *kind_p &= ~(uint64_t)NUMBERED;
-    return parts_get_uint(rest, &m->number) && parts_get_uint(rest, &m->heard);
+    return parts_get_uint(rest, &m->number) && parts_get_uint(rest, &m->acked);
 }
 
 int msg_read(struct slice bytes, struct arena *a, struct msg *m_p, struct errmsg *err)

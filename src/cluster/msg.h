@@ -34,7 +34,7 @@ enum msg_kind {
 struct msg {
     enum msg_kind kind;
     uint32_t from, to;
-    uint64_t number, heard; /* of reliable.h; 0: none */
+    uint64_t number, acked; /* of reliable.h; 0: none */
     union {
 #define OPERATION(id, name, E, M, I) MSG_UNION_##M(id)
 #define MEMBER(id, KIND, member, name)

@@ -19,7 +19,7 @@ static void sample(struct msg *m)
     m->from = 7;
     m->to = MSG_EVERYBODY;
     m->number = 300;
-    m->heard = UINT64_C(1) << 33;
+    m->acked = UINT64_C(1) << 33;
     m->u.job.nspace = SLICE("job 0 WORLD:0");
     m->u.job.base = UINT32_C(1) << 31;
     m->u.job.parent = UINT32_MAX;
@@ -40,7 +40,7 @@ static void round_trip(void)
     OK(buf_ok(&bytes));
     OK(msg_read(buf_slice(&bytes), &a, &back, &err) == 0);
     OK(back.kind == MSG_job && back.from == 7 && back.to == MSG_EVERYBODY);
-    OK(back.number == 300 && back.heard == UINT64_C(1) << 33);
+    OK(back.number == 300 && back.acked == UINT64_C(1) << 33);
     OK(slice_is(back.u.job.nspace, "job 0 WORLD:0"));
     OK(back.u.job.base == UINT32_C(1) << 31 && back.u.job.parent == UINT32_MAX);
     OK(back.u.job.positions.n == 3 && back.u.job.positions.items[2] == 70000);

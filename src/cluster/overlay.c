@@ -16,7 +16,7 @@ bool overlay_schedule_named(struct slice word, enum overlay_schedule *schedule_p
     static const struct {
         const char *word;
         enum overlay_schedule schedule;
-    } words[] = {
+    } broadcasts[] = {
         { "auto", OVERLAY_AUTO },      { "default", OVERLAY_AUTO },
         { "tree", OVERLAY_TREE },      { "binomial", OVERLAY_TREE },
         { "radix", OVERLAY_TREE },     { "exchange", OVERLAY_EXCHANGE },
@@ -24,20 +24,20 @@ bool overlay_schedule_named(struct slice word, enum overlay_schedule *schedule_p
         { "rcd", OVERLAY_EXCHANGE },   { "recursive", OVERLAY_EXCHANGE },
     };
 
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (slice_is(word, words[i].word)) {
-            *schedule_p = words[i].schedule;
+    for (size_t i = 0; i < sizeof broadcasts / sizeof *broadcasts; i++) {
+        if (slice_is(word, broadcasts[i].word)) {
+            *schedule_p = broadcasts[i].schedule;
             return true;
         }
     }
     return false;
 }
 
-bool overlay_schedule_known(struct slice words, enum overlay_schedule *schedule_p)
+bool overlay_schedule_known(struct slice broadcasts, enum overlay_schedule *schedule_p)
 {
     *schedule_p = OVERLAY_AUTO;
-    while (words.len) {
-        if (overlay_schedule_named(slice_trim(slice_cut(&words, ',')), schedule_p))
+    while (broadcasts.len) {
+        if (overlay_schedule_named(slice_trim(slice_cut(&broadcasts, ',')), schedule_p))
             return true;
     }
     return false;
@@ -123,7 +123,7 @@ void overlay_push_event(struct overlay *o, struct overlay_event *e)
 }
 
 static void push_event(struct overlay *o, enum overlay_event_kind kind, uint32_t from,
-                       struct block_set *words)
+                       struct block_set *broadcasts)
 {
     struct overlay_event *e = calloc(1, sizeof *e);
 
@@ -134,7 +134,7 @@ static void push_event(struct overlay *o, enum overlay_event_kind kind, uint32_t
     e->kind = kind;
     e->from = from;
     e->culprit = TREE_NONE;
-    e->blocks = block_set_ref(words);
+    e->blocks = block_set_ref(broadcasts);
     overlay_push_event(o, e);
 }
 
@@ -172,11 +172,11 @@ int overlay_init(struct overlay *o, const struct overlay_config *config)
     list_init(&o->out);
     list_init(&o->events);
     list_init(&o->unacked);
-    list_init(&o->words);
-    o->first_word = 1;
+    list_init(&o->broadcasts);
+    o->first_broadcast = 1;
     if (config->me == 0)
-        o->heard = calloc(config->count, sizeof *o->heard);
-    if ((config->me || o->heard) &&
+        o->last_reports = calloc(config->count, sizeof *o->last_reports);
+    if ((config->me || o->last_reports) &&
         rank_set_subtree(&o->subtree, config->width, config->count, config->me) == 0)
         return 0;
     overlay_free(o);
@@ -203,7 +203,7 @@ void overlay_free(struct overlay *o)
         overlay_event_free(e);
     free_messages(&o->out);
     free_messages(&o->unacked);
-    free_messages(&o->words);
+    free_messages(&o->broadcasts);
     map_free(&o->pending);
     map_free(&o->done);
     rank_set_free(&o->below);
@@ -213,7 +213,7 @@ void overlay_free(struct overlay *o)
     rank_set_free(&o->broken);
     free(o->lost);
     free(o->shunned);
-    free(o->heard);
+    free(o->last_reports);
     memset(o, 0, sizeof *o);
 }
 
@@ -262,20 +262,20 @@ static int report(struct overlay *o, struct overlay_msg *m)
 int overlay_report(struct overlay *o, struct slice bytes)
 {
     struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_REPORT);
-    struct block_set *words = block_set_one(o->config.me, bytes);
+    struct block_set *broadcasts = block_set_one(o->config.me, bytes);
 
-    if (!m || !words) {
-        block_set_drop(words);
+    if (!m || !broadcasts) {
+        block_set_drop(broadcasts);
         overlay_msg_free(m);
         return -ENOMEM;
     }
     if (o->config.me == 0) {
         overlay_msg_free(m);
-        push_event(o, OVERLAY_REPORTED, 0, words);
-        block_set_drop(words);
+        push_event(o, OVERLAY_REPORTED, 0, broadcasts);
+        block_set_drop(broadcasts);
         return 0;
     }
-    m->data = words;
+    m->data = broadcasts;
     return report(o, m);
 }
 
@@ -303,16 +303,16 @@ static void acknowledge(struct overlay *o, uint32_t to)
         return;
     }
     m->to = to;
-    m->generation = o->heard[to];
+    m->generation = o->last_reports[to];
     overlay_send(o, m);
 }
 
-static int hear_report(struct overlay *o, struct overlay_msg *m)
+static int on_report(struct overlay *o, struct overlay_msg *m)
 {
     if (o->config.me != 0 || m->from >= o->config.count || m->from == 0)
         return 1;
-    if (m->generation == o->heard[m->from] + 1) {
-        o->heard[m->from]++;
+    if (m->generation == o->last_reports[m->from] + 1) {
+        o->last_reports[m->from]++;
         if (m->flags & OVERLAY_LOSSES)
             lose(o, &m->arrived);
         else
@@ -323,7 +323,7 @@ static int hear_report(struct overlay *o, struct overlay_msg *m)
     return 0;
 }
 
-static int hear_ack(struct overlay *o, struct overlay_msg *m)
+static int on_ack(struct overlay *o, struct overlay_msg *m)
 {
     LIST_EACH(l, &o->unacked)
     {
@@ -337,9 +337,10 @@ static int hear_ack(struct overlay *o, struct overlay_msg *m)
 /* ---- broadcasts of the top ---------------------------------------------------------------------
  * Every node keeps the last ones for children that come from a lost parent. */
 
-static struct overlay_msg *copy_word(struct overlay *o, const struct overlay_msg *w, uint32_t to)
+static struct overlay_msg *copy_broadcast(struct overlay *o, const struct overlay_msg *w,
+                                          uint32_t to)
 {
-    struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_TELL);
+    struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_BROADCAST);
 
     if (!m || rank_set_copy(&m->arrived, &w->arrived) < 0) {
         o->no_memory = true;
@@ -352,11 +353,11 @@ static struct overlay_msg *copy_word(struct overlay *o, const struct overlay_msg
     return m;
 }
 
-static void pass_word(struct overlay *o, const struct overlay_msg *w)
+static void forward_broadcast(struct overlay *o, const struct overlay_msg *w)
 {
     for (uint32_t i = 0; i < o->greeted.nruns; i++) {
         for (uint32_t k = 0; k < o->greeted.runs[i].count; k++) {
-            struct overlay_msg *m = copy_word(o, w, o->greeted.runs[i].first + k);
+            struct overlay_msg *m = copy_broadcast(o, w, o->greeted.runs[i].first + k);
             if (m)
                 overlay_send(o, m);
         }
@@ -364,37 +365,37 @@ static void pass_word(struct overlay *o, const struct overlay_msg *w)
 }
 
 /* Takes over the message. */
-static void keep_word(struct overlay *o, struct overlay_msg *w)
+static void keep_broadcast(struct overlay *o, struct overlay_msg *w)
 {
     list_unlink(&w->link);
-    list_append(&o->words, &w->link);
-    o->words_bytes += block_set_bytes(w->data) + sizeof *w;
-    while (o->words_bytes > WORDS_MAX) {
-        struct overlay_msg *old = LIST_OF(list_first(&o->words), struct overlay_msg, link);
-        o->words_bytes -= block_set_bytes(old->data) + sizeof *old;
-        o->first_word = old->generation + 1;
+    list_append(&o->broadcasts, &w->link);
+    o->broadcasts_bytes += block_set_bytes(w->data) + sizeof *w;
+    while (o->broadcasts_bytes > WORDS_MAX) {
+        struct overlay_msg *old = LIST_OF(list_first(&o->broadcasts), struct overlay_msg, link);
+        o->broadcasts_bytes -= block_set_bytes(old->data) + sizeof *old;
+        o->first_broadcast = old->generation + 1;
         overlay_msg_free(old);
     }
 }
 
-static int tell(struct overlay *o, struct overlay_msg *w)
+static int broadcast(struct overlay *o, struct overlay_msg *w)
 {
     if (!w)
         return -ENOMEM;
-    w->generation = ++o->told;
-    pass_word(o, w);
-    keep_word(o, w);
+    w->generation = ++o->last_broadcast;
+    forward_broadcast(o, w);
+    keep_broadcast(o, w);
     return 0;
 }
 
-int overlay_tell(struct overlay *o, struct slice bytes)
+int overlay_broadcast(struct overlay *o, struct slice bytes)
 {
-    struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_TELL);
+    struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_BROADCAST);
 
     if (m)
         m->data = block_set_one(0, bytes);
     if (m && m->data)
-        return tell(o, m);
+        return broadcast(o, m);
     overlay_msg_free(m);
     return -ENOMEM;
 }
@@ -402,38 +403,39 @@ int overlay_tell(struct overlay *o, struct slice bytes)
 static void apply_losses(struct overlay *o, const struct rank_set *gone);
 
 /* Takes over m if it returns 0. */
-static int hear_word(struct overlay *o, struct overlay_msg *m)
+static int on_broadcast(struct overlay *o, struct overlay_msg *m)
 {
     if (m->from != o->parent)
         return 1;
-    if (m->generation <= o->told) { /* received from the old parent already */
+    if (m->generation <= o->last_broadcast) { /* received from the old parent already */
         overlay_msg_free(m);
         return 0;
     }
-    if (m->generation != o->told + 1) {
+    if (m->generation != o->last_broadcast + 1) {
         push_event(o, OVERLAY_BEHIND, 0, NULL);
         overlay_msg_free(m);
         return 0;
     }
-    o->told++;
-    pass_word(o, m);
+    o->last_broadcast++;
+    forward_broadcast(o, m);
     if (m->flags & OVERLAY_LOSSES)
         apply_losses(o, &m->arrived);
     else
-        push_event(o, OVERLAY_TOLD, 0, m->data);
-    keep_word(o, m);
+        push_event(o, OVERLAY_BROADCAST, 0, m->data);
+    keep_broadcast(o, m);
     return 0;
 }
 
 /* A child has connected, perhaps from a lost parent: sends it the broadcasts that it has missed. */
-static int hear_hello(struct overlay *o, struct overlay_msg *m)
+static int on_hello(struct overlay *o, struct overlay_msg *m)
 {
     if (!rank_set_has(&o->below, m->from))
         return 1;
-    LIST_EACH(l, &o->words)
+    LIST_EACH(l, &o->broadcasts)
     {
         struct overlay_msg *w = LIST_OF(l, struct overlay_msg, link);
-        struct overlay_msg *copy = w->generation > m->generation ? copy_word(o, w, m->from) : NULL;
+        struct overlay_msg *copy =
+            w->generation > m->generation ? copy_broadcast(o, w, m->from) : NULL;
         if (copy)
             overlay_send(o, copy);
     }
@@ -516,14 +518,14 @@ static void lose(struct overlay *o, const struct rank_set *gone)
 
     if (rank_set_covers(&o->losses, gone))
         return;
-    m = overlay_msg_new(OVERLAY_MSG_TELL);
+    m = overlay_msg_new(OVERLAY_MSG_BROADCAST);
     if (!m || rank_set_copy(&m->arrived, gone) < 0) {
         o->no_memory = true;
         overlay_msg_free(m);
         return;
     }
     m->flags = OVERLAY_LOSSES;
-    tell(o, m);
+    broadcast(o, m);
     apply_losses(o, gone);
 }
 
@@ -536,7 +538,7 @@ void overlay_lose(struct overlay *o, uint32_t position)
     rank_set_free(&one);
 }
 
-static void say_hello(struct overlay *o)
+static void send_hello(struct overlay *o)
 {
     struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_HELLO);
 
@@ -545,7 +547,7 @@ static void say_hello(struct overlay *o)
         return;
     }
     m->to = o->parent;
-    m->generation = o->told;
+    m->generation = o->last_broadcast;
     overlay_send(o, m);
 }
 
@@ -553,7 +555,7 @@ static void say_hello(struct overlay *o)
 static void begin_with(struct overlay *o, uint32_t parent)
 {
     o->parent = parent;
-    say_hello(o);
+    send_hello(o);
     send_reports(o);
     LIST_EACH(l, &o->pendings)
     {
@@ -658,7 +660,7 @@ static bool has_what(const struct overlay_msg *m)
     return m->what != NULL;
 }
 
-int overlay_hear(struct overlay *o, struct overlay_msg *m)
+int overlay_receive(struct overlay *o, struct overlay_msg *m)
 {
     int rc = 1;
 
@@ -667,11 +669,11 @@ int overlay_hear(struct overlay *o, struct overlay_msg *m)
     case OVERLAY_MSG_RESULT: rc = has_what(m) ? gather_result(o, m) : 1; break;
     case OVERLAY_MSG_PIECE: rc = has_what(m) ? exchange_piece(o, m) : 1; break;
     case OVERLAY_MSG_AGAIN: rc = has_what(m) ? exchange_again(o, m) : 1; break;
-    case OVERLAY_MSG_REPORT: rc = hear_report(o, m); break;
-    case OVERLAY_MSG_ACK: rc = hear_ack(o, m); break;
-    case OVERLAY_MSG_HELLO: rc = hear_hello(o, m); break;
-    case OVERLAY_MSG_TELL:
-        rc = hear_word(o, m);
+    case OVERLAY_MSG_REPORT: rc = on_report(o, m); break;
+    case OVERLAY_MSG_ACK: rc = on_ack(o, m); break;
+    case OVERLAY_MSG_HELLO: rc = on_hello(o, m); break;
+    case OVERLAY_MSG_BROADCAST:
+        rc = on_broadcast(o, m);
         if (rc == 0)
             return 0;
         break;

@@ -40,7 +40,7 @@ enum overlay_schedule { OVERLAY_AUTO, OVERLAY_TREE, OVERLAY_EXCHANGE };
  * "recursive" ...).  False: unknown. */
 bool overlay_schedule_named(struct slice word, enum overlay_schedule *schedule_p);
 /* The first known word of a comma-separated list.  False: none is known, and AUTO is returned. */
-bool overlay_schedule_known(struct slice words, enum overlay_schedule *schedule_p);
+bool overlay_schedule_known(struct slice broadcasts, enum overlay_schedule *schedule_p);
 
 struct overlay_config {
     uint32_t me, count, width;
@@ -58,14 +58,14 @@ struct overlay_config {
 void overlay_defaults(struct overlay_config *c, uint32_t me, uint32_t count, uint32_t width);
 
 enum overlay_kind {
-    OVERLAY_MSG_GATHER, /* to the parent: the contributions of this subtree */
-    OVERLAY_MSG_RESULT, /* to a child: all data; or "exchange"; or the failure */
-    OVERLAY_MSG_PIECE,  /* to a participant: a part of a step of an exchange */
-    OVERLAY_MSG_AGAIN,  /* to a participant: send that step again */
-    OVERLAY_MSG_REPORT, /* towards the top */
-    OVERLAY_MSG_ACK,    /* to the reporting node: reports up to this number are received */
-    OVERLAY_MSG_TELL,   /* broadcast from the top */
-    OVERLAY_MSG_HELLO   /* to a new parent: the last broadcast received */
+    OVERLAY_MSG_GATHER,    /* to the parent: the contributions of this subtree */
+    OVERLAY_MSG_RESULT,    /* to a child: all data; or "exchange"; or the failure */
+    OVERLAY_MSG_PIECE,     /* to a participant: a part of a step of an exchange */
+    OVERLAY_MSG_AGAIN,     /* to a participant: send that step again */
+    OVERLAY_MSG_REPORT,    /* towards the top */
+    OVERLAY_MSG_ACK,       /* to the reporting node: reports up to this number are received */
+    OVERLAY_MSG_BROADCAST, /* broadcast from the top */
+    OVERLAY_MSG_HELLO      /* to a new parent: the last broadcast received */
 };
 
 enum {
@@ -101,7 +101,7 @@ enum overlay_event_kind {
     OVERLAY_DECIDED,    /* top: all gathered; what, generation, bytes, exchanges: the decision */
     OVERLAY_EXCHANGING, /* pieces will be sent from here to `peers`: links to them are useful */
     OVERLAY_REPORTED,   /* top: from, and its report in blocks */
-    OVERLAY_TOLD,       /* a broadcast of the top, in blocks */
+    OVERLAY_BROADCAST,  /* a broadcast of the top, in blocks */
     OVERLAY_LOST,       /* the top announced that `from` is lost.  The host calls
                          * overlay_overdue() later */
     OVERLAY_BEHIND      /* missed broadcasts are no longer cached: this node must end */
@@ -142,12 +142,12 @@ struct overlay {
     struct list pendings, dones;
     uint64_t kept; /* bytes of results in dones */
     struct list out, events;
-    struct list unacked; /* reports of ours: struct overlay_msg */
-    uint64_t reported;   /* number of the last one */
-    uint64_t told;       /* number of the last broadcast received */
-    struct list words;   /* broadcasts of the top, kept for latecomers */
-    uint64_t first_word, words_bytes;
-    uint64_t *heard; /* top: of each position, the number of its last report */
+    struct list unacked;     /* reports of ours: struct overlay_msg */
+    uint64_t reported;       /* number of the last one */
+    uint64_t last_broadcast; /* number of the last broadcast received */
+    struct list broadcasts;  /* broadcasts of the top, kept for latecomers */
+    uint64_t first_broadcast, broadcasts_bytes;
+    uint64_t *last_reports; /* top: of each position, the number of its last report */
     struct overlay_stats stats;
     bool no_memory; /* data was lost for lack of memory: this node must end */
 };
@@ -184,11 +184,11 @@ int overlay_contribute_by(struct overlay *o, enum overlay_schedule schedule, str
 /* Sends to the top, once, in order, whatever relay is lost on the way. */
 int overlay_report(struct overlay *o, struct slice bytes);
 /* Top: broadcasts to every other node, once, in order. */
-int overlay_tell(struct overlay *o, struct slice bytes);
+int overlay_broadcast(struct overlay *o, struct slice bytes);
 
 /* Handles a received message, which is taken over.  0, or 1: it was invalid and has been ignored.
  */
-int overlay_hear(struct overlay *o, struct overlay_msg *m);
+int overlay_receive(struct overlay *o, struct overlay_msg *m);
 
 /* Most bytes of all nodes that are sent along the tree with that many participants, unless a
  * schedule was requested. */

@@ -83,7 +83,7 @@ static void used(struct peer_link *d)
     list_append(&d->router->direct.all, &d->link);
 }
 
-bool peer_links_heard(struct router *c, const struct router_link *l)
+bool peer_links_received(struct router *c, const struct router_link *l)
 {
     struct peer_link *d = find_up(c, l);
 
@@ -102,7 +102,7 @@ static int send_bytes(struct router *c, struct peer_link *d, uint32_t to, struct
     return c->config.actions.send(d->l, bytes);
 }
 
-static int say_all(struct router *c, struct peer_link *d, uint32_t to)
+static int send_kept(struct router *c, struct peer_link *d, uint32_t to)
 {
     const struct reliable_kept *k = NULL;
     int rc = 0;
@@ -117,7 +117,7 @@ static void go_by_tree(struct peer_link *d)
 {
     d->state = PEER_LINKS_TREE;
     d->patience_ns = 0;
-    say_all(d->router, d, d->position);
+    send_kept(d->router, d, d->position);
 }
 
 /* A link that has not accepted a piece cannot accept the next one.  (A broken one reports it.) */
@@ -165,7 +165,7 @@ static const struct buf *our_addresses(struct router *c)
     return &c->direct.here;
 }
 
-static void say_meet(struct router *c, uint32_t to, uint8_t what)
+static void send_meet(struct router *c, uint32_t to, uint8_t what)
 {
     struct msg m = { .kind = MSG_meet, .to = to };
 
@@ -178,7 +178,7 @@ static void say_meet(struct router *c, uint32_t to, uint8_t what)
 }
 
 /* A peer whose pieces are all acknowledged has nothing to resend. */
-static void say_goodbye(struct peer_link *d)
+static void send_goodbye(struct peer_link *d)
 {
     peer_links_note(d->router, d->position);
     d->state = PEER_LINKS_LEAVES;
@@ -202,7 +202,7 @@ static bool make_room(struct router *c)
         return true;
     if (!old)
         return false;
-    say_goodbye(old);
+    send_goodbye(old);
     return true;
 }
 
@@ -238,7 +238,7 @@ static struct peer_link *wanted(struct router *c, uint32_t to)
         return d;
     d = begin(c, to);
     if (d)
-        say_meet(c, to, to > c->config.me ? MEET_WHERE : MEET_HERE);
+        send_meet(c, to, to > c->config.me ? MEET_WHERE : MEET_HERE);
     return d;
 }
 
@@ -274,12 +274,12 @@ void peer_links_note(struct router *c, uint32_t to)
         send_bytes(c, find(c, to), to, buf_slice(&c->scratch));
 }
 
-void peer_links_say_again(struct router *c, uint32_t to)
+void peer_links_resend(struct router *c, uint32_t to)
 {
     struct peer_link *d = find(c, to);
 
     if (!d || d->state == PEER_LINKS_TREE)
-        say_all(c, d, to);
+        send_kept(c, d, to);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -288,7 +288,7 @@ void peer_links_say_again(struct router *c, uint32_t to)
 static void call_failed(struct peer_link *d)
 {
     d->l = NULL;
-    say_meet(d->router, d->position, MEET_NOT);
+    send_meet(d->router, d->position, MEET_NOT);
     if (d->state == PEER_LINKS_MEETS)
         go_by_tree(d);
 }
@@ -306,35 +306,35 @@ static void call(struct peer_link *d, struct slice addresses)
 }
 
 /* It asks where we listen: we are the called end. */
-static void hear_where(struct router *c, uint32_t from)
+static void on_meet_where(struct router *c, uint32_t from)
 {
     bool may = find(c, from) || begin(c, from);
 
-    say_meet(c, from, may ? MEET_HERE : MEET_NOT);
+    send_meet(c, from, may ? MEET_HERE : MEET_NOT);
 }
 
-static void hear_here(struct router *c, uint32_t from, struct slice addresses)
+static void on_meet_here(struct router *c, uint32_t from, struct slice addresses)
 {
     struct peer_link *d = find(c, from);
 
     if (!d)
         d = begin(c, from);
     if (!d)
-        say_meet(c, from, MEET_NOT);
+        send_meet(c, from, MEET_NOT);
     else if (!d->l) /* else both have wanted it */
         call(d, addresses);
 }
 
-void peer_links_hear(struct router *c, const struct msg *m)
+void peer_links_on_meet(struct router *c, const struct msg *m)
 {
     struct peer_link *d = find(c, m->from);
 
     if (m->from >= c->config.count || m->from == c->config.me || router_is_lost(c, m->from))
         return;
     if (m->u.meet.what == MEET_WHERE && m->from < c->config.me)
-        hear_where(c, m->from);
+        on_meet_where(c, m->from);
     else if (m->u.meet.what == MEET_HERE && m->from > c->config.me)
-        hear_here(c, m->from, m->u.meet.addresses);
+        on_meet_here(c, m->from, m->u.meet.addresses);
     else if (d && d->state == PEER_LINKS_MEETS && !d->l)
         go_by_tree(d);
 }
@@ -358,7 +358,7 @@ void peer_links_up(struct router *c, struct router_link *l)
     d->state = PEER_LINKS_UP;
     d->patience_ns = 0;
     log_info(c->config.log, "there is a direct link to the daemon at position %u", position);
-    judge(d, say_all(c, d, position));
+    judge(d, send_kept(c, d, position));
 }
 
 /* ---- closing --------------------------------------------------------------------------------- */
@@ -377,7 +377,7 @@ void peer_links_down(struct router *c, struct router_link *l, enum router_down h
                router_state_is_ending(c->state)) { /* there may be another link later */
         forget(d);
         if (!router_state_is_ending(c->state))
-            say_all(c, NULL, position);
+            send_kept(c, NULL, position);
     } else {
         d->l = NULL;
         log_info(c->config.log, "the direct link to the daemon at position %u is lost", position);
@@ -403,7 +403,7 @@ void peer_links_end(struct router *c)
         struct peer_link *d = LIST_OF(l, struct peer_link, link);
         d->patience_ns = 0;
         if (d->state == PEER_LINKS_UP) {
-            say_goodbye(d);
+            send_goodbye(d);
         } else if (d->state != PEER_LINKS_LEAVES) {
             if (d->l)
                 c->config.actions.drop(d->l);

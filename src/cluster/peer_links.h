@@ -49,17 +49,17 @@ int peer_links_send(struct router *c, struct msg *m);
 /* Acknowledges the pieces of that position. */
 void peer_links_note(struct router *c, uint32_t to);
 /* Resends what that position may not have received along the tree, whose path has changed. */
-void peer_links_say_again(struct router *c, uint32_t to);
+void peer_links_resend(struct router *c, uint32_t to);
 
 /* A `meet` from another daemon. */
-void peer_links_hear(struct router *c, const struct msg *m);
+void peer_links_on_meet(struct router *c, const struct msg *m);
 
 /* Pieces for that position go by a peer link. */
 bool peer_links_is_up(const struct router *c, uint32_t position);
 /* This link is a peer link. */
 bool peer_links_has(const struct router *c, const struct router_link *l);
 /* Something was received on it.  False: this link is none. */
-bool peer_links_heard(struct router *c, const struct router_link *l);
+bool peer_links_received(struct router *c, const struct router_link *l);
 /* A connection to us, or ours to a peer, is established. */
 void peer_links_up(struct router *c, struct router_link *l);
 void peer_links_down(struct router *c, struct router_link *l, enum router_down how);

@@ -21,7 +21,7 @@ struct reliable_kept {
 struct reliable_end {
     uint32_t position; /* the map's key */
     uint64_t sent;     /* number of our last message */
-    uint64_t heard;    /* ... and of the last one of theirs received in order */
+    uint64_t acked;    /* ... and of the last one of theirs received in order */
     struct list kept;  /* struct reliable_kept */
     uint32_t owed;     /* messages received since our last acknowledgement */
     size_t owed_bytes; /* likewise */
@@ -92,11 +92,11 @@ uint32_t reliable_each(const struct reliable *t, size_t *at)
     return e ? e->position : UINT32_MAX;
 }
 
-static uint64_t say_heard(struct reliable_end *e)
+static uint64_t take_ack(struct reliable_end *e)
 {
     e->owed = 0;
     e->owed_bytes = 0;
-    return e->heard;
+    return e->acked;
 }
 
 bool reliable_number(struct reliable *t, struct msg *m)
@@ -106,7 +106,7 @@ bool reliable_number(struct reliable *t, struct msg *m)
     if (!e)
         return false;
     m->number = e->sent + 1;
-    m->heard = say_heard(e);
+    m->acked = take_ack(e);
     return true;
 }
 
@@ -130,7 +130,7 @@ void reliable_note(struct reliable *t, struct msg *m)
     struct reliable_end *e = end_of(t, m->to);
 
     m->number = 0;
-    m->heard = e ? say_heard(e) : 0;
+    m->acked = e ? take_ack(e) : 0;
 }
 
 bool reliable_take(struct reliable *t, const struct msg *m, size_t bytes)
@@ -139,15 +139,15 @@ bool reliable_take(struct reliable *t, const struct msg *m, size_t bytes)
 
     if (!e)
         return m->number == 0;
-    if (m->heard <= e->sent)
-        drop_kept(e, m->heard);
+    if (m->acked <= e->sent)
+        drop_kept(e, m->acked);
     if (m->number == 0)
         return true;
     e->owed++; /* duplicates too: their sender has not got the acknowledgement */
     e->owed_bytes += bytes;
-    if (m->number != e->heard + 1)
+    if (m->number != e->acked + 1)
         return false;
-    e->heard++;
+    e->acked++;
     return true;
 }
 

@@ -15,7 +15,7 @@ enum { HERE = 1, THERE = 2, COUNT = 3, MESSAGES = 2000 };
 
 struct pair {
     struct reliable ends[COUNT];
-    uint32_t heard[COUNT]; /* messages that were taken */
+    uint32_t taken[COUNT]; /* messages that were taken */
     bool good;
 };
 
@@ -47,7 +47,7 @@ static void arrive(struct pair *p, uint32_t at, struct slice bytes)
 
     p->good = p->good && msg_read(bytes, &a, &m, &err) == 0;
     if (reliable_take(&p->ends[at], &m, bytes.len) && m.kind == MSG_signal)
-        p->good = p->good && m.u.signal.signal == (int)p->heard[at]++;
+        p->good = p->good && m.u.signal.signal == (int)p->taken[at]++;
     if (reliable_owes(&p->ends[at], m.from)) {
         struct msg note = { .kind = MSG_ack, .from = at, .to = m.from };
         struct buf out = BUF_NULL(1 << 16);
@@ -69,7 +69,7 @@ static uint32_t kept(const struct reliable *t, uint32_t to)
     return n;
 }
 
-static void say(struct pair *p, uint32_t from, uint32_t to, uint32_t number, bool arrives)
+static void send_one(struct pair *p, uint32_t from, uint32_t to, uint32_t number, bool arrives)
 {
     struct msg m = { .kind = MSG_signal, .from = from, .to = to };
     struct buf out = BUF_NULL(1 << 16);
@@ -83,7 +83,7 @@ static void say(struct pair *p, uint32_t from, uint32_t to, uint32_t number, boo
     buf_free(&out);
 }
 
-static void say_again(struct pair *p, uint32_t from, uint32_t to)
+static void resend(struct pair *p, uint32_t from, uint32_t to)
 {
     const struct reliable_kept *k = NULL;
     struct slice all[MESSAGES];
@@ -108,11 +108,11 @@ static void test_good_way(void)
 
     pair_open(&p);
     for (uint32_t i = 0; i < MESSAGES; i++)
-        say(&p, HERE, THERE, i, true);
-    OK(p.good && p.heard[THERE] == MESSAGES);
+        send_one(&p, HERE, THERE, i, true);
+    OK(p.good && p.taken[THERE] == MESSAGES);
     OK_F(kept(&p.ends[HERE], THERE) < 64, "%u are kept when one speaks and the other listens",
          kept(&p.ends[HERE], THERE));
-    say(&p, THERE, HERE, 0, true);
+    send_one(&p, THERE, HERE, 0, true);
     EQ(kept(&p.ends[HERE], THERE), 0); /* each message carries the acknowledgement */
     pair_close(&p);
 }
@@ -127,13 +127,13 @@ static void test_lossy_way(uint64_t seed)
         if (rand_below(&rand, 40) == 0)
             up = !up;
         if (rand_below(&rand, 25) == 0)
-            say_again(&p, HERE, THERE);
-        say(&p, HERE, THERE, i, up);
-        say(&p, THERE, HERE, i, rand_below(&rand, 3) != 0);
+            resend(&p, HERE, THERE);
+        send_one(&p, HERE, THERE, i, up);
+        send_one(&p, THERE, HERE, i, rand_below(&rand, 3) != 0);
     }
-    say_again(&p, HERE, THERE);
-    say_again(&p, THERE, HERE);
-    OK_F(p.good && p.heard[THERE] == MESSAGES && p.heard[HERE] == MESSAGES,
+    resend(&p, HERE, THERE);
+    resend(&p, THERE, HERE);
+    OK_F(p.good && p.taken[THERE] == MESSAGES && p.taken[HERE] == MESSAGES,
          "seed %llu: all have come in order", (unsigned long long)seed);
     pair_close(&p);
 }
@@ -144,7 +144,7 @@ static void test_lost_end(void)
 
     pair_open(&p);
     for (uint32_t i = 0; i < 10; i++)
-        say(&p, HERE, THERE, i, false);
+        send_one(&p, HERE, THERE, i, false);
     EQ(kept(&p.ends[HERE], THERE), 10);
     reliable_forget(&p.ends[HERE], THERE);
     EQ(kept(&p.ends[HERE], THERE), 0);

@@ -224,7 +224,7 @@ static void release(struct router *c)
 }
 
 /* Resends what that position may not have received. */
-static void say_again(struct router *c, uint32_t to)
+static void resend(struct router *c, uint32_t to)
 {
     const struct reliable_kept *k = NULL;
 
@@ -309,7 +309,7 @@ static bool is_somebody(const struct router *c, uint32_t to)
 int router_send_piece(struct router *c, struct msg *m, uint64_t now_ns)
 {
     c->now_ns = now_ns;
-    m->number = m->heard = 0;
+    m->number = m->acked = 0;
     return is_somebody(c, m->to) ? peer_links_send(c, m) : -EPIPE;
 }
 
@@ -322,7 +322,7 @@ void router_meet(struct router *c, uint32_t position, uint64_t now_ns)
 
 int router_send(struct router *c, struct msg *m)
 {
-    m->number = m->heard = 0;
+    m->number = m->acked = 0;
     if (m->to == MSG_EVERYBODY) {
         int rc = router_put(c, m);
         if (m->kind == MSG_quit)
@@ -363,8 +363,8 @@ static void learn(struct router *c, uint32_t child, const struct op_ready *r)
         struct router_branch *b = branch_at(c, child);
         if (!b || !learn_one(c, b, p))
             continue;
-        say_again(c, p);
-        peer_links_say_again(c, p);
+        resend(c, p);
+        peer_links_resend(c, p);
         if (route_event(c, p, ROUTE_EVENT_ANNOUNCE) == ROUTE_ACTION_welcome && !c->config.me)
             c->config.calls.on_ready(c->config.arg, p,
                                      i < r->hosts.n ? r->hosts.items[i] : SLICE_NULL);
@@ -396,7 +396,7 @@ static void take(struct router *c, struct router_link *l, const struct msg *m, s
     if (m->kind == MSG_ready && l != c->parent)
         learn(c, position_of(c, l), &m->u.ready);
     if (m->kind == MSG_meet)
-        peer_links_hear(c, m);
+        peer_links_on_meet(c, m);
     if (m->kind == MSG_quit)
         router_leave(c);
     if (m->to == c->config.me || m->to == MSG_EVERYBODY || m->to == MSG_NEIGHBOUR)
@@ -429,8 +429,8 @@ static bool is_kind(struct slice bytes, enum msg_kind kind)
 }
 
 /* A peer link carries only pieces between its ends. */
-static void hear_direct(struct router *c, struct router_link *l, uint32_t from, uint32_t to,
-                        struct slice bytes)
+static void on_piece(struct router *c, struct router_link *l, uint32_t from, uint32_t to,
+                     struct slice bytes)
 {
     if (from == position_of(c, l) && to == c->config.me &&
         (is_kind(bytes, MSG_overlay) || is_kind(bytes, MSG_ack))) {
@@ -474,8 +474,8 @@ void router_bytes(struct router *c, struct router_link *l, struct slice bytes, u
                   position_of(c, l));
         return;
     }
-    if (!is_of_tree(c, l) && peer_links_heard(c, l)) {
-        hear_direct(c, l, from, to, bytes);
+    if (!is_of_tree(c, l) && peer_links_received(c, l)) {
+        on_piece(c, l, from, to, bytes);
         return;
     }
     if (to == MSG_EVERYBODY)
@@ -527,7 +527,7 @@ static int list_reach(const struct router *c, struct part_uints *list)
     return 0;
 }
 
-static int say_ready(struct router *c)
+static int send_ready(struct router *c)
 {
     struct slice host = slice_str(c->config.host);
     struct msg m = { .kind = MSG_ready, .to = 0 };
@@ -576,17 +576,17 @@ static void child_up(struct router *c, struct router_link *l)
 }
 
 /* What may not have arrived of our messages to those above us and beside us. */
-static void say_again_above(struct router *c)
+static void resend_above(struct router *c)
 {
     uint32_t p;
 
     for (size_t at = 0; (p = reliable_each(&c->reliable, &at)) != TREE_NONE;) {
         if (!is_below(c, p))
-            say_again(c, p);
+            resend(c, p);
     }
     for (size_t at = 0; (p = reliable_each(&c->direct.reliable, &at)) != TREE_NONE;) {
         if (!is_below(c, p))
-            peer_links_say_again(c, p);
+            peer_links_resend(c, p);
     }
 }
 
@@ -602,8 +602,8 @@ static void parent_up(struct router *c)
         parent_down(c, "the daemon above has been lost meanwhile");
         return;
     }
-    say_ready(c);
-    say_again_above(c);
+    send_ready(c);
+    resend_above(c);
     release(c);
 }
 
@@ -688,11 +688,11 @@ static void mend(struct router *c, uint32_t gone)
 
     for (size_t at = 0; (p = reliable_each(&c->reliable, &at)) != TREE_NONE;) {
         if (led_through(c, p, gone))
-            say_again(c, p);
+            resend(c, p);
     }
     for (size_t at = 0; (p = reliable_each(&c->direct.reliable, &at)) != TREE_NONE;) {
         if (led_through(c, p, gone))
-            peer_links_say_again(c, p);
+            peer_links_resend(c, p);
     }
 }
 

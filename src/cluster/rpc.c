@@ -172,8 +172,8 @@ void rpc_effect(struct rpc *r, const struct effect *e)
 
 /* ---- requests in ----------------------------------------------------------------------------- */
 
-static void hear_modex_request(struct rpc *r, uint32_t from, const struct op_modex_request *m,
-                               uint64_t now_ns)
+static void on_modex_request(struct rpc *r, uint32_t from, const struct op_modex_request *m,
+                             uint64_t now_ns)
 {
     const struct core_context *x = r->context;
     struct input *in = INPUT_AT(now_ns, modex_request);
@@ -187,7 +187,7 @@ static void hear_modex_request(struct rpc *r, uint32_t from, const struct op_mod
     }
 }
 
-static void hear_collective_query(struct rpc *r, uint32_t from, const struct op_collective_query *m)
+static void on_collective_query(struct rpc *r, uint32_t from, const struct op_collective_query *m)
 {
     const struct core_context *x = r->context;
     struct input *in = INPUT(collective_query);
@@ -201,7 +201,7 @@ static void hear_collective_query(struct rpc *r, uint32_t from, const struct op_
     }
 }
 
-static void hear_names(struct rpc *r, uint32_t from, const struct op_names *m, uint64_t now_ns)
+static void on_names(struct rpc *r, uint32_t from, const struct op_names *m, uint64_t now_ns)
 {
     const struct core_context *x = r->context;
     uint64_t ticket = keep_question(r, from, m->ticket);
@@ -216,7 +216,7 @@ static void hear_names(struct rpc *r, uint32_t from, const struct op_names *m, u
         rpc_answer(r, ticket, &a);
 }
 
-static void hear_spawn(struct rpc *r, uint32_t from, const struct op_spawn_request *m)
+static void on_spawn(struct rpc *r, uint32_t from, const struct op_spawn_request *m)
 {
     const struct core_context *x = r->context;
     struct job *j = core_context_job(x, m->job);
@@ -234,7 +234,7 @@ static void hear_spawn(struct rpc *r, uint32_t from, const struct op_spawn_reque
     spawn_free(rq);
 }
 
-static void hear_who(struct rpc *r, uint32_t from, const struct op_who *w)
+static void on_who(struct rpc *r, uint32_t from, const struct op_who *w)
 {
     struct answer a = { .status = ANSWER_OK };
     struct buf part = BUF_NULL(LIMIT_DAEMON_LINK_MESSAGE / 2);
@@ -248,7 +248,7 @@ static void hear_who(struct rpc *r, uint32_t from, const struct op_who *w)
 /* ---- answers in ------------------------------------------------------------------------------ */
 
 /* The launcher sends no other requests than queries of pending operations. */
-static void hear_answer(struct rpc *r, const struct msg *m)
+static void on_answer(struct rpc *r, const struct msg *m)
 {
     const struct op_answer *o = &m->u.answer;
 
@@ -258,15 +258,15 @@ static void hear_answer(struct rpc *r, const struct msg *m)
         core_context_deliver(r->context, m, 0);
 }
 
-void rpc_hear(struct rpc *r, const struct msg *m, uint64_t now_ns)
+void rpc_receive(struct rpc *r, const struct msg *m, uint64_t now_ns)
 {
     switch (m->kind) {
-    case MSG_modex_request: hear_modex_request(r, m->from, &m->u.modex_request, now_ns); break;
-    case MSG_collective_query: hear_collective_query(r, m->from, &m->u.collective_query); break;
-    case MSG_names: hear_names(r, m->from, &m->u.names, now_ns); break;
-    case MSG_spawn_request: hear_spawn(r, m->from, &m->u.spawn_request); break;
-    case MSG_answer: hear_answer(r, m); break;
-    case MSG_who: hear_who(r, m->from, &m->u.who); break;
+    case MSG_modex_request: on_modex_request(r, m->from, &m->u.modex_request, now_ns); break;
+    case MSG_collective_query: on_collective_query(r, m->from, &m->u.collective_query); break;
+    case MSG_names: on_names(r, m->from, &m->u.names, now_ns); break;
+    case MSG_spawn_request: on_spawn(r, m->from, &m->u.spawn_request); break;
+    case MSG_answer: on_answer(r, m); break;
+    case MSG_who: on_who(r, m->from, &m->u.who); break;
     default: break;
     }
 }

@@ -42,7 +42,7 @@ void rpc_close(struct rpc *r); /* harmless twice, and on zeroed memory */
 void rpc_effect(struct rpc *r, const struct effect *e);
 
 /* MSG_modex_request, _modex_reply, _name, _spawn, _answer, _who, _collective_query or _heard. */
-void rpc_hear(struct rpc *r, const struct msg *m, uint64_t now_ns);
+void rpc_receive(struct rpc *r, const struct msg *m, uint64_t now_ns);
 
 /* Launcher: asks all daemons for their pending operations; `part` brings the answers. */
 void rpc_query(struct rpc *r, uint64_t ticket, struct slice job);

@@ -7,7 +7,7 @@
 #include "cluster/msg.h"
 #include "core/effect.h"
 
-static void post(struct send_queue *q, struct msg *m, uint32_t to)
+static void send_to(struct send_queue *q, struct msg *m, uint32_t to)
 {
     int rc;
 
@@ -40,7 +40,7 @@ static void flush(struct send_queue *q)
     n->codes = (struct part_ints){ (const void *)buf_slice(&q->codes).ptr, count };
     n->pids = (struct part_ints){ (const void *)buf_slice(&q->pids).ptr, count };
     if (!root || !router_state_is_leaving(q->config.router->state))
-        post(q, &m, root ? MSG_EVERYBODY : 0);
+        send_to(q, &m, root ? MSG_EVERYBODY : 0);
     buf_clear(&q->ranks);
     buf_clear(&q->events);
     buf_clear(&q->codes);
@@ -76,7 +76,7 @@ void send_queue_to(struct send_queue *q, struct msg *m, uint32_t to)
 {
     if (!send_queue_is_root(q))
         flush(q);
-    post(q, m, to);
+    send_to(q, m, to);
 }
 
 void send_queue_settle(struct send_queue *q)

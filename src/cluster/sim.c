@@ -104,14 +104,14 @@ static void send_one(struct sim *s, struct sim_node *n)
 {
     uint32_t to = rand_below(&s->rand, 2) ? (uint32_t)rand_below(&s->rand, s->c.nodes) : 0;
     struct msg m = { .kind = MSG_data, .to = to };
-    char told[24];
+    char count[24];
     int rc;
 
     if (to == n->me)
         return;
-    snprintf(told, sizeof told, "%" PRIu64, n->member.overlay.told);
+    snprintf(count, sizeof count, "%" PRIu64, n->member.overlay.last_broadcast);
     m.u.data.channel = *of_pair(s, s->sent, n->me, to) + UINT64_C(1);
-    m.u.data.bytes = slice_str(told);
+    m.u.data.bytes = slice_str(count);
     rc = router_send(&n->router, &m);
     if (rc == 0)
         ++*of_pair(s, s->sent, n->me, to);
@@ -119,7 +119,7 @@ static void send_one(struct sim *s, struct sim_node *n)
         sim_violated(s, "node %u cannot send to node %u: %s", n->me, to, err_text(rc));
 }
 
-static void say_result(struct sim *s, struct sim_node *n)
+static void report_result(struct sim *s, struct sim_node *n)
 {
     if (n->reported >= s->c.reports)
         return;
@@ -222,7 +222,7 @@ static void on_completed(void *arg, const struct overlay_event *e)
     else
         check_blocks(s, n->me, set, n->round[set], e->blocks);
     n->round[set]++;
-    say_result(s, n);
+    report_result(s, n);
     if (!n->stopped[set] && n->round[set] < s->c.rounds)
         enter_later(s, n->me, set);
 }
@@ -238,28 +238,28 @@ static void on_decided(void *arg, const struct overlay_event *e)
 
 void sim_broadcast_arrives(struct sim_node *n, uint32_t from, uint32_t number)
 {
-    uint32_t *told = &n->told[origin_of(n->sim, from)];
+    uint32_t *count = &n->broadcasts[origin_of(n->sim, from)];
 
-    if (number != ++*told)
+    if (number != ++*count)
         sim_violated(n->sim, "node %u gets broadcast %u of node %u, not %u", n->me, number, from,
-                     *told);
+                     *count);
 }
 
 /* Once, in order, and not before a broadcast that its sender knew. */
 static void take_one(struct sim_node *n, const struct msg *m)
 {
     uint16_t *got = of_pair(n->sim, n->sim->got, m->from, n->me);
-    uint64_t told = 0;
+    uint64_t count = 0;
 
-    slice_u64(m->u.data.bytes, &told);
+    slice_u64(m->u.data.bytes, &count);
     if (m->u.data.channel != ++*got)
         sim_violated(n->sim, "node %u gets message %u of node %u, not %u", n->me,
                      (unsigned)m->u.data.channel, m->from, *got);
-    if (n->member.overlay.told < told)
+    if (n->member.overlay.last_broadcast < count)
         sim_violated(n->sim,
                      "node %u gets a message of node %u, and knows %" PRIu64
                      " broadcasts of the %" PRIu64 " that came before it",
-                     n->me, m->from, n->member.overlay.told, told);
+                     n->me, m->from, n->member.overlay.last_broadcast, count);
 }
 
 static void on_message(void *arg, const struct msg *m)
@@ -382,10 +382,10 @@ static void free_node(struct sim_node *n)
     router_close(&n->router);
 }
 
-static void say_word(struct sim *s)
+static void start_broadcast(struct sim *s)
 {
-    s->words++;
-    broadcast(&s->nodes[0], s->words);
+    s->nbroadcasts++;
+    broadcast(&s->nodes[0], s->nbroadcasts);
 }
 
 static void happen_to(struct sim *s, struct sim_event *e)
@@ -398,7 +398,7 @@ static void happen_to(struct sim *s, struct sim_event *e)
     case SIM_ENTER: enter(s, e->node, e->other); break;
     case SIM_KILL: kill_node(n); break;
     case SIM_CUT: sim_net_cut(n, e->other != 0); break;
-    case SIM_BROADCAST: say_word(s); break;
+    case SIM_BROADCAST: start_broadcast(s); break;
     case SIM_OVERDUE:
         if (e->other == n->overdue_version)
             membership_overdue(&n->member);
@@ -510,8 +510,8 @@ static void join_all(struct sim *s)
         struct router_link *l = sim_net_link(s, p, tree_parent(s->c.width, p));
         if (!l)
             return;
-        l->up = l->far->up = true;
-        router_link_up(&s->nodes[l->other].router, l->far, 0);
+        l->up = l->peer->up = true;
+        router_link_up(&s->nodes[l->other].router, l->peer, 0);
         router_join(&s->nodes[p].router, l);
         router_link_up(&s->nodes[p].router, l, 0);
     }
@@ -555,7 +555,7 @@ static void plan_trouble(struct sim *s)
                                         .kind = i < s->c.kills ? SIM_KILL : SIM_CUT,
                                         .node = 1 + (uint32_t)rand_below(&s->rand, s->c.nodes - 1),
                                         .other = (uint32_t)rand_below(&s->rand, 2) });
-    for (uint32_t i = 0; i < s->c.words; i++)
+    for (uint32_t i = 0; i < s->c.broadcasts; i++)
         sim_push(s, (struct sim_event){ .at = s->now + rand_below(&s->rand, span),
                                         .kind = SIM_BROADCAST });
     for (uint32_t i = 0; i < s->c.slow; i++)
@@ -579,15 +579,16 @@ static void check_sets(struct sim *s, const struct sim_node *n)
 /* Everybody has received what the top has, and all of those that live. */
 static void check_broadcasts(struct sim *s, const struct sim_node *n)
 {
-    if (n->me && n->told[0] != s->words)
-        sim_violated(s, "node %u has received %u of %u broadcasts", n->me, n->told[0], s->words);
+    if (n->me && n->broadcasts[0] != s->nbroadcasts)
+        sim_violated(s, "node %u has received %u of %u broadcasts", n->me, n->broadcasts[0],
+                     s->nbroadcasts);
     for (uint32_t p = 1; p < s->c.nodes; p++) {
         const struct sim_node *origin = &s->nodes[p];
         uint32_t of = origin_of(s, p);
-        uint32_t all = origin->dead ? s->nodes[0].told[of] : origin->reported;
-        if (is_origin(s, p) && p != n->me && n->told[of] != all)
+        uint32_t all = origin->dead ? s->nodes[0].broadcasts[of] : origin->reported;
+        if (is_origin(s, p) && p != n->me && n->broadcasts[of] != all)
             sim_violated(s, "node %u has received %u of %u broadcasts of node %u", n->me,
-                         n->told[of], all, p);
+                         n->broadcasts[of], all, p);
     }
 }
 
@@ -725,8 +726,8 @@ void sim_command(const struct sim_config *c, struct buf *out)
                " --broadcasts %u --requests %u --jitter %" PRIu64 " --latency %" PRIu64
                " --overhead %" PRIu64 " --ps-per-byte %u --link %u --flags %s%s%s",
                c->nodes, c->ranks, c->width, c->seed, schedules[c->schedule], c->rounds, c->sets,
-               c->card, c->kills, c->cuts, c->slow, c->reports, c->words, c->requests, c->jitter_ns,
-               c->latency_ns, c->overhead_ns, c->byte_ps, c->link_ns,
+               c->card, c->kills, c->cuts, c->slow, c->reports, c->broadcasts, c->requests,
+               c->jitter_ns, c->latency_ns, c->overhead_ns, c->byte_ps, c->link_ns,
                c->barrier_first ? "barrier," : "", c->through_tree ? "relayed," : "",
                c->modelled ? "" : "real");
 }

@@ -25,18 +25,18 @@ struct sim_config {
     uint32_t nodes, ranks, width;
     uint64_t seed;
     enum overlay_schedule schedule;
-    uint32_t rounds;    /* rounds of collectives of each set */
-    uint32_t sets;      /* the first is all nodes, the others are chosen by the seed */
-    uint64_t card;      /* bytes of each rank in each round; 0: a barrier */
-    bool modelled;      /* blocks have a length but no bytes */
-    bool barrier_first; /* of each set, the first round has no data */
-    uint32_t kills;     /* nodes that die, at times chosen by the seed */
-    uint32_t cuts;      /* links that break though both ends live */
-    uint32_t slow;      /* nodes that are a hundred times slower */
-    uint32_t reports;   /* messages of each node to others, one after each collective; about eight
-                         * nodes also broadcast as many */
-    uint32_t words;     /* broadcasts of the top */
-    uint32_t requests;  /* of each node: modex, names, events, output (sim_calls.h) */
+    uint32_t rounds;     /* rounds of collectives of each set */
+    uint32_t sets;       /* the first is all nodes, the others are chosen by the seed */
+    uint64_t card;       /* bytes of each rank in each round; 0: a barrier */
+    bool modelled;       /* blocks have a length but no bytes */
+    bool barrier_first;  /* of each set, the first round has no data */
+    uint32_t kills;      /* nodes that die, at times chosen by the seed */
+    uint32_t cuts;       /* links that break though both ends live */
+    uint32_t slow;       /* nodes that are a hundred times slower */
+    uint32_t reports;    /* messages of each node to others, one after each collective; about eight
+                          * nodes also broadcast as many */
+    uint32_t broadcasts; /* broadcasts of the top */
+    uint32_t requests;   /* of each node: modex, names, events, output (sim_calls.h) */
     uint64_t latency_ns, overhead_ns, jitter_ns;
     uint32_t byte_ps;
     uint32_t link_ns;   /* a daemon's cost of each link outside the tree; 0: all are up */

@@ -14,7 +14,7 @@ static const char NSPACE[] = "sim";
 
 enum { CHANNEL = 2, NOBODY = UINT32_MAX };
 
-static struct slice number_text(char text[24], uint64_t v)
+static struct slice text_of_number(char text[24], uint64_t v)
 {
     snprintf(text, 24, "%llu", (unsigned long long)v);
     return slice_str(text);
@@ -53,7 +53,7 @@ static void ask_modex(struct sim_node *n)
     n->calls.modex_of = to;
     n->calls.modex++;
     effect(n, EFFECT_WITH(modex_request, .job = 0, .rank = to,
-                          .key = number_text(text, n->calls.modex)));
+                          .key = text_of_number(text, n->calls.modex)));
 }
 
 static void ask_round(struct sim_node *n)
@@ -80,7 +80,7 @@ static void ask_name(struct sim_node *n)
 {
     char text[24];
     struct nameservice_query *q = nameservice_query_new(NAMESERVICE_LOOKUP, SLICE("service"),
-                                                        number_text(text, n->calls.states));
+                                                        text_of_number(text, n->calls.states));
 
     if (!q) {
         n->sim->no_memory = true;
@@ -113,7 +113,7 @@ static void write_line(struct sim_node *n)
 
     n->calls.lines++;
     iof_forward_output(&n->dispatch.iof, &n->sim->job, n->me, CHANNEL,
-                       number_text(text, n->calls.lines));
+                       text_of_number(text, n->calls.lines));
 }
 
 static void subscribe(struct sim_node *n)
@@ -169,14 +169,14 @@ static void reply_later(struct sim_node *n, struct sim_event e)
         sim_push(s, e);
 }
 
-static void hear_modex_request(struct sim_node *n, const struct op_modex_request *m)
+static void on_modex_request(struct sim_node *n, const struct op_modex_request *m)
 {
     if (m->rank != n->me)
         sim_violated(n->sim, "node %u is asked for the modex of node %u", n->me, m->rank);
     reply_later(n, (struct sim_event){ .other = (uint32_t)m->asker, .ticket = number_of(m->key) });
 }
 
-static void hear_modex_reply(struct sim_node *n, const struct op_modex_reply *m)
+static void on_modex_reply(struct sim_node *n, const struct op_modex_reply *m)
 {
     if (m->rank == n->calls.modex_of && m->status == ANSWER_OK &&
         number_of(m->block) == n->calls.modex)
@@ -186,7 +186,7 @@ static void hear_modex_reply(struct sim_node *n, const struct op_modex_reply *m)
                      m->rank);
 }
 
-static void hear_names(struct sim_node *n, const struct op_names *m)
+static void on_names(struct sim_node *n, const struct op_names *m)
 {
     if (n->sim->states[m->query->rank] < number_of(m->query->port))
         sim_violated(n->sim, "a request of node %u comes before the process states before it",
@@ -195,7 +195,7 @@ static void hear_names(struct sim_node *n, const struct op_names *m)
         reply_later(n, (struct sim_event){ .other = NOBODY, .ticket = m->ticket });
 }
 
-static void hear_answer(struct sim_node *n, const struct op_answer *m)
+static void on_answer(struct sim_node *n, const struct op_answer *m)
 {
     uint64_t bit = UINT64_C(1) << (m->ticket & 63);
 
@@ -206,7 +206,7 @@ static void hear_answer(struct sim_node *n, const struct op_answer *m)
     n->calls.named |= bit;
 }
 
-static void hear_collective_query(struct sim_node *n, const struct op_collective_query *m)
+static void on_collective_query(struct sim_node *n, const struct op_collective_query *m)
 {
     if (m->rank != n->me)
         sim_violated(n->sim, "node %u is asked about a collective of node %u", n->me, m->rank);
@@ -214,7 +214,7 @@ static void hear_collective_query(struct sim_node *n, const struct op_collective
                           .will = m->id.generation % 2));
 }
 
-static void hear_collective_reply(struct sim_node *n, const struct op_collective_reply *m)
+static void on_collective_reply(struct sim_node *n, const struct op_collective_reply *m)
 {
     if (m->rank == n->calls.round_of && m->id.generation == n->calls.rounds &&
         m->will == m->id.generation % 2)
@@ -223,14 +223,14 @@ static void hear_collective_reply(struct sim_node *n, const struct op_collective
         sim_violated(n->sim, "node %u hears of a collective that it has not asked about", n->me);
 }
 
-static void hear_proc_state(struct sim_node *n, const struct op_proc_state *m)
+static void on_proc_state(struct sim_node *n, const struct op_proc_state *m)
 {
     if (n->me || (uint32_t)m->code != ++n->sim->states[m->rank])
         sim_violated(n->sim, "node %u hears process state %d of node %u out of order", n->me,
                      m->code, m->rank);
 }
 
-static void hear_event(struct sim_node *n, const struct op_event *m)
+static void on_event(struct sim_node *n, const struct op_event *m)
 {
     if (m->nspace.len == 0)
         sim_broadcast_arrives(n, m->rank, (uint32_t)m->code);
@@ -238,11 +238,11 @@ static void hear_event(struct sim_node *n, const struct op_event *m)
         sim_violated(n->sim, "node %u hears of exit %d, not %u", n->me, m->code, n->calls.exits);
 }
 
-static void hear_output(struct sim_node *n, const struct op_iof_data *m)
+static void on_output(struct sim_node *n, const struct op_iof_data *m)
 {
-    if (m->rank != n->calls.source || number_of(m->bytes) != ++n->calls.heard)
+    if (m->rank != n->calls.source || number_of(m->bytes) != ++n->calls.lines_received)
         sim_violated(n->sim, "node %u gets line %u of node %u, not %u", n->me,
-                     (unsigned)number_of(m->bytes), m->rank, n->calls.heard);
+                     (unsigned)number_of(m->bytes), m->rank, n->calls.lines_received);
 }
 
 static bool deliver(void *arg, const struct input *in)
@@ -250,15 +250,15 @@ static bool deliver(void *arg, const struct input *in)
     struct sim_node *n = arg;
 
     switch (in->kind) {
-    case INPUT_modex_request: hear_modex_request(n, &in->u.modex_request); break;
-    case INPUT_modex_reply: hear_modex_reply(n, &in->u.modex_reply); break;
-    case INPUT_names: hear_names(n, &in->u.names); break;
-    case INPUT_answer: hear_answer(n, &in->u.answer); break;
-    case INPUT_collective_query: hear_collective_query(n, &in->u.collective_query); break;
-    case INPUT_collective_reply: hear_collective_reply(n, &in->u.collective_reply); break;
-    case INPUT_proc_state: hear_proc_state(n, &in->u.proc_state); break;
-    case INPUT_event: hear_event(n, &in->u.event); break;
-    case INPUT_iof_data: hear_output(n, &in->u.iof_data); break;
+    case INPUT_modex_request: on_modex_request(n, &in->u.modex_request); break;
+    case INPUT_modex_reply: on_modex_reply(n, &in->u.modex_reply); break;
+    case INPUT_names: on_names(n, &in->u.names); break;
+    case INPUT_answer: on_answer(n, &in->u.answer); break;
+    case INPUT_collective_query: on_collective_query(n, &in->u.collective_query); break;
+    case INPUT_collective_reply: on_collective_reply(n, &in->u.collective_reply); break;
+    case INPUT_proc_state: on_proc_state(n, &in->u.proc_state); break;
+    case INPUT_event: on_event(n, &in->u.event); break;
+    case INPUT_iof_data: on_output(n, &in->u.iof_data); break;
     default: sim_violated(n->sim, "node %u gets an input that nobody sends", n->me); break;
     }
     return true;
@@ -281,7 +281,7 @@ static void recall(void *arg, struct slice nspace, uint32_t rank, core_output_fn
 
     (void)nspace;
     for (uint32_t i = 1; i <= n->calls.lines; i++)
-        fn(fn_arg, rank, CHANNEL, number_text(text, i));
+        fn(fn_arg, rank, CHANNEL, text_of_number(text, i));
 }
 
 static void pending(void *arg, struct slice job, struct buf *part)
@@ -320,7 +320,7 @@ static void reply(struct sim_node *n, const struct sim_event *e)
         effect(n, EFFECT_WITH(reply, .ticket = e->ticket, .status = ANSWER_OK, .job = JOB_NO_RANK));
     else
         effect(n, EFFECT_WITH(modex_reply, .asker = e->other, .job = 0, .rank = n->me,
-                              .status = ANSWER_OK, .block = number_text(text, e->ticket)));
+                              .status = ANSWER_OK, .block = text_of_number(text, e->ticket)));
 }
 
 void sim_calls_happen(struct sim_node *n, const struct sim_event *e)
@@ -370,7 +370,7 @@ static const char *wrong(const struct sim_node *n)
     if (c->subscribed && c->exits != s->exits)
         return "has not heard of all exits";
     if (c->source != NOBODY && !s->nodes[c->source].dead &&
-        c->heard != s->nodes[c->source].calls.lines)
+        c->lines_received != s->nodes[c->source].calls.lines)
         return "has not got all output";
     if (s->states && n->me && s->states[n->me] != c->states)
         return "has process states that the top does not know";

@@ -95,8 +95,8 @@ struct router_link *sim_net_link(struct sim *s, uint32_t a, uint32_t b)
         return NULL;
     }
     s->pairs[s->npairs++] = pair;
-    pair[0] = (struct router_link){ .sim = s, .node = a, .other = b, .far = &pair[1] };
-    pair[1] = (struct router_link){ .sim = s, .node = b, .other = a, .far = &pair[0] };
+    pair[0] = (struct router_link){ .sim = s, .node = a, .other = b, .peer = &pair[1] };
+    pair[1] = (struct router_link){ .sim = s, .node = b, .other = a, .peer = &pair[0] };
     for (int i = 0; i < 2; i++) {
         list_init(&pair[i].link);
         list_append(&node_of(s, &pair[i])->links, &pair[i].link);
@@ -137,11 +137,11 @@ struct router_link *sim_net_connect(struct sim_node *n, uint32_t to)
         return NULL;
     n->link_free = (n->link_free > up ? n->link_free : up) + s->c.link_ns;
     if (s->nodes[to].dead) {
-        close_end(l->far);
+        close_end(l->peer);
         down_later(s, l, ROUTER_DOWN_UNREACHABLE);
         return l;
     }
-    up_later(s, l->far, n->link_free + jitter(s, s->c.latency_ns));
+    up_later(s, l->peer, n->link_free + jitter(s, s->c.latency_ns));
     up_later(s, l, n->link_free + jitter(s, s->c.latency_ns));
     return l;
 }
@@ -225,7 +225,7 @@ static void transmit(struct sim *s, struct router_link *l, struct sim_message *m
         return;
     }
     l->last = there = there > l->last ? there : l->last;
-    sim_push(s, (struct sim_event){ .at = there, .kind = SIM_ARRIVE, .end = l->far, .m = m });
+    sim_push(s, (struct sim_event){ .at = there, .kind = SIM_ARRIVE, .end = l->peer, .m = m });
 }
 
 /* The addresses of a peer are asked for along the tree.  Where only the cost of the exchange itself
@@ -290,7 +290,7 @@ static void drop(struct router_link *l)
     if (l->closed)
         return;
     close_end(l);
-    down_later(l->sim, l->far, ROUTER_DOWN_BROKEN);
+    down_later(l->sim, l->peer, ROUTER_DOWN_BROKEN);
 }
 
 static struct router_link *connect_to(void *arg, uint32_t to, struct slice addresses,
@@ -407,10 +407,10 @@ static void arrive(struct sim *s, const struct sim_event *e)
 }
 
 /* The other end has closed the link after its last message. */
-static void hear_bye(struct sim *s, struct router_link *l)
+static void on_bye(struct sim *s, struct router_link *l)
 {
     close_end(l);
-    down_later(s, l->far, ROUTER_DOWN_CLOSED);
+    down_later(s, l->peer, ROUTER_DOWN_CLOSED);
     router_link_down(&node_of(s, l)->router, l, ROUTER_DOWN_CLOSED, "the link was closed");
 }
 
@@ -421,7 +421,7 @@ static void receive(struct sim *s, struct router_link *l, struct sim_message *m)
     if (n->dead || l->closed || l->cut)
         return;
     if (m->bye)
-        hear_bye(s, l);
+        on_bye(s, l);
     else
         router_bytes(&n->router, l, slice_mem(m->bytes, m->len), s->now);
 }
@@ -450,7 +450,7 @@ void sim_net_die(struct sim_node *n)
     {
         struct router_link *k = LIST_OF(l, struct router_link, link);
         close_end(k);
-        down_later(n->sim, k->far, ROUTER_DOWN_BROKEN);
+        down_later(n->sim, k->peer, ROUTER_DOWN_BROKEN);
     }
 }
 
@@ -463,14 +463,14 @@ void sim_net_cut(struct sim_node *n, bool any)
     {
         struct router_link *e = LIST_OF(l, struct router_link, link);
         bool fits = any ? rand_below(&n->sim->rand, ++k) == 0 : e == n->router.parent;
-        if (fits && e->up && e->far->up && !e->far->closed)
+        if (fits && e->up && e->peer->up && !e->peer->closed)
             chosen = e;
     }
     if (!chosen)
         return;
-    chosen->cut = chosen->far->cut = true;
+    chosen->cut = chosen->peer->cut = true;
     down_later(n->sim, chosen, ROUTER_DOWN_BROKEN);
-    down_later(n->sim, chosen->far, ROUTER_DOWN_BROKEN);
+    down_later(n->sim, chosen->peer, ROUTER_DOWN_BROKEN);
 }
 
 static void go_up(struct sim *s, struct router_link *l)

@@ -38,7 +38,7 @@ struct router_link {
     struct list link; /* of its node */
     struct sim *sim;
     uint32_t node, other;
-    struct router_link *far;
+    struct router_link *peer;
     uint64_t last;    /* arrival of the last message from here */
     uint64_t urgency; /* of what has arrived here */
     bool up;
@@ -76,15 +76,15 @@ struct sim_intake {
 
 /* What a node has asked for and heard (sim_calls.c). */
 struct sim_calls {
-    uint32_t modex_of, modex;  /* whose modex is awaited, and its number */
-    uint32_t round_of, rounds; /* the same for queries about collectives */
-    uint32_t names;            /* asked for */
-    uint64_t named;            /* bits: answered */
-    uint32_t waits;            /* names that nobody publishes: asked for */
-    uint32_t states;           /* process states reported */
-    uint32_t lines;            /* of output written */
-    uint32_t source, heard;    /* whose output is subscribed to; lines */
-    bool subscribed;           /* to exits */
+    uint32_t modex_of, modex;        /* whose modex is awaited, and its number */
+    uint32_t round_of, rounds;       /* the same for queries about collectives */
+    uint32_t names;                  /* asked for */
+    uint64_t named;                  /* bits: answered */
+    uint32_t waits;                  /* names that nobody publishes: asked for */
+    uint32_t states;                 /* process states reported */
+    uint32_t lines;                  /* of output written */
+    uint32_t source, lines_received; /* whose output is subscribed to; lines */
+    bool subscribed;                 /* to exits */
     uint32_t exits;
 };
 
@@ -104,8 +104,8 @@ struct sim_node {
     uint64_t messages, bytes;
     uint32_t round[SETS_MAX]; /* the round that is entered next, or waited for */
     bool inside[SETS_MAX], stopped[SETS_MAX];
-    uint32_t reported;          /* messages to others */
-    uint32_t told[SIM_ORIGINS]; /* broadcasts received, by origin */
+    uint32_t reported;                /* messages to others */
+    uint32_t broadcasts[SIM_ORIGINS]; /* broadcasts received, by origin */
 };
 
 struct sim {
@@ -124,8 +124,8 @@ struct sim {
     size_t nblocks, blocks_room;
     uint16_t *sent, *got; /* of each pair of nodes, messages; NULL: there are none */
     struct sim_result *r;
-    uint32_t words;   /* broadcasts of the top */
-    struct core core; /* knows one job, with one process on each node */
+    uint32_t nbroadcasts; /* broadcasts of the top */
+    struct core core;     /* knows one job, with one process on each node */
     struct job job;
     char nspace[8];
     uint32_t *positions; /* of its nodes */

@@ -69,7 +69,7 @@ static void faults(struct sim_config *c, uint64_t seed, enum fault_kind kind)
     c->cuts = (uint32_t)(seed / 6 % 3);
     c->slow = (uint32_t)(seed / 2 % 4);
     c->reports = 2;
-    c->words = 3;
+    c->broadcasts = 3;
     c->requests = seed % 7 ? 6 : 0;
     c->through_tree = seed % 5 == 0;
     if (kind != FAULTS_ALL)

@@ -285,7 +285,7 @@ static int get_group(struct core *c, const struct meeting *m, struct collective_
     struct slice name = buf_slice(&m->name);
     uint32_t n = (uint32_t)m->nids, mine = (uint32_t)m->nmine;
 
-    if (n == mine && !(c->tells_meetings && m->what.kind != COLL_MEET_FENCE))
+    if (n == mine && !(c->reports_collectives && m->what.kind != COLL_MEET_FENCE))
         return collective_group_get(&c->meetings, name, m->ids, n, false, group_p);
     return collective_group_get_spread(&c->meetings, name, m->mine, mine, m->ids, n, false,
                                        group_p);

@@ -39,11 +39,11 @@ bool collective_nodes_will_complete(const struct core *c, const struct job *j, u
            collective_has_contributed(&j->colls, id->group, id->generation, rank);
 }
 
-void collective_nodes_heard(struct core *c, struct job *j, uint32_t rank, const struct coll_id *id,
-                            bool will_complete)
+void collective_nodes_receive(struct core *c, struct job *j, uint32_t rank,
+                              const struct coll_id *id, bool will_complete)
 {
     if (!coll_kind_is_meeting(id->kind) && id->job == j->id)
-        job_fence_heard(j, rank, id->group, id->generation, will_complete);
+        job_fence_receive(j, rank, id->group, id->generation, will_complete);
     else if (coll_kind_is_meeting(id->kind) && !will_complete)
         collective_multijob_fail(c, id);
 }

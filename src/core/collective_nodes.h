@@ -14,7 +14,7 @@ bool collective_nodes_will_complete(const struct core *c, const struct job *j, u
                                     const struct coll_id *id);
 
 /* The answer to EFFECT_collective_query. */
-void collective_nodes_heard(struct core *c, struct job *j, uint32_t rank, const struct coll_id *id,
-                            bool will_complete);
+void collective_nodes_receive(struct core *c, struct job *j, uint32_t rank,
+                              const struct coll_id *id, bool will_complete);
 
 #endif

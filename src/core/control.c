@@ -64,11 +64,11 @@ enum answer_status control_signal(struct core *c, struct job *j, const struct re
 
 /* ---- subscriptions to output ----------------------------------------------------------------- */
 
-void control_listen(struct core *c, uint64_t ear, struct slice nspace, uint32_t rank,
+void control_listen(struct core *c, uint64_t subscription, struct slice nspace, uint32_t rank,
                     uint16_t channels)
 {
     struct effect e = EFFECT_WITH(listen, .nspace = nspace, .rank = all_or_one(rank),
-                                  .channels = channels, .subscription = ear);
+                                  .channels = channels, .subscription = subscription);
 
     if (c->has_others && effect_own(&e))
         effects_push(&c->effects, e);

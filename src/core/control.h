@@ -31,7 +31,7 @@ void control_commanded(struct job *j, uint32_t rank);
 /* A client subscribes to the output of rank (or REQUEST_ALL_RANKS) of a job on these channels (0:
  * unsubscribes, and nspace is ignored); ear is its id of the subscription.  Other nodes, if any,
  * are notified. */
-void control_listen(struct core *c, uint64_t ear, struct slice nspace, uint32_t rank,
+void control_listen(struct core *c, uint64_t subscription, struct slice nspace, uint32_t rank,
                     uint16_t channels);
 
 /* LATER: the host answers. */

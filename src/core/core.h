@@ -45,9 +45,10 @@ struct core {
     bool has_topology; /* the host can provide PMI_hwloc_xmlfile and CORE_TOPOLOGY */
     bool is_manager;   /* the host starts every process and decides its fate: each eventually has a
                           pid (MODEX_PID), and connected processes fail together (proc_connect.h) */
-    bool has_neighbours; /* the host can ask other launchers about names */
-    bool tells_meetings; /* collectives across jobs on this node alone are EFFECT_contribute too */
-    const char *name;    /* of the server, as in its address; the host's, or NULL */
+    bool has_neighbours;      /* the host can ask other launchers about names */
+    bool reports_collectives; /* collectives across jobs on this node alone are EFFECT_contribute
+                                 too */
+    const char *name;         /* of the server, as in its address; the host's, or NULL */
     uint32_t name_rank;
     const char *uri;                              /* that address; the host's, or NULL */
     struct ended_job ended_jobs[CORE_ENDED_JOBS]; /* the most recent ones, in a ring */
@@ -60,8 +61,8 @@ struct core {
                            makes (EFFECT_place) and removes; the host's, or NULL: there are none */
     bool takes_tools;   /* the host can accept tools (EFFECT_tool) */
     uint32_t listeners; /* clients' subscriptions to output */
-    uint64_t last_ear;  /* ids of subscriptions, by which other nodes know them */
-    bool has_others;    /* there are other nodes: they are notified of events (EFFECT_event) */
+    uint64_t last_subscription; /* ids of subscriptions, by which other nodes know them */
+    bool has_others;      /* there are other nodes: they are notified of events (EFFECT_event) */
     bool names_elsewhere; /* another node keeps the published names: the host asks it (EFFECT_names)
                              and passes its answer on as its own */
     /* How nodes exchange the data of a fence: whether one of these names (separated by commas) is

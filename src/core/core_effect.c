@@ -32,7 +32,7 @@ void core_abort_connected(struct core *c, const struct job *j)
 }
 
 /* Its last process has been reaped: everything about its end is known now. */
-static void tell_the_blaming(struct core *c, uint32_t id)
+static void notify_blaming(struct core *c, uint32_t id)
 {
     const struct job *j = core_job(c, id);
 
@@ -67,6 +67,6 @@ bool core_effect(struct core *c, struct effect *e_p)
         return false;
     effects_pop(&c->effects, e_p);
     if (e_p->kind == EFFECT_job_ended)
-        tell_the_blaming(c, e_p->u.job_ended.job);
+        notify_blaming(c, e_p->u.job_ended.job);
     return true;
 }

@@ -258,8 +258,8 @@ enum answer_status core_names_lookup(const struct core_call *k)
     return ANSWER_OK;
 }
 
-void core_names_heard(struct core *c, uint64_t ticket, const struct nameservice_query *q,
-                      bool found, struct slice port, struct answer *a_p)
+void core_names_receive(struct core *c, uint64_t ticket, const struct nameservice_query *q,
+                        bool found, struct slice port, struct answer *a_p)
 {
     struct job *j = core_job(c, q->job);
 

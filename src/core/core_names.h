@@ -22,8 +22,8 @@ enum answer_status core_names_withdraw(struct core *c, struct slice service);
 
 /* The neighbours have answered: found tells whether one of them has (or had, and has withdrawn) the
  * name, with its port.  Completes the query and fills the answer, which borrows from port. */
-void core_names_heard(struct core *c, uint64_t ticket, const struct nameservice_query *q,
-                      bool found, struct slice port, struct answer *a_p);
+void core_names_receive(struct core *c, uint64_t ticket, const struct nameservice_query *q,
+                        bool found, struct slice port, struct answer *a_p);
 
 /* Answers the look-ups whose time-out has passed; returns the next deadline, or UINT64_MAX. */
 uint64_t core_names_tick(struct core *c, uint64_t now_ns);

@@ -230,7 +230,7 @@ static enum answer_status do_ring(const struct core_call *k)
 }
 
 /* The other nodes are notified: the launcher ends jobs that are connected to one that fails. */
-static enum answer_status tie(const struct core_call *k, const struct job *other, bool on)
+static enum answer_status connect_jobs(const struct core_call *k, const struct job *other, bool on)
 {
     enum answer_status st = on ? job_connect(k->job, other->id) : job_disconnect(k->job, other->id);
 
@@ -246,7 +246,7 @@ static enum answer_status do_connect(const struct core_call *k)
 
     if (!other)
         return ANSWER_NOT_FOUND;
-    return other == k->job ? ANSWER_OK : tie(k, other, true);
+    return other == k->job ? ANSWER_OK : connect_jobs(k, other, true);
 }
 
 static enum answer_status do_disconnect(const struct core_call *k)
@@ -255,7 +255,7 @@ static enum answer_status do_disconnect(const struct core_call *k)
 
     if (!other)
         return ANSWER_NOT_FOUND;
-    return other == k->job ? ANSWER_OK : tie(k, other, false);
+    return other == k->job ? ANSWER_OK : connect_jobs(k, other, false);
 }
 
 static enum answer_status do_get_index(const struct core_call *k)
@@ -372,7 +372,7 @@ static const char *family_of(uint8_t speaks)
 
 /* Why an MPI library may have aborted without a message of its own: another library is in the same
  * job, and uses another protocol.  The text is empty, or begins with "; ". */
-static void say_mixture(const struct job *j, uint32_t rank, struct errmsg *text)
+static void report_mixture(const struct job *j, uint32_t rank, struct errmsg *text)
 {
     uint8_t mine = j->procs[rank].speaks;
 
@@ -400,7 +400,7 @@ static enum answer_status do_abort(const struct core_call *k)
     if (k->job->is_tool) /* its end concerns no other process */
         return ANSWER_OK;
     if (why.len == 0)
-        say_mixture(k->job, k->rank, &mixture);
+        report_mixture(k->job, k->rank, &mixture);
     job_abort(k->job, k->rank, rq->code,
               "rank %u on %s (pid %d) aborted with code %d%s" SLICE_FMT "%s", k->rank,
               p->nodes[p->procs[k->rank].node].name, k->job->procs[k->rank].pid, rq->code,

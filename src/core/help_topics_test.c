@@ -6,32 +6,32 @@
 #include "base/limit.h"
 #include "tests/tap.h"
 
-struct told {
+struct reported {
     unsigned calls;
     uint32_t more;
 };
 
-static void tell(void *arg, struct slice topic, uint32_t more)
+static void note_topic(void *arg, struct slice topic, uint32_t more)
 {
-    struct told *t = arg;
+    struct reported *t = arg;
 
     (void)topic;
     t->calls++;
     t->more += more;
 }
 
-static struct told report(struct help_topics *t)
+static struct reported report(struct help_topics *t)
 {
-    struct told told = { 0 };
+    struct reported reported = { 0 };
 
-    OK(help_topics_report(t, tell, &told) == (told.calls > 0));
-    return told;
+    OK(help_topics_report(t, note_topic, &reported) == (reported.calls > 0));
+    return reported;
 }
 
 static void test_counts(void)
 {
     struct help_topics t;
-    struct told told;
+    struct reported reported;
 
     help_topics_init(&t);
     OK_F(help_topics_note(&t, SLICE("a / b"), 1000), "the first one is shown");
@@ -40,9 +40,9 @@ static void test_counts(void)
         OK(!help_topics_note(&t, SLICE("a / b"), p));
     OK(!help_topics_note(&t, SLICE("a / b"), 7) && !help_topics_note(&t, SLICE("a / b"), 1000));
     OK_F(help_topics_note(&t, SLICE("a / c"), 7), "another topic is another matter");
-    told = report(&t);
-    EQ(told.calls, 1);
-    OK_F(told.more == 1000, "each process counts once: %u", told.more);
+    reported = report(&t);
+    EQ(reported.calls, 1);
+    OK_F(reported.more == 1000, "each process counts once: %u", reported.more);
     EQ(report(&t).calls, 0);
     OK(!help_topics_note(&t, SLICE("a / c"), 8));
     EQ(report(&t).more, 1);

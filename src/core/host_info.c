@@ -54,8 +54,8 @@ static struct fact *named(const struct fact_subject *s, struct slice key)
     return NULL;
 }
 
-int host_info_tell(struct host_info *f, enum fact_about about, uint32_t index, struct slice key,
-                   uint16_t type, struct slice value)
+int host_info_add(struct host_info *f, enum fact_about about, uint32_t index, struct slice key,
+                  uint16_t type, struct slice value)
 {
     struct fact_subject *s = make(f, about, index);
     struct fact *k = named(s, key);

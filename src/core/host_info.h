@@ -32,8 +32,8 @@ void host_info_init(struct host_info *f, uint64_t seed);
 void host_info_free(struct host_info *f); /* harmless twice, and on zeroed memory */
 
 /* Keeps copies; replaces an earlier value of this key.  0 or -ENOMEM. */
-int host_info_tell(struct host_info *f, enum fact_about about, uint32_t index, struct slice key,
-                   uint16_t type, struct slice value);
+int host_info_add(struct host_info *f, enum fact_about about, uint32_t index, struct slice key,
+                  uint16_t type, struct slice value);
 
 /* NULL: nothing is known. */
 const struct fact *host_info_about(const struct host_info *f, enum fact_about about,

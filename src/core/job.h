@@ -38,7 +38,7 @@ enum { JOB_NO_RANK = UINT32_MAX };
  * (processes of other nodes, of which this node only has information). */
 enum { JOB_ALL_HERE = UINT32_MAX, JOB_NONE_HERE = UINT32_MAX - 1 };
 
-/* The rank of the entries of job_tell() (job_kvs.h); no process has it.  (PMIx: all ranks.) */
+/* The rank of the entries of job_put_info() (job_kvs.h); no process has it.  (PMIx: all ranks.) */
 #define JOB_ALL_RANKS (UINT32_MAX - 1)
 
 struct proc {
@@ -64,11 +64,12 @@ struct proc {
     uint32_t nfresh, fresh_room;
     uint32_t idle_waits; /* for attributes of its node, while it sends nothing else */
     uint32_t names;      /* published by it */
-    uint32_t bonds;   /* connect operations by which it is connected to processes of other jobs */
+    uint32_t
+        connections;  /* connect operations by which it is connected to processes of other jobs */
     uint64_t stored;  /* bytes it keeps in the store */
     uint64_t last_ns; /* its last request */
-    const char *last_word;  /* name of that request, static storage; NULL: none yet */
-    const char *told_state; /* in a merged report of several nodes (who_part.h); NULL: ask the
+    const char *last_word;      /* name of that request, static storage; NULL: none yet */
+    const char *reported_state; /* in a merged report of several nodes (who_part.h); NULL: ask the
                                operating system */
 };
 
@@ -124,7 +125,7 @@ struct job {
     char *parent_nspace;             /* of the process that spawned it; NULL: the user started it */
     uint32_t parent_rank;
     struct buf wire_info[4]; /* its job information as PMIx clients get it, by encoding */
-    bool info_told;          /* that information is in the store */
+    bool info_made;          /* that information is in the store */
     struct buf topology;     /* of this node, as hwloc's XML, for PMIx clients: requested once */
     bool topology_asked;
     const char *wdir;       /* of applications that have none; the core's, or NULL */

@@ -194,7 +194,7 @@ static void report_state(struct job *j, uint32_t rank, enum proc_event event, in
 }
 
 /* The controlling node reports exits to the other nodes: they may wait for that process. */
-static void tell_end(struct job *j, uint32_t rank, enum proc_state before, enum proc_event event,
+static void emit_end(struct job *j, uint32_t rank, enum proc_state before, enum proc_event event,
                      int code)
 {
     const struct proc *p = &j->procs[rank];
@@ -303,7 +303,7 @@ void job_event(struct job *j, uint32_t rank, enum proc_event event, int code)
         follow(j, rank, event);
     else
         act(j, rank, event, code);
-    tell_end(j, rank, before, event, code);
+    emit_end(j, rank, before, event, code);
     leave(j, rank);
     break_meetings(j, rank);
     job_node_ended(j, rank);

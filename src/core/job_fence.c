@@ -202,7 +202,7 @@ static void wake_others(struct job *j, const struct collective *c, uint64_t but)
 
 /* Why rank will not come.  A node that does not control the job does not know whether processes of
  * other nodes had called init. */
-static void say_why(const struct job *j, uint32_t rank, struct errmsg *why)
+static void explain(const struct job *j, uint32_t rank, struct errmsg *why)
 {
     const struct proc *p = &j->procs[rank];
     bool known = !j->follows || job_rank_is_here(j, rank);
@@ -233,7 +233,7 @@ enum answer_status job_miss(struct job *j, uint32_t rank)
 
     if (j->keep_going)
         return ANSWER_FAILED;
-    say_why(j, rank, &why);
+    explain(j, rank, &why);
     job_abort(j, rank, p->signalled ? 128 + p->code : p->code ? p->code : 1, "%s", why.text);
     return ANSWER_FAILED;
 }
@@ -315,8 +315,8 @@ void job_fence_ask(struct job *j, uint32_t rank)
         ask_about_all(j, rank, j->meetings, j->base + rank);
 }
 
-void job_fence_heard(struct job *j, uint32_t rank, struct slice group, uint64_t generation,
-                     bool will_complete)
+void job_fence_receive(struct job *j, uint32_t rank, struct slice group, uint64_t generation,
+                       bool will_complete)
 {
     struct collective *c = will_complete ? NULL : collective_take(&j->colls, group, generation);
 

@@ -31,8 +31,8 @@ uint64_t job_fences_tick(struct job *j, uint64_t now_ns);
 void job_fence_over(struct job *j, struct slice group, uint64_t generation,
                     enum answer_status status);
 /* The answer about a rank that will not come any more: it has contributed to the round, or not. */
-void job_fence_heard(struct job *j, uint32_t rank, struct slice group, uint64_t generation,
-                     bool will_complete);
+void job_fence_receive(struct job *j, uint32_t rank, struct slice group, uint64_t generation,
+                       bool will_complete);
 /* Withdraws the arrivals of a process that has ended from fences that are not over; any holder of
  * its socket is answered. */
 void job_fence_forget(struct job *j, uint32_t rank);

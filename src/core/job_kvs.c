@@ -104,7 +104,7 @@ enum answer_status job_preset(struct job *j, struct slice key, struct slice valu
     return from_seg(seg_put(&j->store, SEG_ANY_RANK, key, value, SEG_FLAT | SEG_REPLACE));
 }
 
-enum answer_status job_tell(struct job *j, struct slice key, struct slice value)
+enum answer_status job_put_info(struct job *j, struct slice key, struct slice value)
 {
     return from_seg(seg_put(&j->store, JOB_ALL_RANKS, key, value, SEG_UNLISTED | SEG_REPLACE));
 }

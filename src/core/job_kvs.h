@@ -14,7 +14,7 @@ enum answer_status job_put(struct job *j, uint32_t rank, struct slice space, str
 /* The server's own entries (process mapping ...); replaces. */
 enum answer_status job_preset(struct job *j, struct slice key, struct slice value);
 /* Entries that clients find in the store without a request, and that no protocol's get returns. */
-enum answer_status job_tell(struct job *j, struct slice key, struct slice value);
+enum answer_status job_put_info(struct job *j, struct slice key, struct slice value);
 enum answer_status job_get(const struct job *j, struct slice space, struct slice key,
                            struct slice *value_p);
 /* The same, preferring what this rank has put (only PMIx ranks can share a key). */

@@ -9,7 +9,7 @@
 #include "wire/parts.h"
 
 /* The plan as Wireup's tables write it.  The words of all apps are in one list. */
-struct flat {
+struct flat_map {
     struct part_texts words;        /* argv of each app */
     struct part_uints counts;       /* of words, for each app */
     struct part_texts paths, wdirs; /* an empty wdir: the daemon's own */
@@ -27,21 +27,21 @@ struct flat {
 };
 
 static const struct part parts[] = {
-    { "words", PART_TEXTS, offsetof(struct flat, words) },
-    { "counts", PART_UINTS, offsetof(struct flat, counts) },
-    { "paths", PART_TEXTS, offsetof(struct flat, paths) },
-    { "wdirs", PART_TEXTS, offsetof(struct flat, wdirs) },
-    { "env", PART_TEXTS, offsetof(struct flat, env) },
-    { "env_counts", PART_UINTS, offsetof(struct flat, env_counts) },
-    { "nodes", PART_TEXTS, offsetof(struct flat, nodes) },
-    { "slots", PART_UINTS, offsetof(struct flat, slots) },
-    { "bound", PART_UINTS, offsetof(struct flat, bound) },
-    { "bindings", PART_UINTS, offsetof(struct flat, bindings) },
-    { "lists", PART_TEXTS, offsetof(struct flat, lists) },
-    { "turns", PART_UINTS, offsetof(struct flat, turns) },
-    { "runs", PART_UINTS, offsetof(struct flat, runs) },
-    { "universe", PART_INT, offsetof(struct flat, universe) },
-    { "path_only", PART_UINT, offsetof(struct flat, path_only) },
+    { "words", PART_TEXTS, offsetof(struct flat_map, words) },
+    { "counts", PART_UINTS, offsetof(struct flat_map, counts) },
+    { "paths", PART_TEXTS, offsetof(struct flat_map, paths) },
+    { "wdirs", PART_TEXTS, offsetof(struct flat_map, wdirs) },
+    { "env", PART_TEXTS, offsetof(struct flat_map, env) },
+    { "env_counts", PART_UINTS, offsetof(struct flat_map, env_counts) },
+    { "nodes", PART_TEXTS, offsetof(struct flat_map, nodes) },
+    { "slots", PART_UINTS, offsetof(struct flat_map, slots) },
+    { "bound", PART_UINTS, offsetof(struct flat_map, bound) },
+    { "bindings", PART_UINTS, offsetof(struct flat_map, bindings) },
+    { "lists", PART_TEXTS, offsetof(struct flat_map, lists) },
+    { "turns", PART_UINTS, offsetof(struct flat_map, turns) },
+    { "runs", PART_UINTS, offsetof(struct flat_map, runs) },
+    { "universe", PART_INT, offsetof(struct flat_map, universe) },
+    { "path_only", PART_UINT, offsetof(struct flat_map, path_only) },
 };
 
 enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 8 };
@@ -68,7 +68,7 @@ static bool has_env_of_last(const struct job_map *p, uint32_t i)
     return i > 0 && p->apps[i].env == p->apps[i - 1].env;
 }
 
-static void flatten_apps(const struct job_map *p, struct arena *a, struct flat *f)
+static void flatten_apps(const struct job_map *p, struct arena *a, struct flat_map *f)
 {
     size_t words = 0, vars = 0;
     struct slice *word, *var, *path, *wdir;
@@ -117,7 +117,7 @@ static void flatten_binding(const struct job_map_binding *b, uint32_t *number, s
     *list = b->list ? slice_str(b->list) : SLICE("");
 }
 
-static void flatten_turns(const struct job_map *p, struct arena *a, struct flat *f)
+static void flatten_turns(const struct job_map *p, struct arena *a, struct flat_map *f)
 {
     const uint32_t *bound = f->bound.items;
     size_t count = 0;
@@ -144,7 +144,7 @@ static void flatten_turns(const struct job_map *p, struct arena *a, struct flat 
 }
 
 /* Adjacent nodes mostly share theirs. */
-static void flatten_bindings(const struct job_map *p, struct arena *a, struct flat *f)
+static void flatten_bindings(const struct job_map *p, struct arena *a, struct flat_map *f)
 {
     uint32_t *bound = arena_array(a, (size_t)p->nnodes + 1, sizeof *bound), n = 0, *number;
     struct slice *list;
@@ -169,7 +169,7 @@ static void flatten_bindings(const struct job_map *p, struct arena *a, struct fl
     flatten_turns(p, a, f);
 }
 
-static void flatten_nodes(const struct job_map *p, struct arena *a, struct flat *f)
+static void flatten_nodes(const struct job_map *p, struct arena *a, struct flat_map *f)
 {
     struct slice *name = arena_array(a, p->nnodes + 1, sizeof *name);
     uint32_t *slots = arena_array(a, p->nnodes + 1, sizeof *slots);
@@ -187,7 +187,7 @@ static bool goes_on(const struct job_map_proc *last, const struct job_map_proc *
     return q->app == last->app && q->node == last->node && q->local_rank == last->local_rank + 1;
 }
 
-static void flatten_ranks(const struct job_map *p, struct arena *a, struct flat *f)
+static void flatten_ranks(const struct job_map *p, struct arena *a, struct flat_map *f)
 {
     size_t count = 0;
     uint32_t *run;
@@ -217,7 +217,7 @@ static void flatten_ranks(const struct job_map *p, struct arena *a, struct flat 
 void job_map_pack(const struct job_map *p, struct buf *out)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
-    struct flat f = { .universe = p->universe, .path_only = p->path_only };
+    struct flat_map f = { .universe = p->universe, .path_only = p->path_only };
 
     flatten_apps(p, &a, &f);
     flatten_nodes(p, &a, &f);
@@ -246,7 +246,7 @@ static char **take_words(struct arena *a, const struct part_texts *from, uint32_
     return words;
 }
 
-static int unflatten_app(const struct flat *f, struct job_map *p, uint32_t i, uint32_t *word,
+static int unflatten_app(const struct flat_map *f, struct job_map *p, uint32_t i, uint32_t *word,
                          uint32_t *var, struct errmsg *err)
 {
     struct job_map_app *app = &p->apps[i];
@@ -265,7 +265,7 @@ static int unflatten_app(const struct flat *f, struct job_map *p, uint32_t i, ui
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
 }
 
-static int unflatten_apps(const struct flat *f, struct job_map *p, struct errmsg *err)
+static int unflatten_apps(const struct flat_map *f, struct job_map *p, struct errmsg *err)
 {
     uint32_t word = 0, var = 0;
     int rc = 0;
@@ -282,7 +282,7 @@ static int unflatten_apps(const struct flat *f, struct job_map *p, struct errmsg
     return rc;
 }
 
-static int unflatten_nodes(const struct flat *f, struct job_map *p, struct errmsg *err)
+static int unflatten_nodes(const struct flat_map *f, struct job_map *p, struct errmsg *err)
 {
     p->nnodes = f->nodes.n;
     if (f->slots.n != p->nnodes)
@@ -294,7 +294,7 @@ static int unflatten_nodes(const struct flat *f, struct job_map *p, struct errms
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
 }
 
-static void unflatten_binding(const struct flat *f, uint32_t i, struct arena *a,
+static void unflatten_binding(const struct flat_map *f, uint32_t i, struct arena *a,
                               struct job_map_binding *b)
 {
     const uint32_t *number = &f->bindings.items[(size_t)i * BINDING];
@@ -311,7 +311,7 @@ static void unflatten_binding(const struct flat *f, uint32_t i, struct arena *a,
 }
 
 /* The numbers are copied: the bytes read are released. */
-static bool unflatten_turns(const struct flat *f, struct arena *a, struct job_map_binding *all)
+static bool unflatten_turns(const struct flat_map *f, struct arena *a, struct job_map_binding *all)
 {
     uint32_t *turn = arena_array(a, (size_t)f->turns.n + 1, sizeof *turn), left = f->turns.n;
 
@@ -329,7 +329,7 @@ static bool unflatten_turns(const struct flat *f, struct arena *a, struct job_ma
     return left == 0 || !arena_ok(a);
 }
 
-static int unflatten_bindings(const struct flat *f, struct job_map *p, struct errmsg *err)
+static int unflatten_bindings(const struct flat_map *f, struct job_map *p, struct errmsg *err)
 {
     uint32_t n = f->lists.n;
     struct job_map_binding *all;
@@ -369,7 +369,7 @@ static int unflatten_run(struct job_map *p, const uint32_t *run, uint32_t *rank,
     return 0;
 }
 
-static int unflatten_ranks(const struct flat *f, struct job_map *p, struct errmsg *err)
+static int unflatten_ranks(const struct flat_map *f, struct job_map *p, struct errmsg *err)
 {
     uint64_t total = 0;
     uint32_t rank = 0;
@@ -396,7 +396,7 @@ static int unflatten_ranks(const struct flat *f, struct job_map *p, struct errms
 int job_map_unpack(struct slice bytes, struct job_map *p_p, struct errmsg *err)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
-    struct flat f = { .universe = 0 };
+    struct flat_map f = { .universe = 0 };
     int rc = 0;
 
     job_map_init(p_p);

@@ -104,7 +104,7 @@ static struct putters putters_of(const struct job *j, uint32_t node, uint32_t ex
     return p;
 }
 
-static void say_who_waits(struct job *j, uint32_t rank, uint32_t count)
+static void name_waiting(struct job *j, uint32_t rank, uint32_t count)
 {
     uint32_t node = j->plan.procs[rank].node;
     struct buf who = BUF_NULL(ERRMSG_MAX / 2);
@@ -131,7 +131,7 @@ static enum answer_status may_wait(struct job *j, uint32_t rank)
         return ANSWER_LATER;
     if (!others.idle)
         return ANSWER_NOT_FOUND;
-    say_who_waits(j, rank, others.idle);
+    name_waiting(j, rank, others.idle);
     return ANSWER_FAILED;
 }
 

@@ -155,20 +155,20 @@ static void test_effects(void)
 static void test_abort_codes(void)
 {
     static const struct {
-        int said, seen;
+        int reported, seen;
     } codes[] = {
         { 0, 0 }, { 1, 1 }, { 255, 255 }, { 256, 1 }, { 512, 1 }, { -1, 255 }, { 300, 44 }
     };
 
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        struct request rq = REQUEST_WITH(abort, .code = codes[i].said);
+        struct request rq = REQUEST_WITH(abort, .code = codes[i].reported);
         struct answer a;
         struct world w;
 
         open_world(&w, 1 << 20);
         core_request(&w.core, w.job, 1, 1, &rq, 0, &a);
         OK_F(job_exit_code(w.job) == codes[i].seen, "an abort with %d ends with %d, not %d",
-             codes[i].said, codes[i].seen, job_exit_code(w.job));
+             codes[i].reported, codes[i].seen, job_exit_code(w.job));
         OK(w.job->phase == JOB_ENDING && w.job->failed);
         close_world(&w);
     }

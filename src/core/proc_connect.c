@@ -29,12 +29,12 @@ enum { NPARTS = sizeof parts / sizeof *parts, PROC_CONNECT_BYTES = 1 << 26 };
 static void bind_member(struct proc *p, bool on)
 {
     if (on)
-        p->bonds++;
-    else if (p->bonds)
-        p->bonds--;
+        p->connections++;
+    else if (p->connections)
+        p->connections--;
 }
 
-static void tie_jobs(struct core *c, const struct proc_connect *b, struct job *j, bool on)
+static void connect_jobs(struct core *c, const struct proc_connect *b, struct job *j, bool on)
 {
     for (uint32_t i = 0; i < b->jobs.n; i++) {
         if (b->jobs.items[i] == j->id || !core_job(c, b->jobs.items[i]))
@@ -55,13 +55,13 @@ static void apply(struct core *c, const struct proc_connect *b, bool on)
         if (!j || b->ranks.items[i] >= j->plan.nprocs)
             continue;
         if (j != last) /* members of a job are adjacent */
-            tie_jobs(c, b, j, on);
+            connect_jobs(c, b, j, on);
         last = j;
         bind_member(&j->procs[b->ranks.items[i]], on);
     }
 }
 
-bool proc_connect_heard(struct core *c, struct slice bytes, bool on)
+bool proc_connect_receive(struct core *c, struct slice bytes, bool on)
 {
     struct arena a = ARENA_NULL(PROC_CONNECT_BYTES);
     struct proc_connect b = { .jobs = { NULL, 0 } };
@@ -117,7 +117,7 @@ static void list_members(struct core *c, const uint32_t *here, uint32_t n, uint3
 }
 
 /* A core that does not control jobs reports it. */
-static void push_bond(struct core *c, const struct proc_connect *b, bool on)
+static void push_connection(struct core *c, const struct proc_connect *b, bool on)
 {
     const struct job *j = b->of.n ? core_job(c, b->of.items[0]) : NULL;
     struct buf bytes = BUF_NULL(PROC_CONNECT_BYTES);
@@ -152,7 +152,7 @@ void proc_connect_meeting(struct core *c, enum coll_kind kind, const uint32_t *h
         if (njobs > 1)
             apply(c, &b, on);
         if (njobs > 1)
-            push_bond(c, &b, on);
+            push_connection(c, &b, on);
     }
     free(jobs);
     free(of);

@@ -18,6 +18,6 @@ void proc_connect_meeting(struct core *c, enum coll_kind kind, const uint32_t *h
 
 /* The same, from another node, by the value of EFFECT_proc_connect. False: the bytes are malformed.
  */
-bool proc_connect_heard(struct core *c, struct slice bytes, bool on);
+bool proc_connect_receive(struct core *c, struct slice bytes, bool on);
 
 #endif

@@ -22,8 +22,8 @@ struct world {
     struct core core;
     struct seg_region regions[JOBS];
     struct job *jobs[JOBS];
-    struct buf told; /* the last EFFECT_proc_connect */
-    int on;          /* its code; -1: there was none */
+    struct buf emitted; /* the last EFFECT_proc_connect */
+    int on;             /* its code; -1: there was none */
 };
 
 static struct job *add_job(struct world *w, unsigned i, bool follows)
@@ -49,7 +49,7 @@ static void open_world(struct world *w, bool follows)
 {
     memset(w, 0, sizeof *w);
     core_init(&w->core, 3);
-    buf_init(&w->told, 1 << 16);
+    buf_init(&w->emitted, 1 << 16);
     w->core.is_manager = true;
     for (unsigned i = 0; i < JOBS; i++)
         w->jobs[i] = add_job(w, i, follows);
@@ -57,7 +57,7 @@ static void open_world(struct world *w, bool follows)
 
 static void close_world(struct world *w)
 {
-    buf_free(&w->told);
+    buf_free(&w->emitted);
     core_free(&w->core);
     for (unsigned i = 0; i < JOBS; i++)
         seg_memory_close(&w->regions[i]);
@@ -71,8 +71,8 @@ static void settle(struct world *w)
     while (core_effect(&w->core, &e)) {
         if (e.kind == EFFECT_proc_connect) {
             w->on = e.u.proc_connect.on;
-            buf_clear(&w->told);
-            buf_slice_put(&w->told, e.u.proc_connect.procs);
+            buf_clear(&w->emitted);
+            buf_slice_put(&w->emitted, e.u.proc_connect.procs);
         }
         effect_drop(&e);
     }
@@ -93,14 +93,15 @@ static void meet(struct world *w, struct slice purpose)
     settle(w);
 }
 
-static bool bonds_are(const struct world *w, uint32_t members)
+static bool connections_are(const struct world *w, uint32_t members)
 {
-    return w->jobs[0]->procs[0].bonds == members && w->jobs[0]->procs[1].bonds == members &&
-           w->jobs[1]->procs[1].bonds == members && w->jobs[1]->procs[0].bonds == 0 &&
-           w->jobs[2]->procs[0].bonds == 0;
+    return w->jobs[0]->procs[0].connections == members &&
+           w->jobs[0]->procs[1].connections == members &&
+           w->jobs[1]->procs[1].connections == members && w->jobs[1]->procs[0].connections == 0 &&
+           w->jobs[2]->procs[0].connections == 0;
 }
 
-static bool are_tied(const struct world *w, unsigned a, unsigned b)
+static bool are_connected(const struct world *w, unsigned a, unsigned b)
 {
     return job_is_connected(w->jobs[a], w->jobs[b]->id) &&
            job_is_connected(w->jobs[b], w->jobs[a]->id);
@@ -112,13 +113,14 @@ static void test_members(void)
 
     open_world(&w, false);
     meet(&w, SLICE("fence"));
-    OK_F(bonds_are(&w, 0) && !are_tied(&w, 0, 1), "who meets for something else is not bound");
+    OK_F(connections_are(&w, 0) && !are_connected(&w, 0, 1),
+         "who meets for something else is not bound");
     meet(&w, SLICE("connect"));
-    OK_F(bonds_are(&w, 1) && are_tied(&w, 0, 1), "who connects is");
+    OK_F(connections_are(&w, 1) && are_connected(&w, 0, 1), "who connects is");
     OK(!job_is_connected(w.jobs[0], w.jobs[2]->id) && w.on == -1);
     meet(&w, SLICE("connect"));
     meet(&w, SLICE("disconnect"));
-    OK_F(bonds_are(&w, 1) && are_tied(&w, 0, 1), "as often as it has not disconnected");
+    OK_F(connections_are(&w, 1) && are_connected(&w, 0, 1), "as often as it has not disconnected");
     job_abort(w.jobs[1], 0, 7, "a process of it failed");
     core_abort_connected(&w.core, w.jobs[1]);
     OK_F(w.jobs[0]->failed && w.jobs[0]->exit_code == 7, "and fails with the others");
@@ -133,7 +135,7 @@ static void test_end(void)
     open_world(&w, false);
     meet(&w, SLICE("connect"));
     meet(&w, SLICE("disconnect"));
-    OK(bonds_are(&w, 0) && !job_is_connected(w.jobs[0], w.jobs[1]->id));
+    OK(connections_are(&w, 0) && !job_is_connected(w.jobs[0], w.jobs[1]->id));
     job_abort(w.jobs[1], 0, 7, "a process of it failed");
     core_abort_connected(&w.core, w.jobs[1]);
     OK_F(!w.jobs[0]->failed, "who has disconnected goes on");
@@ -141,7 +143,7 @@ static void test_end(void)
 }
 
 /* Where jobs are controlled elsewhere, the controlling node is notified. */
-static void test_told(void)
+static void test_emitted(void)
 {
     struct world here, root;
     struct buf cut = BUF_NULL(1 << 16);
@@ -151,20 +153,22 @@ static void test_told(void)
     open_world(&root, false);
     meet(&here, SLICE("connect"));
     EQ(here.on, 1);
-    for (size_t n = 0; n < buf_len(&here.told); n++) {
+    for (size_t n = 0; n < buf_len(&here.emitted); n++) {
         struct world other;
         open_world(&other, false);
         buf_clear(&cut);
-        buf_slice_put(&cut, slice_head(buf_slice(&here.told), n));
-        refused += !proc_connect_heard(&other.core, buf_slice(&cut), true);
+        buf_slice_put(&cut, slice_head(buf_slice(&here.emitted), n));
+        refused += !proc_connect_receive(&other.core, buf_slice(&cut), true);
         close_world(&other);
     }
-    OK_F(refused > buf_len(&here.told) / 2, "most of what is cut is refused");
-    OK(proc_connect_heard(&root.core, buf_slice(&here.told), true));
-    OK_F(bonds_are(&root, 1) && are_tied(&root, 0, 1), "what it hears is what was there");
+    OK_F(refused > buf_len(&here.emitted) / 2, "most of what is cut is refused");
+    OK(proc_connect_receive(&root.core, buf_slice(&here.emitted), true));
+    OK_F(connections_are(&root, 1) && are_connected(&root, 0, 1),
+         "what it hears is what was there");
     meet(&here, SLICE("disconnect"));
     EQ(here.on, 0);
-    OK(proc_connect_heard(&root.core, buf_slice(&here.told), false) && bonds_are(&root, 0));
+    OK(proc_connect_receive(&root.core, buf_slice(&here.emitted), false) &&
+       connections_are(&root, 0));
     buf_free(&cut);
     close_world(&root);
     close_world(&here);
@@ -174,6 +178,6 @@ int main(void)
 {
     test_members();
     test_end();
-    test_told();
+    test_emitted();
     return tap_done();
 }

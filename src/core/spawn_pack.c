@@ -8,18 +8,18 @@
 #include "wire/parts.h"
 
 /* The request as Wireup's tables write it: the parts of all commands are concatenated. */
-struct flat {
+struct flat_spawn {
     struct part_uints numbers; /* of each command: processes, arguments, infos */
     struct part_texts programs, args;
     struct part_texts infos, preputs; /* key, value, key, value ... */
 };
 
 static const struct part parts[] = {
-    { "numbers", PART_UINTS, offsetof(struct flat, numbers) },
-    { "programs", PART_TEXTS, offsetof(struct flat, programs) },
-    { "args", PART_TEXTS, offsetof(struct flat, args) },
-    { "infos", PART_TEXTS, offsetof(struct flat, infos) },
-    { "preputs", PART_TEXTS, offsetof(struct flat, preputs) },
+    { "numbers", PART_UINTS, offsetof(struct flat_spawn, numbers) },
+    { "programs", PART_TEXTS, offsetof(struct flat_spawn, programs) },
+    { "args", PART_TEXTS, offsetof(struct flat_spawn, args) },
+    { "infos", PART_TEXTS, offsetof(struct flat_spawn, infos) },
+    { "preputs", PART_TEXTS, offsetof(struct flat_spawn, preputs) },
 };
 
 enum { NPARTS = sizeof parts / sizeof *parts, NUMBERS = 3 };
@@ -35,7 +35,7 @@ static void add_pairs(struct slice *items, uint32_t *n, const struct spawn_pair 
     }
 }
 
-static bool flatten(const struct spawn_request *rq, struct arena *a, struct flat *f)
+static bool flatten(const struct spawn_request *rq, struct arena *a, struct flat_spawn *f)
 {
     size_t nargs = 0, ninfos = 0;
     struct slice *program, *arg, *info, *preput;
@@ -74,7 +74,7 @@ static bool flatten(const struct spawn_request *rq, struct arena *a, struct flat
 void spawn_pack(const struct spawn_request *rq, struct buf *out)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
-    struct flat f = { .numbers = { NULL, 0 } };
+    struct flat_spawn f = { .numbers = { NULL, 0 } };
 
     if (flatten(rq, &a, &f))
         parts_write(parts, NPARTS, &f, out);
@@ -98,8 +98,8 @@ static bool take_pairs(struct arena *a, const struct part_texts *from, uint32_t 
     return true;
 }
 
-static bool take_command(const struct flat *f, struct spawn_request *rq, uint32_t i, uint32_t *arg,
-                         uint32_t *info)
+static bool take_command(const struct flat_spawn *f, struct spawn_request *rq, uint32_t i,
+                         uint32_t *arg, uint32_t *info)
 {
     struct spawn_command *c = &rq->commands[i];
     const uint32_t *number = &f->numbers.items[(size_t)i * NUMBERS];
@@ -116,7 +116,7 @@ static bool take_command(const struct flat *f, struct spawn_request *rq, uint32_
     return take_pairs(&rq->arena, &f->infos, info, c->ninfos, &c->infos);
 }
 
-static bool unflatten(const struct flat *f, struct spawn_request *rq)
+static bool unflatten(const struct flat_spawn *f, struct spawn_request *rq)
 {
     uint32_t arg = 0, info = 0, preput = 0;
 
@@ -137,7 +137,7 @@ struct spawn_request *spawn_unpack(struct slice bytes, struct errmsg *err)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
     struct spawn_request *rq = spawn_new();
-    struct flat f = { .numbers = { NULL, 0 } };
+    struct flat_spawn f = { .numbers = { NULL, 0 } };
     bool good = rq && parts_read(parts, NPARTS, bytes, &a, &f) && unflatten(&f, rq);
 
     arena_free(&a);

@@ -225,7 +225,7 @@ static void add_proc(struct sum *u, enum startup_span k, const struct startup *s
 static void sum_span(const struct startup *s, enum startup_span k, struct sum *u)
 {
     if (k == SPAN_SPAWN)
-        add(u, STARTUP_NODE, s->told_ns, last_started(s));
+        add(u, STARTUP_NODE, s->known_ns, last_started(s));
     for (uint32_t i = 0; i < s->count; i++)
         add_proc(u, k, s, i);
     qsort(u->all, u->times->count, sizeof *u->all, by_size);
@@ -242,7 +242,7 @@ int startup_sum_up(const struct startup *s, const struct job *j, uint64_t now_ns
     if (!all)
         return -ENOMEM;
     p->linked = s->linked_ns;
-    p->told = s->told_ns;
+    p->known = s->known_ns;
     p->now = now_ns;
     p->fences = j->world->generation;
     p->bytes = s->bytes;
@@ -281,7 +281,7 @@ static void put_times(const struct startup_times *t, struct buf *out)
 void startup_part_write(const struct startup_part *p, struct buf *out)
 {
     parts_put_uint(out, p->linked);
-    parts_put_uint(out, p->told);
+    parts_put_uint(out, p->known);
     parts_put_uint(out, p->now);
     parts_put_uint(out, p->bytes);
     parts_put_uint(out, p->exchanged);
@@ -336,7 +336,7 @@ bool startup_part_read(struct slice bytes, struct arena *a, struct startup_part 
     uint64_t ended;
 
     memset(p, 0, sizeof *p);
-    if (!get_time(&bytes, &p->linked) || !get_time(&bytes, &p->told) ||
+    if (!get_time(&bytes, &p->linked) || !get_time(&bytes, &p->known) ||
         !get_time(&bytes, &p->now) || !parts_get_uint(&bytes, &p->bytes) ||
         !parts_get_uint(&bytes, &p->exchanged) || !parts_get_uint(&bytes, &p->fences) ||
         !parts_get_u32(&bytes, &p->exchange) || !parts_get_u32(&bytes, &p->put) ||

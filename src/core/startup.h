@@ -39,7 +39,7 @@ struct startup {
     uint32_t *ranks; /* of this node, ascending */
     uint32_t count;
     uint64_t (*times)[STARTUP_POINTS]; /* by index in ranks; 0: not yet */
-    uint64_t linked_ns, told_ns;       /* this node was linked; it received the job */
+    uint64_t linked_ns, known_ns;      /* this node was linked; it received the job */
     uint32_t entered;                  /* how many have entered the fence in progress */
     uint32_t fences,
         exchange; /* fences completed; which of them is the exchange, from 1 (0: none) */
@@ -91,7 +91,7 @@ struct startup_guest {
 };
 
 struct startup_part {
-    uint64_t linked, told, now;
+    uint64_t linked, known, now;
     uint64_t bytes, exchanged, fences; /* as above; fences: all of the whole job so far */
     uint32_t exchange, put;            /* as above; how many processes have put something */
     bool ended;                        /* all its processes have ended */

@@ -46,14 +46,14 @@ static void pending_part(void *arg, uint32_t from, uint64_t ticket, struct slice
 {
     struct cluster_io *s = arg;
 
-    pending_query_heard(s->pending_queries, from, ticket, part);
+    pending_query_receive(s->pending_queries, from, ticket, part);
 }
 
 static void on_proc_states(void *arg, struct job *j)
 {
     struct cluster_io *s = arg;
 
-    spawning_heard(s->jobs, j);
+    spawning_on_state(s->jobs, j);
 }
 
 static void wake(void *arg, uint32_t ms)
@@ -103,7 +103,7 @@ void cluster_io_input(struct cluster_io *s, const struct job *j, uint32_t rank, 
                     rank == JOB_NO_RANK ? MSG_EVERYBODY : node_map_rank(&s->dispatch.map, j, rank));
 }
 
-static void hear_input(struct cluster_io *s, const struct op_input *m)
+static void on_input(struct cluster_io *s, const struct op_input *m)
 {
     const struct job *j = cluster_io_job(s, m->job);
 
@@ -113,7 +113,7 @@ static void hear_input(struct cluster_io *s, const struct op_input *m)
 
 /* ---- messages that do not concern the core ---- */
 
-static void hear_trouble(struct cluster_io *s, const struct op_launch_error *m)
+static void on_launch_error(struct cluster_io *s, const struct op_launch_error *m)
 {
     char why[ERRMSG_MAX];
     bool known = m->position > 0 && m->position < s->router.config.count;
@@ -131,10 +131,10 @@ static void hear_trouble(struct cluster_io *s, const struct op_launch_error *m)
 }
 
 /* A message that does not concern the core. */
-static void hear(struct cluster_io *s, const struct msg *m)
+static void receive(struct cluster_io *s, const struct msg *m)
 {
     switch (m->kind) {
-    case MSG_launch_error: hear_trouble(s, &m->u.launch_error); break;
+    case MSG_launch_error: on_launch_error(s, &m->u.launch_error); break;
     case MSG_hardware:
         if (s->calls.on_hardware)
             s->calls.on_hardware(s->arg, m->from, m->u.hardware.view, m->u.hardware.text);
@@ -142,17 +142,17 @@ static void hear(struct cluster_io *s, const struct msg *m)
     case MSG_quit: shutdown_quit(s->shutdown); break;
     case MSG_job:
     case MSG_unloaded:
-    case MSG_job_done: job_handlers_hear(s, m); break;
-    case MSG_signal: signals_hear(s->processes, &m->u.signal); break;
+    case MSG_job_done: job_handlers_receive(s, m); break;
+    case MSG_signal: signals_receive(s->processes, &m->u.signal); break;
     case MSG_checked:
-    case MSG_begin: preflight_hear(s, m); break;
-    case MSG_help: help_hear(s->help, &m->u.help); break;
-    case MSG_input: hear_input(s, &m->u.input); break;
+    case MSG_begin: preflight_receive(s, m); break;
+    case MSG_help: help_receive(s->help, &m->u.help); break;
+    case MSG_input: on_input(s, &m->u.input); break;
     case MSG_data:
     case MSG_window_update:
-    case MSG_unread: streams_hear(&s->streams, m); break;
+    case MSG_unread: streams_receive(&s->streams, m); break;
     case MSG_startup:
-        startup_timing_heard(s->context->timing, m->from, m->u.startup.job, m->u.startup.part);
+        startup_timing_receive(s->context->timing, m->from, m->u.startup.job, m->u.startup.part);
         break;
     default: break; /* handled by the dispatcher, the member or its router */
     }
@@ -162,10 +162,10 @@ static void on_message(void *arg, const struct msg *m)
 {
     struct cluster_io *s = arg;
 
-    if (s->errands && dvm_exec_hear(s->errands, m))
+    if (s->dvm_execs && dvm_exec_receive(s->dvm_execs, m))
         return;
     if (!dispatch_message(&s->dispatch, m, clock_now_ns()))
-        hear(s, m);
+        receive(s, m);
     turn_end(s->context->turn);
 }
 
@@ -254,7 +254,7 @@ static void use_modules(struct cluster_io *s, struct node *n)
 }
 
 int cluster_io_open(struct cluster_io *s, struct node *n, const struct router_io_config *config,
-                    const struct overlay_io_config *overlay_io, const int far[STREAM_KINDS],
+                    const struct overlay_io_config *overlay_io, const int pipe_ends[STREAM_KINDS],
                     struct errmsg *err)
 {
     struct router_io_config c = *config;
@@ -280,7 +280,7 @@ int cluster_io_open(struct cluster_io *s, struct node *n, const struct router_io
         return rc;
     rc = daemon_states_open(&s->daemons, config->router.count, s->context->log);
     if (rc == 0)
-        rc = streams_open(&s->streams, s, far, on_streams_over);
+        rc = streams_open(&s->streams, s, pipe_ends, on_streams_over);
     if (rc == 0)
         rc = overlay_io_open(&s->overlay_io, s, overlay_io, calls);
     return rc < 0 ? errmsg_set(err, rc, "out of memory for %u daemons", config->router.count) : 0;

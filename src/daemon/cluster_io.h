@@ -74,12 +74,12 @@ struct cluster_io {
     struct list reasons;   /* why daemons are lost, until it is reported (node_failure.c) */
     bool lost_late;        /* the loss of a node at the end has been reported */
     struct buf scratch;
-    enum own_state own;            /* how far this daemon is; the launcher's stays joining */
-    char why[ERRMSG_MAX];          /* a daemon: why it has no link towards the launcher */
-    struct dvm_exec_list *errands; /* of a DVM; NULL: this is none */
+    enum own_state own;              /* how far this daemon is; the launcher's stays joining */
+    char why[ERRMSG_MAX];            /* a daemon: why it has no link towards the launcher */
+    struct dvm_exec_list *dvm_execs; /* of a DVM; NULL: this is none */
     const struct child_daemons *child_daemons; /* the owner's: when daemons came up; or NULL */
-    uint64_t linked_ns; /* a daemon: since when it has a link towards the launcher */
-    uint64_t heard_ns;  /* … and when the last job was announced to it */
+    uint64_t linked_ns;    /* a daemon: since when it has a link towards the launcher */
+    uint64_t announced_ns; /* … and when the last job was announced to it */
     struct cluster_io_calls calls;
     void *arg;
 };
@@ -87,7 +87,7 @@ struct cluster_io {
 /* Joins the launcher or a daemon to the other nodes; takes effect with node_share().  0, or -errno
  * with a sentence. */
 int cluster_io_open(struct cluster_io *s, struct node *n, const struct router_io_config *config,
-                    const struct overlay_io_config *overlay_io, const int far[STREAM_KINDS],
+                    const struct overlay_io_config *overlay_io, const int pipe_ends[STREAM_KINDS],
                     struct errmsg *err);
 void cluster_io_close(struct cluster_io *s); /* harmless twice, and on zeroed memory */
 

@@ -65,7 +65,7 @@ static void report(struct control *u)
         pending_query_begin(u->config.pending_queries, SLICE_NULL, print_report, u);
 }
 
-static void say_gave_up(const struct control *u, bool late)
+static void log_give_up(const struct control *u, bool late)
 {
     struct node_progress p = progress_of(u);
     char when[100] = "before the job began";
@@ -91,7 +91,7 @@ static bool is_led(const struct job *j)
 
 static void give_up(struct control *u, bool late)
 {
-    say_gave_up(u, late);
+    log_give_up(u, late);
     timer_set(&u->patience, LIMIT_KILLED_MS);
     shutdown_give_up(u->config.shutdown, late ? LATE_CODE : 128 + u->ended_by);
 }

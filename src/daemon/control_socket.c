@@ -66,7 +66,7 @@ static void names_text(const struct core *c, struct buf *out)
     }
 }
 
-static void say_names(struct control_socket *d, struct slice args, struct buf *out)
+static void reply_names(struct control_socket *d, struct slice args, struct buf *out)
 {
     if (slice_is(slice_trim(args), "json"))
         names_json(&context_of(d)->server->core, out);
@@ -74,7 +74,7 @@ static void say_names(struct control_socket *d, struct slice args, struct buf *o
         names_text(&context_of(d)->server->core, out);
 }
 
-static void say_lookup(struct control_socket *d, struct slice service, struct buf *out)
+static void reply_lookup(struct control_socket *d, struct slice service, struct buf *out)
 {
     const struct name_entry *e = nameservice_lookup(&context_of(d)->server->core.names, service);
 
@@ -87,17 +87,17 @@ static void say_lookup(struct control_socket *d, struct slice service, struct bu
 }
 
 /* Lookup for a process of another launcher: removes a read-once name, as it has been read. */
-static void say_read(struct control_socket *d, struct slice service, struct buf *out)
+static void reply_read(struct control_socket *d, struct slice service, struct buf *out)
 {
     const struct name_entry *e = nameservice_lookup(&context_of(d)->server->core.names, service);
     bool once = e && e->life == NAME_READ_ONCE;
 
-    say_lookup(d, service, out);
+    reply_lookup(d, service, out);
     if (once)
         server_deliver(context_of(d)->server, INPUT(unpublish, .service = service));
 }
 
-static void say_unpublish(struct control_socket *d, struct slice service, struct buf *out)
+static void reply_unpublish(struct control_socket *d, struct slice service, struct buf *out)
 {
     buf_str(out, server_deliver(context_of(d)->server, INPUT(unpublish, .service = service))
                      ? "found\n"
@@ -105,28 +105,28 @@ static void say_unpublish(struct control_socket *d, struct slice service, struct
 }
 
 /* The number of daemons that a DVM runs for others, and a line for each node. */
-static void say_standing(struct control_socket *d, struct slice args, struct buf *out)
+static void reply_dvm(struct control_socket *d, struct slice args, struct buf *out)
 {
     const struct cluster_io *s = context_of(d)->cluster;
 
     (void)args;
-    if (!s || !s->errands || s->router.config.me != 0) {
+    if (!s || !s->dvm_execs || s->router.config.me != 0) {
         buf_str(out, "none\n");
         return;
     }
-    buf_printf(out, "standing %d %u\n", (int)getpid(), s->errands->count);
+    buf_printf(out, "standing %d %u\n", (int)getpid(), s->dvm_execs->count);
     for (uint32_t p = 1; p < s->router.config.count; p++) {
         if (router_reaches(&s->router, p))
             buf_printf(out, "%s %u\n", s->names[p], s->slots ? s->slots[p] : 1);
     }
 }
 
-static void say_down(struct control_socket *d, struct slice args, struct buf *out)
+static void reply_down(struct control_socket *d, struct slice args, struct buf *out)
 {
     const struct cluster_io *s = context_of(d)->cluster;
 
     (void)args;
-    if (!s || !s->errands) {
+    if (!s || !s->dvm_execs) {
         buf_str(out, "error: this is not a DVM\n");
         return;
     }
@@ -135,7 +135,7 @@ static void say_down(struct control_socket *d, struct slice args, struct buf *ou
 }
 
 /* A line for each job: namespace, processes, nodes, the launcher's pid, the first program. */
-static void say_ps(struct control_socket *d, struct slice args, struct buf *out)
+static void reply_ps(struct control_socket *d, struct slice args, struct buf *out)
 {
     (void)args;
     LIST_EACH(l, &d->config.jobs->all)
@@ -158,7 +158,7 @@ static bool has_tools(const struct control_socket *d)
 }
 
 /* For PMIx tools; the pid that users see is the supervisor's. */
-static void say_uri(struct control_socket *d, struct slice args, struct buf *out)
+static void reply_uri(struct control_socket *d, struct slice args, struct buf *out)
 {
     pid_t guard;
 
@@ -169,7 +169,7 @@ static void say_uri(struct control_socket *d, struct slice args, struct buf *out
     buf_printf(out, "%d\t%s\n", (int)(guard ? guard : getpid()), d->config.tools->uri);
 }
 
-static void say_tools(struct control_socket *d, struct slice args, struct buf *out)
+static void reply_tools(struct control_socket *d, struct slice args, struct buf *out)
 {
     struct errmsg err;
 
@@ -178,22 +178,18 @@ static void say_tools(struct control_socket *d, struct slice args, struct buf *o
     if (tools_write(d->config.tools, &err) < 0)
         buf_printf(out, "error: %s\n", err.text);
     else
-        say_uri(d, args, out);
+        reply_uri(d, args, out);
 }
 
 static const struct {
     const char *word;
-    void (*say)(struct control_socket *d, struct slice args, struct buf *out);
+    void (*reply)(struct control_socket *d, struct slice args, struct buf *out);
 } verbs[] = {
-    { "names", say_names },
-    { "lookup", say_lookup },
-    { "read", say_read },
-    { "unpublish", say_unpublish },
-    { "standing", say_standing },
-    { "down", say_down },
-    { "ps", say_ps },
-    { "uri", say_uri },
-    { "tools", say_tools },
+    { "names", reply_names },  { "lookup", reply_lookup },
+    { "read", reply_read },    { "unpublish", reply_unpublish },
+    { "standing", reply_dvm }, { "down", reply_down },
+    { "ps", reply_ps },        { "uri", reply_uri },
+    { "tools", reply_tools },
 };
 
 /* ---- clients --------------------------------------------------------------------------------- */
@@ -239,7 +235,7 @@ static void answer_line(struct visitor *v, struct slice line)
 
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         if (slice_is(word, verbs[i].word)) {
-            verbs[i].say(v->of, rest, &v->out);
+            verbs[i].reply(v->of, rest, &v->out);
             return;
         }
     }
@@ -249,10 +245,10 @@ static void answer_line(struct visitor *v, struct slice line)
 }
 
 /* `on NODE WORDS`: the connection becomes the program's.  True: the visitor is freed. */
-static bool take_errand(struct visitor *v, struct slice line)
+static bool take_exec(struct visitor *v, struct slice line)
 {
     struct cluster_io *s = context_of(v->of)->cluster;
-    struct dvm_exec_list *e = s ? s->errands : NULL;
+    struct dvm_exec_list *e = s ? s->dvm_execs : NULL;
     struct errmsg err = { "this is not a DVM" };
     int fd = fcntl(v->fd, F_DUPFD_CLOEXEC, 3);
 
@@ -285,7 +281,7 @@ static void begin_answer(struct visitor *v)
 }
 
 /* The pending report has arrived. */
-static void visitor_told(void *arg, struct slice report)
+static void visitor_report(void *arg, struct slice report)
 {
     struct visitor *v = arg;
 
@@ -303,7 +299,7 @@ static void visitor_read(void *arg)
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n <= 0 || !greeting_heard(&v->greeting, (size_t)n, clock_now_ns())) {
+    if (n <= 0 || !greeting_received(&v->greeting, (size_t)n, clock_now_ns())) {
         /* closed, or the line is too long, or all lines together are */
         visitor_free(v);
         return;
@@ -319,12 +315,12 @@ static void visitor_read(void *arg)
         return;
     }
     if (slice_starts(all, SLICE("on "))) {
-        if (take_errand(v, slice_head(slice_skip(all, 3), end - 3)))
+        if (take_exec(v, slice_head(slice_skip(all, 3), end - 3)))
             return;
     } else if (slice_is(slice_head(all, end), "who") || slice_starts(all, SLICE("who "))) {
         watch_want(&v->watch, 0);
         pending_query_begin(v->of->config.pending_queries, slice_skip(slice_head(all, end), 3),
-                            visitor_told, v);
+                            visitor_report, v);
         return;
     } else {
         answer_line(v, slice_head(all, end));

@@ -24,7 +24,7 @@ struct dvm_exec {
     struct channel in, out;
 };
 
-static void say(struct dvm_exec_list *e, struct msg *m, uint32_t position)
+static void send_to(struct dvm_exec_list *e, struct msg *m, uint32_t position)
 {
     m->to = position;
     router_send(&e->cluster->router, m);
@@ -35,7 +35,7 @@ static void on_data(void *arg, struct channel *c, struct slice bytes)
     struct dvm_exec *r = arg;
     struct msg m = channel_data_msg(c, bytes);
 
-    say(r->all, &m, r->position);
+    send_to(r->all, &m, r->position);
 }
 
 static void on_credit(void *arg, struct channel *c, uint64_t count)
@@ -43,7 +43,7 @@ static void on_credit(void *arg, struct channel *c, uint64_t count)
     struct dvm_exec *r = arg;
     struct msg m = channel_credit_msg(c, count);
 
-    say(r->all, &m, r->position);
+    send_to(r->all, &m, r->position);
 }
 
 static void on_unread(void *arg, struct channel *c)
@@ -51,7 +51,7 @@ static void on_unread(void *arg, struct channel *c)
     struct dvm_exec *r = arg;
     struct msg m = channel_unread_msg(c);
 
-    say(r->all, &m, r->position);
+    send_to(r->all, &m, r->position);
 }
 
 static void dvm_exec_free(struct dvm_exec *r)
@@ -166,7 +166,7 @@ static bool begin(struct dvm_exec_list *e, uint32_t position, const struct part_
         m.from = 0; /* the requester has gone: its connection will report the end */
     m.u.exec.number = r->number;
     m.u.exec.words = *words;
-    say(e, &m, position);
+    send_to(e, &m, position);
     channel_open(&r->out, loop_of(e), other, true, &ops, r);
     channel_open(&r->in, loop_of(e), fd, false, &ops, r);
     return true;
@@ -282,7 +282,7 @@ static struct dvm_exec *find(struct dvm_exec_list *e, uint32_t from, uint64_t ch
     return NULL;
 }
 
-static void hear_data(struct dvm_exec_list *e, const struct msg *m)
+static void take_data(struct dvm_exec_list *e, const struct msg *m)
 {
     struct dvm_exec *r = find(e, m->from, m->u.data.channel);
 
@@ -290,7 +290,7 @@ static void hear_data(struct dvm_exec_list *e, const struct msg *m)
         channel_data(m->u.data.channel % 2 ? &r->out : &r->in, m->u.data.bytes);
 }
 
-static void hear_credit(struct dvm_exec_list *e, const struct msg *m)
+static void take_window_update(struct dvm_exec_list *e, const struct msg *m)
 {
     struct dvm_exec *r = find(e, m->from, m->u.window_update.channel);
 
@@ -298,7 +298,7 @@ static void hear_credit(struct dvm_exec_list *e, const struct msg *m)
         channel_credit(m->u.window_update.channel % 2 ? &r->out : &r->in, m->u.window_update.count);
 }
 
-static void hear_unread(struct dvm_exec_list *e, const struct msg *m)
+static void take_unread(struct dvm_exec_list *e, const struct msg *m)
 {
     struct dvm_exec *r = find(e, m->from, m->u.unread.channel);
 
@@ -306,16 +306,16 @@ static void hear_unread(struct dvm_exec_list *e, const struct msg *m)
         channel_unread(m->u.unread.channel % 2 ? &r->out : &r->in);
 }
 
-bool dvm_exec_hear(struct dvm_exec_list *e, const struct msg *m)
+bool dvm_exec_receive(struct dvm_exec_list *e, const struct msg *m)
 {
     if (m->kind == MSG_exec && m->from == 0)
         run(e, &m->u.exec);
     else if (m->kind == MSG_data && m->u.data.channel >= DVM_EXEC_CHANNELS)
-        hear_data(e, m);
+        take_data(e, m);
     else if (m->kind == MSG_window_update && m->u.window_update.channel >= DVM_EXEC_CHANNELS)
-        hear_credit(e, m);
+        take_window_update(e, m);
     else if (m->kind == MSG_unread && m->u.unread.channel >= DVM_EXEC_CHANNELS)
-        hear_unread(e, m);
+        take_unread(e, m);
     else
         return false;
     return true;

@@ -29,7 +29,7 @@ void dvm_execs_close(struct dvm_exec_list *e); /* harmless twice, and on zeroed 
 bool dvm_exec_take(struct dvm_exec_list *e, struct slice words, int fd, struct errmsg *err);
 
 /* Handles a message of proto/operations.def about executions; false: it is about something else. */
-bool dvm_exec_hear(struct dvm_exec_list *e, const struct msg *m);
+bool dvm_exec_receive(struct dvm_exec_list *e, const struct msg *m);
 
 /* Daemon: a process has ended; false: it was not an execution's. */
 bool dvm_exec_reaped(struct dvm_exec_list *e, pid_t pid);

@@ -9,7 +9,7 @@
 #include "core/effect.h"
 #include "cluster/send_queue.h"
 
-static void tell_one(void *arg, struct slice topic, uint32_t more)
+static void warn_repeated(void *arg, struct slice topic, uint32_t more)
 {
     const struct help *h = arg;
 
@@ -17,11 +17,11 @@ static void tell_one(void *arg, struct slice topic, uint32_t more)
              more == 1 ? " has" : "es have", SLICE_ARG(topic));
 }
 
-void help_tell(struct help *h)
+void help_report(struct help *h)
 {
     timer_stop(&h->timer);
     h->waiting = false;
-    if (!help_topics_report(&h->topics, tell_one, h) || h->hinted)
+    if (!help_topics_report(&h->topics, warn_repeated, h) || h->hinted)
         return;
     h->hinted = true;
     log_warn(h->log, "-mca orte_base_help_aggregate 0 shows all help messages (Open MPI 5: "
@@ -30,7 +30,7 @@ void help_tell(struct help *h)
 
 static void on_timer(void *arg)
 {
-    help_tell(arg);
+    help_report(arg);
 }
 
 void help_open(struct help *h, struct loop *l, const struct core *core, struct output *output,
@@ -85,7 +85,7 @@ void help_effect(struct help *h, const struct op_help *e, struct send_queue *que
     }
 }
 
-void help_hear(struct help *h, const struct op_help *m)
+void help_receive(struct help *h, const struct op_help *m)
 {
     struct job *j = core_job(h->core, m->job);
 

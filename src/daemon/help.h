@@ -29,9 +29,9 @@ void help_close(struct help *h); /* harmless twice, and on zeroed memory */
 void help_effect(struct help *h, const struct op_help *e, struct send_queue *queue);
 
 /* Launcher: a help message forwarded by a daemon. */
-void help_hear(struct help *h, const struct op_help *m);
+void help_receive(struct help *h, const struct op_help *m);
 
 /* Reports the counted messages now. */
-void help_tell(struct help *h);
+void help_report(struct help *h);
 
 #endif

@@ -20,8 +20,8 @@ static void clear_up(struct job_control *c, const struct op_cleanup *e)
         return; /* the root of the path is unknown */
     rc = cleanup_run(&o);
     /* Warn once: every rank would report the same symbolic link in TMPDIR. */
-    if (rc < 0 && rc != -ENOENT && !c->cleanup_told) {
-        c->cleanup_told = true;
+    if (rc < 0 && rc != -ENOENT && !c->cleanup_warned) {
+        c->cleanup_warned = true;
         log_warn(c->config.log, "cannot remove " SLICE_FMT ": %s", SLICE_ARG(o.path),
                  rc == -ELOOP || rc == -ENOTDIR
                      ? "it is not a directory, or a symbolic link leads to it"
@@ -36,9 +36,9 @@ static void make_place(struct job_control *c, const struct op_place *e)
     int rc =
         d ? session_dir_make(d, e->job, e->rank == JOB_NO_RANK ? SESSION_DIR_JOB : e->rank) : 0;
 
-    if (rc == 0 || c->place_told)
+    if (rc == 0 || c->session_dir_warned)
         return;
-    c->place_told = true;
+    c->session_dir_warned = true;
     log_warn(c->config.log, "cannot make the session directory %s: %s", d->path, err_text(rc));
 }
 

@@ -19,8 +19,8 @@ struct job_control_config {
 struct job_control {
     struct job_control_config config;
     struct proc_roots roots;
-    bool place_told;   /* warned that the session directory cannot be created */
-    bool cleanup_told; /* warned that something cannot be cleaned up */
+    bool session_dir_warned; /* warned that the session directory cannot be created */
+    bool cleanup_warned;     /* warned that something cannot be cleaned up */
 };
 
 /* conns: those of the processes. */

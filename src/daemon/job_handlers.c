@@ -79,7 +79,7 @@ static struct job *follow(struct cluster_io *s, struct job_map *plan, const stru
     else if (m->push_to > 0)
         w->push_to = NODE_STDIN_ONE;
     if (m->flags & JOB_FLAG_TIMED)
-        startup_timing_begin(s->context->timing, s->context, w->job, s->heard_ns);
+        startup_timing_begin(s->context->timing, s->context, w->job, s->announced_ns);
     if (m->flags & JOB_FLAG_HELD)
         local_job_step(w, LOCAL_JOB_EVENT_HOLD);
     w->push_rank = m->push_to > 0 ? (uint32_t)(m->push_to - 1) : 0;
@@ -140,7 +140,7 @@ static void on_job(struct cluster_io *s, const struct op_job *m)
     struct job *j = NULL;
     int rc;
 
-    s->heard_ns = clock_now_ns();
+    s->announced_ns = clock_now_ns();
     rc = job_map_unpack(m->plan, &plan, &err);
     if (rc == 0 && m->positions.n != plan.nnodes)
         rc = errmsg_set(&err, 1, "a job map of %u nodes with %u positions", plan.nnodes,
@@ -182,7 +182,7 @@ static void on_unloaded(struct cluster_io *s, const struct op_unloaded *m)
         unloaded_add(&w->unloaded, (uint32_t)m->rank, m->line);
 }
 
-void job_handlers_hear(struct cluster_io *s, const struct msg *m)
+void job_handlers_receive(struct cluster_io *s, const struct msg *m)
 {
     switch (m->kind) {
     case MSG_job: on_job(s, &m->u.job); break;

@@ -9,6 +9,6 @@ struct msg;
 struct cluster_io;
 
 /* MSG_job, _unloaded or _job_done. */
-void job_handlers_hear(struct cluster_io *s, const struct msg *m);
+void job_handlers_receive(struct cluster_io *s, const struct msg *m);
 
 #endif

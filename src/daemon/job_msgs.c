@@ -15,7 +15,7 @@
 #include "daemon/startup_timing.h"
 #include "daemon/cluster_io.h"
 
-static void say_config(const struct node_config *c, struct op_job *m)
+static void put_config(const struct node_config *c, struct op_job *m)
 {
     m->keep_going = c->keep_going;
     m->stdin_to = (uint8_t)c->stdin_to;
@@ -29,7 +29,7 @@ static void say_config(const struct node_config *c, struct op_job *m)
 }
 
 /* The server's own entries in the store are sent along, so that all nodes have the same. */
-static void say_presets(const struct cluster_io *s, const struct spawn_request *rq,
+static void put_presets(const struct cluster_io *s, const struct spawn_request *rq,
                         struct op_job *m, struct slice *pairs)
 {
     const struct node_config *c = s->context->config;
@@ -86,12 +86,12 @@ void job_msgs_announce(struct cluster_io *s, struct local_job *w, const struct s
     o->plan = buf_slice(&s->scratch);
     o->push_to = push_of(w);
     o->trace = s->trace ? slice_str(s->trace) : SLICE_NULL;
-    say_config(c, o);
+    put_config(c, o);
     o->keep_going = j->keep_going;
     o->flags |= j->is_asked ? JOB_FLAG_ASKED : 0;
     o->flags |= startup_timing_wants(s->context->timing, j) ? JOB_FLAG_TIMED : 0;
     o->flags |= preflight_holds(s, w) ? JOB_FLAG_HELD : 0;
-    say_presets(s, rq, o, pairs);
+    put_presets(s, rq, o, pairs);
     cluster_io_send(s, &m, MSG_EVERYBODY);
     free(pairs);
 }

@@ -53,41 +53,41 @@ static void print_codes(const struct log *log, const struct job *job)
     }
 }
 
-void job_shutdown_say(struct job_shutdown *d, const struct errmsg *reason)
+void job_shutdown_log(struct job_shutdown *d, const struct errmsg *reason)
 {
-    if (d->said.text[0] &&
-        (strstr(d->said.text, reason->text) || strstr(reason->text, d->said.text)))
+    if (d->last_reason.text[0] &&
+        (strstr(d->last_reason.text, reason->text) || strstr(reason->text, d->last_reason.text)))
         return;
     log_error(d->context->log, "%s", reason->text);
-    d->said = *reason;
+    d->last_reason = *reason;
 }
 
-static void say_why(struct job_shutdown *d, const struct job *job)
+static void log_reason(struct job_shutdown *d, const struct job *job)
 {
     const struct job *blamed =
         job->blames == JOB_NO_RANK ? NULL : core_job(&d->context->server->core, job->blames);
 
     if (!blamed || !blamed->failed)
-        job_shutdown_say(d, &job->reason);
+        job_shutdown_log(d, &job->reason);
 }
 
 /* The sentence about the first failure covers all that failed alike. */
-static void tell_why(struct job_shutdown *d, const struct job *job)
+static void log_reason_once(struct job_shutdown *d, const struct job *job)
 {
     struct local_job *w = local_job_of(d->jobs, job);
 
     if (w)
-        unloaded_tell(&w->unloaded, d->context->log);
+        unloaded_report(&w->unloaded, d->context->log);
     if (job->failed && (!w || !unloaded_has(&w->unloaded, job->culprit)))
-        say_why(d, job);
+        log_reason(d, job);
 }
 
 void job_shutdown_report(struct job_shutdown *d, const struct job *job)
 {
     if (job->follows || job->is_tool) /* the launcher reports it; nobody does */
         return;
-    help_tell(d->help);
-    tell_why(d, job);
+    help_report(d->help);
+    log_reason_once(d, job);
     if (d->context->config->print_exit_codes)
         print_codes(d->context->log, job);
     if (job->id == d->jobs->first)

@@ -22,8 +22,9 @@ struct job_shutdown {
     struct processes *processes;
     struct peer_conns *conns; /* of processes and tools */
     struct help *help;
-    struct errmsg said; /* why the last failed job has ended: others may end for the same reason */
-    int exit_code;      /* for the user: of the first job, or of what has ended the node */
+    struct errmsg
+        last_reason; /* why the last failed job has ended: others may end for the same reason */
+    int exit_code;   /* for the user: of the first job, or of what has ended the node */
 };
 
 /* The job cannot run as planned, because of a process of this node: it ends, or the node that
@@ -48,6 +49,6 @@ void job_shutdown_report(struct job_shutdown *d, const struct job *job);
 
 /* Several jobs may end for one reason, which is reported once; by the job that caused it, if
  * possible. */
-void job_shutdown_say(struct job_shutdown *d, const struct errmsg *reason);
+void job_shutdown_log(struct job_shutdown *d, const struct errmsg *reason);
 
 #endif

@@ -69,7 +69,7 @@ int agent_spec_put(const struct agent_spec *s, struct arena *a, struct bootstrap
     if (rc == 0)
         rc = bootstrap_put_option(a, b, "agent-port", port);
     if (rc == 0)
-        rc = bootstrap_put_option(a, b, s->wireupd_said ? "wireupd-said" : "wireupd", s->wireupd);
+        rc = bootstrap_put_option(a, b, s->wireupd_given ? "wireupd-given" : "wireupd", s->wireupd);
     return rc ? rc : arena_ok(a) ? 0 : -ENOMEM;
 }
 
@@ -84,8 +84,8 @@ int agent_spec_get(struct agent_spec *s, const struct bootstrap *b, struct errms
     s->exec = bootstrap_option(b, "agent-exec");
     s->args = bootstrap_option(b, "agent-args");
     s->user = bootstrap_option(b, "agent-user");
-    s->wireupd = bootstrap_option(b, "wireupd-said");
-    s->wireupd_said = s->wireupd != NULL;
+    s->wireupd = bootstrap_option(b, "wireupd-given");
+    s->wireupd_given = s->wireupd != NULL;
     if (!s->wireupd)
         s->wireupd = bootstrap_option(b, "wireupd");
     if (!s->wireupd || (port && !slice_u32(slice_str(port), &s->port)))
@@ -329,7 +329,7 @@ static int exit_code(const struct agent_seen *seen)
 }
 
 /* Ignores case. */
-static bool says(struct slice text, const char *what)
+static bool contains(struct slice text, const char *what)
 {
     size_t n = strlen(what);
 
@@ -345,7 +345,8 @@ bool agent_not_found(const struct agent_seen *seen)
 {
     if (seen->started || seen->status < 0)
         return false;
-    return exit_code(seen) == 127 || exit_code(seen) == 126 || says(seen->said, "error: execve()");
+    return exit_code(seen) == 127 || exit_code(seen) == 126 ||
+           contains(seen->output, "error: execve()");
 }
 
 /* The last line that is neither empty nor a mere warning. */
@@ -355,7 +356,7 @@ static struct slice last_line(struct slice text)
 
     while (text.len) {
         line = slice_trim(slice_cut(&text, '\n'));
-        if (line.len && !says(line, "permanently added") && !says(line, "pseudo-terminal"))
+        if (line.len && !contains(line, "permanently added") && !contains(line, "pseudo-terminal"))
             best = line;
     }
     return slice_head(best, 300);
@@ -389,10 +390,10 @@ static const struct cause {
     { "not part of the job", "it is not in this Slurm allocation" },
 };
 
-static const char *cause_of(struct slice said)
+static const char *cause_of(struct slice output)
 {
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
-        if (says(said, causes[i].sign))
+        if (contains(output, causes[i].sign))
             return causes[i].means;
     }
     return NULL;
@@ -423,8 +424,8 @@ void agent_program(const struct agent_spec *s, const char *wireupd, char *name, 
 void agent_diagnose(const struct agent_spec *s, const char *node, const char *wireupd,
                     const struct agent_seen *seen, struct errmsg *out)
 {
-    struct slice line = last_line(seen->said);
-    const char *cause = seen->started ? NULL : cause_of(seen->said);
+    struct slice line = last_line(seen->output);
+    const char *cause = seen->started ? NULL : cause_of(seen->output);
     char program[100], ended[160] = "";
 
     agent_program(s, wireupd, program, sizeof program);

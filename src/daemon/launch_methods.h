@@ -57,7 +57,7 @@ struct agent_spec {
     const char *user;    /* for nodes that name none; or NULL */
     uint32_t port;       /* ssh's; 0: the default */
     const char *wireupd; /* path of wireupd on the nodes */
-    bool wireupd_said;   /* given by the user: no other path is tried */
+    bool wireupd_given;  /* given by the user: no other path is tried */
 };
 
 /* "ssh", "rsh", "fork", "slurm", "pbs", "lsf", "flux", "sge", "manual", "exec". */
@@ -89,7 +89,7 @@ struct agent_seen {
     bool started; /* the daemon has reported that it runs */
     uint32_t seconds;
     struct slice trouble; /* the daemon's own error, or empty */
-    struct slice said;    /* the last output on standard error and output */
+    struct slice output;  /* the last output on standard error and output */
 };
 
 /* A text as one word of `exec` and `args`, or of a shell's command line; NULL: no memory. */

@@ -106,11 +106,11 @@ static void test_spec(void)
 
     OK(agent_spec_put(&s, &a, &b) == 0 && agent_spec_get(&t, &b, &err) == 0);
     OK(t.kind == s.kind && !strcmp(t.exec, "a b") && !strcmp(t.args, "c d") &&
-       !strcmp(t.user, "me") && t.port == 22 && !strcmp(t.wireupd, s.wireupd) && t.wireupd_said);
+       !strcmp(t.user, "me") && t.port == 22 && !strcmp(t.wireupd, s.wireupd) && t.wireupd_given);
     s = (struct agent_spec){ .kind = AGENT_SSH, .wireupd = "wireupd" };
     b = (struct bootstrap){ 0 };
     OK(agent_spec_put(&s, &a, &b) == 0 && agent_spec_get(&t, &b, &err) == 0);
-    OK(t.kind == AGENT_SSH && !t.exec && !t.args && !t.user && !t.port && !t.wireupd_said);
+    OK(t.kind == AGENT_SSH && !t.exec && !t.args && !t.user && !t.port && !t.wireupd_given);
     b = (struct bootstrap){ 0 };
     OK(agent_spec_get(&t, &b, &err) == BOOTSTRAP_BAD);
     for (int i = 0; i < AGENT_KINDS; i++) {
@@ -121,7 +121,8 @@ static void test_spec(void)
     arena_free(&a);
 }
 
-static void means(int status, bool started, const char *trouble, const char *said, const char *want)
+static void means(int status, bool started, const char *trouble, const char *output,
+                  const char *want)
 {
     struct agent_spec s = { .kind = AGENT_SSH,
                             .exec = "/usr/bin/ssh -4",
@@ -130,7 +131,7 @@ static void means(int status, bool started, const char *trouble, const char *sai
                                .started = started,
                                .seconds = 30,
                                .trouble = slice_str(trouble),
-                               .said = slice_str(said) };
+                               .output = slice_str(output) };
     struct errmsg out = { "" };
 
     agent_diagnose(&s, "n9", "/opt/wireupd", &seen, &out);

@@ -46,7 +46,7 @@ void launcher_skip(struct local_job *w)
 }
 
 /* The user's input also goes to ranks on other nodes: one end for each of those nodes. */
-static void pump_far(struct launcher *l, const struct job *job)
+static void open_remote_stdin(struct launcher *l, const struct job *job)
 {
     const struct node_config *c = l->jobs->context->config;
     struct cluster_io *s = l->jobs->context->cluster;
@@ -71,7 +71,7 @@ static void all_started(struct launcher *l, struct local_job *w)
 {
     local_job_step(w, LOCAL_JOB_EVENT_TRY);
     if (w->job->id == l->jobs->first) {
-        pump_far(l, w->job);
+        open_remote_stdin(l, w->job);
         start_pump(l);
     }
     spawning_answer(w);

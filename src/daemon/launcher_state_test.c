@@ -5,7 +5,7 @@
 #include "tests/log_capture.h"
 #include "tests/tap.h"
 
-static bool tells_daemons(enum launcher_action a)
+static bool sends_to_daemons(enum launcher_action a)
 {
     return a == LAUNCHER_ACTION_quit || a == LAUNCHER_ACTION_drain_and_quit;
 }
@@ -34,8 +34,8 @@ static void test_row(enum launcher_state from, enum launcher_event event, enum l
     if (to == LAUNCHER_STATE_DONE)
         return;
     OK_F(drains(a) == (!is_drained(from) && is_drained(to)), "drains once");
-    OK_F(tells_daemons(a) == (!launcher_state_is_leaving(from) && launcher_state_is_leaving(to) &&
-                              !launcher_state_is_alone(to)),
+    OK_F(sends_to_daemons(a) == (!launcher_state_is_leaving(from) &&
+                                 launcher_state_is_leaving(to) && !launcher_state_is_alone(to)),
          "tells the daemons once");
     OK_F(a != LAUNCHER_ACTION_keep_failure || launcher_state_is_rising(to),
          "failures are kept while daemons come up");

@@ -38,7 +38,7 @@ struct daemon {
     struct node *node;
     struct cluster_io cluster;
     struct child_daemons child_daemons;
-    struct dvm_exec_list errands;
+    struct dvm_exec_list dvm_execs;
     struct session_dir sessions;
     int answers;  /* the original standard output: leads to the command that started us */
     bool by_hand; /* the record came by file: a user may be watching */
@@ -59,7 +59,7 @@ static void answer(const struct daemon *d, enum bootstrap_answer what, const cha
 }
 
 /* Sends a sentence about a node to the launcher; before the link is up, to our starter. */
-static void tell(struct daemon *d, uint32_t position, uint8_t fatal, const char *text)
+static void send_error(struct daemon *d, uint32_t position, uint8_t fatal, const char *text)
 {
     struct msg m = { .kind = MSG_launch_error, .to = 0 };
 
@@ -191,7 +191,7 @@ static void check_clock(struct daemon *d)
 
 static void on_child_failed(void *arg, uint32_t position, const struct errmsg *why)
 {
-    tell(arg, position, LAUNCH_ERROR_FAILED, why->text);
+    send_error(arg, position, LAUNCH_ERROR_FAILED, why->text);
 }
 
 static void on_child_remark(void *arg, const char *node, struct slice line)
@@ -199,10 +199,10 @@ static void on_child_remark(void *arg, const char *node, struct slice line)
     char text[ERRMSG_MAX];
 
     snprintf(text, sizeof text, "%s: " SLICE_FMT, node, SLICE_ARG(line));
-    tell(arg, UINT32_MAX, LAUNCH_ERROR_REMARK, text);
+    send_error(arg, UINT32_MAX, LAUNCH_ERROR_REMARK, text);
 }
 
-static int start_crew(struct daemon *d, struct errmsg *err)
+static int start_child_daemons(struct daemon *d, struct errmsg *err)
 {
     struct child_daemons_config c = { .loop = node_loop(d->node),
                                       .boot = &d->boot,
@@ -229,7 +229,7 @@ static int start_crew(struct daemon *d, struct errmsg *err)
 /* ---- router ---- */
 
 /* Sends this node's hardware if the launcher has asked for it: ranks are placed by it. */
-static void tell_hardware(struct daemon *d)
+static void send_hardware(struct daemon *d)
 {
     struct bind_machine machine = { .looked = false };
     struct msg m = { .kind = MSG_hardware, .to = 0 };
@@ -261,9 +261,9 @@ static void on_joined(void *arg)
 
     if (d->by_hand) /* otherwise the parent sees the link itself */
         answer(d, BOOTSTRAP_READY, "");
-    if (start_crew(d, &err))
-        tell(d, d->boot.position, LAUNCH_ERROR_FAILED, err.text);
-    tell_hardware(d);
+    if (start_child_daemons(d, &err))
+        send_error(d, d->boot.position, LAUNCH_ERROR_FAILED, err.text);
+    send_hardware(d);
 }
 
 static void on_lost(void *arg, uint32_t position, const char *why)
@@ -276,7 +276,7 @@ static void on_lost(void *arg, uint32_t position, const char *why)
         snprintf(text, sizeof text, "%.500s; %.400s", why, how.text);
     else
         snprintf(text, sizeof text, "%.900s", why);
-    tell(d, position, LAUNCH_ERROR_LOST, text);
+    send_error(d, position, LAUNCH_ERROR_LOST, text);
 }
 
 /* ---- start and end ---- */
@@ -285,7 +285,7 @@ static void on_reaped(void *arg, pid_t pid, int status)
 {
     struct daemon *d = arg;
 
-    if (!dvm_exec_reaped(&d->errands, pid))
+    if (!dvm_exec_reaped(&d->dvm_execs, pid))
         child_daemons_reaped(&d->child_daemons, pid, status);
 }
 
@@ -315,7 +315,7 @@ static int look_up(struct daemon *d, struct overlay_io_config *w)
     return 0;
 }
 
-static int join(struct daemon *d, const int far[STREAM_KINDS], struct errmsg *err)
+static int join(struct daemon *d, const int pipe_ends[STREAM_KINDS], struct errmsg *err)
 {
     struct router_io_config c = { .router = { .log = &d->log,
                                               .me = d->boot.position,
@@ -330,15 +330,15 @@ static int join(struct daemon *d, const int far[STREAM_KINDS], struct errmsg *er
     struct overlay_io_config w;
     int rc = look_up(d, &w);
     if (rc == 0)
-        rc = cluster_io_open(&d->cluster, d->node, &c, &w, far, err);
+        rc = cluster_io_open(&d->cluster, d->node, &c, &w, pipe_ends, err);
 
     if (rc)
         return rc;
     d->cluster.calls =
         (struct cluster_io_calls){ .on_near = on_near, .on_joined = on_joined, .on_lost = on_lost };
     d->cluster.arg = d;
-    dvm_execs_open(&d->errands, &d->cluster);
-    d->cluster.errands = &d->errands;
+    dvm_execs_open(&d->dvm_execs, &d->cluster);
+    d->cluster.dvm_execs = &d->dvm_execs;
     d->cluster.child_daemons = &d->child_daemons;
     node_share(d->node, &d->cluster);
     return router_io_join(&d->cluster.router_io, d->boot.parent, slice_str(d->boot.addresses), err);
@@ -353,8 +353,8 @@ static int open_node(struct daemon *d, int control_fd, struct errmsg *err)
                              .sessions = &d->sessions,
                              .reaped = on_reaped,
                              .arg = d };
-    int far[STREAM_KINDS] = { -1, -1, -1 };
-    int rc = streams_divert(far);
+    int pipe_ends[STREAM_KINDS] = { -1, -1, -1 };
+    int rc = streams_divert(pipe_ends);
 
     if (rc < 0)
         return errmsg_set(err, rc, "cannot make pipes: %s", err_text(rc));
@@ -362,7 +362,7 @@ static int open_node(struct daemon *d, int control_fd, struct errmsg *err)
     d->node = node_new(&c, err);
     if (d->node)
         d->log = *node_log(d->node);
-    return d->node ? join(d, far, err) : -EIO;
+    return d->node ? join(d, pipe_ends, err) : -EIO;
 }
 
 static int start(struct daemon *d, const char *file, int control_fd, struct errmsg *err)
@@ -380,7 +380,7 @@ static int start(struct daemon *d, const char *file, int control_fd, struct errm
 static void finish(struct daemon *d)
 {
     child_daemons_close(&d->child_daemons);
-    dvm_execs_close(&d->errands);
+    dvm_execs_close(&d->dvm_execs);
     cluster_io_close(&d->cluster);
     node_free(d->node);
     bootstrap_wipe(&d->boot);
@@ -389,7 +389,7 @@ static void finish(struct daemon *d)
 }
 
 /* Runs in the supervisor, which knows no position. */
-static void tell_killed(void *arg, const char *sentence)
+static void send_killed(void *arg, const char *sentence)
 {
     struct daemon *d = arg;
 
@@ -431,7 +431,7 @@ int main(int argc, char **argv)
     d.answers = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     answer(&d, BOOTSTRAP_STARTED, "");
     session_dir_name(&d.sessions, tool_files_dir(NULL, "TMPDIR"));
-    if (supervisor_split(&d.log, tell_killed, &d, &control_fd) < 0) {
+    if (supervisor_split(&d.log, send_killed, &d, &control_fd) < 0) {
         answer(&d, BOOTSTRAP_TROUBLE, "the daemon cannot start its second process");
         return 1;
     }

@@ -72,7 +72,7 @@ static void lose_ranks(struct cluster_io *s, struct job *j, uint32_t position, c
         server_deliver(s->context->server,
                        INPUT(job_failed, .job = j->id, .code = 1, .reason = slice_str(text.text)));
         if (j->phase == JOB_RUNNING)
-            job_shutdown_say(s->job_shutdown, &text); /* at the end the reason is an old one */
+            job_shutdown_log(s->job_shutdown, &text); /* at the end the reason is an old one */
     } else {
         server_abort(s->context->server, j, JOB_NO_RANK, 1, "%s", text.text);
     }
@@ -90,7 +90,7 @@ static void lose_ranks(struct cluster_io *s, struct job *j, uint32_t position, c
                                                                   : PROC_EVENT_DEATH,
                           SIGKILL, 0);
     }
-    spawning_heard(s->jobs, j);
+    spawning_on_state(s->jobs, j);
 }
 
 static void lose_in_jobs(struct cluster_io *s, uint32_t position, const char *why)
@@ -124,8 +124,8 @@ static void lose_at_launcher(struct cluster_io *s, uint32_t position)
     log_info(s->context->log, "node %s is lost%s%s", s->names[position], r ? ": " : "",
              r ? r->text : "");
     streams_cut(&s->streams, position);
-    if (s->errands)
-        dvm_execs_lost(s->errands, position);
+    if (s->dvm_execs)
+        dvm_execs_lost(s->dvm_execs, position);
     lose_in_jobs(s, position,
                  r ? r->text
                    : "it has lost its connection to the launcher and found no other in time");

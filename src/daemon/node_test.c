@@ -33,13 +33,13 @@ static char self[PATH_MAX];
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-static void say(const char *text)
+static void write_line(const char *text)
 {
     if (write(PMI_FD, text, strlen(text)) != (ssize_t)strlen(text))
         _exit(90);
 }
 
-static void hear(const char *line)
+static void read_line(const char *line)
 {
     char got[4096];
     size_t n = 0;
@@ -53,12 +53,12 @@ static void hear(const char *line)
 
 static int be_good(void)
 {
-    say("cmd=init pmi_version=1 pmi_subversion=1\n");
-    hear("rc=0");
-    say("cmd=barrier_in\n");
-    hear("barrier_out");
-    say("cmd=finalize\n");
-    hear("finalize_ack");
+    write_line("cmd=init pmi_version=1 pmi_subversion=1\n");
+    read_line("rc=0");
+    write_line("cmd=barrier_in\n");
+    read_line("barrier_out");
+    write_line("cmd=finalize\n");
+    read_line("finalize_ack");
     return 0;
 }
 
@@ -71,11 +71,11 @@ static int be_pipeliner(void)
     size_t sent = 0, answers = 0;
     ssize_t n;
 
-    say("cmd=init pmi_version=1 pmi_subversion=1\n");
-    hear("rc=0");
+    write_line("cmd=init pmi_version=1 pmi_subversion=1\n");
+    read_line("rc=0");
     snprintf(put, sizeof put, "cmd=put kvsname= key=a value=%01000d\n", 7);
-    say(put);
-    hear("put_result"); /* one of us is the first */
+    write_line(put);
+    read_line("put_result"); /* one of us is the first */
     fcntl(PMI_FD, F_SETFL, O_NONBLOCK);
     for (int quiet = 0; quiet < 5;) { /* the server may still be reading what has been sent */
         struct pollfd p = { PMI_FD, POLLOUT, 0 };
@@ -93,8 +93,8 @@ static int be_pipeliner(void)
     }
     if (answers != sent || sent < 100)
         return 93;
-    say("cmd=finalize\n");
-    hear("finalize_ack");
+    write_line("cmd=finalize\n");
+    read_line("finalize_ack");
     return 0;
 }
 
@@ -103,8 +103,8 @@ static int be_father_of_talker(void)
 {
     static const char text[] = "cmd=get_maxes\n";
 
-    say("cmd=init pmi_version=1 pmi_subversion=1\n");
-    hear("rc=0");
+    write_line("cmd=init pmi_version=1 pmi_subversion=1\n");
+    read_line("rc=0");
     if (fork() == 0) {
         fcntl(PMI_FD, F_SETFL, O_NONBLOCK);
         fcntl(1, F_SETFL, O_NONBLOCK);
@@ -161,9 +161,9 @@ static int be_crowd(void)
         connect_port();
     dup2(connect_port(), PMI_FD);
     snprintf(line, sizeof line, "cmd=initack pmiid=%s\n", getenv("PMI_ID"));
-    say(line);
+    write_line(line);
     for (int i = 0; i < 4; i++)
-        hear("cmd=");
+        read_line("cmd=");
     return be_good();
 }
 
@@ -200,7 +200,7 @@ static bool greet_in_time(void)
 
     dup2(connect_port(), PMI_FD);
     snprintf(line, sizeof line, "cmd=initack pmiid=%s\n", getenv("PMI_ID"));
-    say(line);
+    write_line(line);
     return recv(PMI_FD, &byte, 1, MSG_PEEK) == 1;
 }
 
@@ -212,7 +212,7 @@ static int be_silent(void)
     while (!greet_in_time())
         continue;
     for (int i = 0; i < 4; i++)
-        hear("cmd=");
+        read_line("cmd=");
     port = connect_port();
     half = connect_port();
     control = connect_control();
@@ -464,10 +464,10 @@ static void test_full(void)
 /* ---- without memory -------------------------------------------------------------------------- */
 
 /* What a child reports about its memory. */
-static struct told {
+static struct result {
     uint64_t requests;
     int64_t lost;
-} * told;
+} * result;
 
 /* 0: it succeeded; 100: it did not start; else the job failed. */
 static int run_refused(uint64_t refused, bool on)
@@ -482,7 +482,7 @@ static int run_refused(uint64_t refused, bool on)
         dup2(null, 2);
         alloc_fail(refused, on);
         code = run_node("good", 2);
-        *told = (struct told){ alloc_count(), alloc_live() - before };
+        *result = (struct result){ alloc_count(), alloc_live() - before };
         _exit(code);
     }
     waitpid(pid, &status, 0);
@@ -495,17 +495,17 @@ static void test_memory(void)
     uint64_t requests;
     bool good = true;
 
-    told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    result = mmap(NULL, sizeof *result, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     EQ(run_refused(0, false), 0);
-    requests = told->requests;
-    OK(requests > 20 && told->lost == 0);
+    requests = result->requests;
+    OK(requests > 20 && result->lost == 0);
     for (uint64_t i = 1; i <= requests && good; i++) {
         for (int on = 0; on < 2 && good; on++) {
             int code = run_refused(i, on);
-            good = code < 1000 && told->lost == 0 && nobody_is_left();
+            good = code < 1000 && result->lost == 0 && nobody_is_left();
             if (!good)
                 printf("# request %llu%s refused: %d, %lld blocks lost\n", (unsigned long long)i,
-                       on ? " and later" : "", code, (long long)told->lost);
+                       on ? " and later" : "", code, (long long)result->lost);
             fine += code == 0;
             unborn += code == 100;
             failed += code != 0 && code != 100;

@@ -143,7 +143,7 @@ static void close_files(struct output *o)
     }
 }
 
-static void tell_lost(struct output *o, const struct sink *k, const char *name)
+static void report_lost(struct output *o, const struct sink *k, const char *name)
 {
     if (k->error == 0)
         return;
@@ -151,14 +151,14 @@ static void tell_lost(struct output *o, const struct sink *k, const char *name)
     o->failed = true;
 }
 
-void output_tell_lost(struct output *o)
+void output_report_lost(struct output *o)
 {
-    tell_lost(o, &o->out, "standard output");
-    tell_lost(o, &o->err, "standard error");
+    report_lost(o, &o->out, "standard output");
+    report_lost(o, &o->err, "standard error");
     LIST_EACH(l, &o->files)
     {
         struct file_sink *f = LIST_OF(l, struct file_sink, link);
-        tell_lost(o, &f->sink, f->name);
+        report_lost(o, &f->sink, f->name);
     }
 }
 

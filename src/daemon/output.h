@@ -46,6 +46,6 @@ struct sink *output_of(struct output *o, const char *pattern, const struct job *
                        struct sink *standard);
 
 /* Reports what could not be written: lost output is an error. */
-void output_tell_lost(struct output *o);
+void output_report_lost(struct output *o);
 
 #endif

@@ -29,7 +29,7 @@ static enum verdict judge(const char *path)
     return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? GOOD : NO_PERMISSION;
 }
 
-static int tell(enum verdict v, const char *path, struct errmsg *err)
+static int set_error(enum verdict v, const char *path, struct errmsg *err)
 {
     switch (v) {
     case GOOD: break;
@@ -74,13 +74,13 @@ static int search_here(struct arena *a, const char *name, const char *wdir, cons
         return 0;
     }
     if (denied)
-        return tell(NO_PERMISSION, denied, err);
+        return set_error(NO_PERMISSION, denied, err);
     if (v == GOOD)
         return errmsg_set(err, PATH_SEARCH_NOT_FOUND,
                           "%.300s: not found on PATH; it is in the working directory: ./%.300s",
                           name, name);
     if (v == NO_PERMISSION && !path_only && access(path, F_OK) == 0)
-        return tell(v, path, err);
+        return set_error(v, path, err);
     if (path_only)
         return errmsg_set(err, PATH_SEARCH_NOT_FOUND, "%.500s: not found on PATH", name);
     return errmsg_set(err, PATH_SEARCH_NOT_FOUND,
@@ -126,7 +126,7 @@ int path_search_program(struct arena *a, const char *name, const char *wdir, con
     if (!path)
         return -ENOMEM;
     *path_p = path;
-    return tell(judge(path), path, err);
+    return set_error(judge(path), path, err);
 }
 
 /* It was removed while we are in it: the kernel still knows its name. */

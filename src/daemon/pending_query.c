@@ -273,8 +273,8 @@ static void end_complete(struct pending_queries *q)
         ;
 }
 
-void pending_query_heard(struct pending_queries *q, uint32_t position, uint64_t ticket,
-                         struct slice text)
+void pending_query_receive(struct pending_queries *q, uint32_t position, uint64_t ticket,
+                           struct slice text)
 {
     LIST_EACH(l, &q->all)
     {

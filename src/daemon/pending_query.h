@@ -40,8 +40,8 @@ void pending_query_forget(struct pending_queries *q, const void *arg);
 void pending_query_part(const struct core *c, struct slice job, struct buf *out);
 
 /* Launcher: a daemon's part has arrived. */
-void pending_query_heard(struct pending_queries *q, uint32_t position, uint64_t ticket,
-                         struct slice text);
+void pending_query_receive(struct pending_queries *q, uint32_t position, uint64_t ticket,
+                           struct slice text);
 
 /* Launcher: that daemon is lost, and no query waits for its part any longer. */
 void pending_query_lost(struct pending_queries *q, uint32_t position);

@@ -44,7 +44,7 @@ static void on_part(void *arg, uint32_t from, uint64_t ticket, struct slice part
 {
     struct at_launcher *l = LIST_OF(arg, struct at_launcher, c.nodes[0]);
 
-    pending_query_heard(&l->queries, from, ticket, part);
+    pending_query_receive(&l->queries, from, ticket, part);
 }
 
 static void own_part(void *arg, struct slice job, struct buf *part)

@@ -78,7 +78,7 @@ void preflight_lost(struct local_jobs *jobs, uint32_t position)
     settle(LIST_OF(l, struct local_job, link), position);
 }
 
-static void hear_checked(struct cluster_io *s, uint32_t from, const struct op_checked *m)
+static void on_checked(struct cluster_io *s, uint32_t from, const struct op_checked *m)
 {
     struct job *j = cluster_io_job(s, m->job);
     struct local_job *w = j ? local_job_of(s->jobs, j) : NULL;
@@ -110,7 +110,7 @@ void preflight_answer(struct cluster_io *s, struct job *j, const struct op_job *
     cluster_io_send(s, &answer, 0);
 }
 
-static void hear_begin(struct cluster_io *s, const struct op_begin *m)
+static void on_begin(struct cluster_io *s, const struct op_begin *m)
 {
     struct job *j = cluster_io_job(s, m->job);
     struct local_job *w = j ? local_job_of(s->jobs, j) : NULL;
@@ -119,10 +119,10 @@ static void hear_begin(struct cluster_io *s, const struct op_begin *m)
         local_job_step(w, LOCAL_JOB_EVENT_RELEASE);
 }
 
-void preflight_hear(struct cluster_io *s, const struct msg *m)
+void preflight_receive(struct cluster_io *s, const struct msg *m)
 {
     if (m->kind == MSG_checked)
-        hear_checked(s, m->from, &m->u.checked);
+        on_checked(s, m->from, &m->u.checked);
     else if (m->kind == MSG_begin && m->from == 0)
-        hear_begin(s, &m->u.begin);
+        on_begin(s, &m->u.begin);
 }

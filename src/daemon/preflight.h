@@ -29,7 +29,7 @@ void preflight_answer(struct cluster_io *s, struct job *j, const struct op_job *
 bool preflight_waits(const struct local_job *w);
 
 /* MSG_checked, MSG_begin. */
-void preflight_hear(struct cluster_io *s, const struct msg *m);
+void preflight_receive(struct cluster_io *s, const struct msg *m);
 /* Launcher: a daemon will not answer any more. */
 void preflight_lost(struct local_jobs *jobs, uint32_t position);
 

@@ -196,18 +196,19 @@ static const char *label_now(void *arg)
 
 /* Others may have subscribed.  This has no other effects now, so the answers are written at once.
  */
-static bool overhear(struct source *s, struct slice bytes)
+static bool deliver_output(struct source *s, struct slice bytes)
 {
     struct task *t = s->arg;
     uint16_t channel = s == &t->out ? CHANNEL_OUT : CHANNEL_ERR;
-    bool heard = server_output(t->all->config.context->server, t->job, t->rank, channel, bytes);
+    bool subscribed =
+        server_output(t->all->config.context->server, t->job, t->rank, channel, bytes);
 
     if (t->all->config.context->cluster &&
         iof_forward_output(&t->all->config.context->cluster->dispatch.iof, t->job, t->rank, channel,
                            bytes))
-        heard = true;
+        subscribed = true;
     turn_flush(t->all->config.context->turn);
-    return heard;
+    return subscribed;
 }
 
 static void open_streams(struct task *t, const struct wires *w)
@@ -224,7 +225,7 @@ static void open_streams(struct task *t, const struct wires *w)
     source_open(&t->err, output_of(o, p->config.context->config->errfile, t->job, t->rank, err),
                 w->err[0], label, NULL, t);
     t->out.prompts = t->err.prompts = prompts;
-    t->out.tap = t->err.tap = overhear;
+    t->out.tap = t->err.tap = deliver_output;
     if (!p->config.context->config->errfile)
         t->err.hold = program_is_unloaded;
 }

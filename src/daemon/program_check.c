@@ -166,7 +166,7 @@ static void put_reason(const struct reason *r, struct buf *out)
         buf_slice_put(out, why);
 }
 
-void unloaded_tell(struct unloaded *u, const struct log *log)
+void unloaded_report(struct unloaded *u, const struct log *log)
 {
     LIST_EACH(l, &u->all)
     {

@@ -33,7 +33,7 @@ struct unloaded {
 void unloaded_add(struct unloaded *u, uint32_t rank, struct slice line);
 bool unloaded_has(const struct unloaded *u, uint32_t rank);
 /* One sentence for each reason: "ranks 0-3 could not start ./prog: libfoo.so is not found". */
-void unloaded_tell(struct unloaded *u, const struct log *log);
+void unloaded_report(struct unloaded *u, const struct log *log);
 void unloaded_free(struct unloaded *u); /* harmless twice */
 
 #endif

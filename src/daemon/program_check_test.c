@@ -27,13 +27,13 @@ static void test_lines(void)
 }
 
 /* Writes the report to a file and reads it. */
-static void told(struct unloaded *u, char *text, size_t room)
+static void reported(struct unloaded *u, char *text, size_t room)
 {
     FILE *f = tmpfile();
     struct log log = { fileno(f), LOG_WARN, "w" };
     ssize_t n;
 
-    unloaded_tell(u, &log);
+    unloaded_report(u, &log);
     n = pread(fileno(f), text, room - 1, 0);
     text[n > 0 ? n : 0] = '\0';
     fclose(f);
@@ -48,7 +48,7 @@ static void test_ranks(void)
     for (uint32_t r = 0; r < 1000; r++)
         unloaded_add(&u, 999 - r, LINE("./prog", "libfoo.so" GONE));
     OK(unloaded_has(&u, 0) && unloaded_has(&u, 999) && !unloaded_has(&u, 1000));
-    told(&u, text, sizeof text);
+    reported(&u, text, sizeof text);
     OK_F(!strcmp(text, "w: ranks 0-999 could not start ./prog: libfoo.so is not found\n"), "%s",
          text);
     unloaded_free(&u);
@@ -56,7 +56,7 @@ static void test_ranks(void)
     unloaded_add(&u, 3, LINE("./a", "libb.so: wrong ELF class: ELFCLASS32"));
     unloaded_add(&u, 8, LINE("./prog", "libfoo.so" GONE));
     unloaded_add(&u, 1, LINE("./prog", "libfoo.so" GONE));
-    told(&u, text, sizeof text);
+    reported(&u, text, sizeof text);
     OK_F(!strcmp(text, "w: ranks 1,7-8 could not start ./prog: libfoo.so is not found\n"
                        "w: rank 3 could not start ./a: libb.so: wrong ELF class: ELFCLASS32\n"),
          "%s", text);

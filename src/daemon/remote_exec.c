@@ -21,11 +21,11 @@ enum { LINE_MAX_BYTES = 8192, STARTS_A_TURN = 2 };
 /* One daemon to start. */
 struct guest {
     struct bootstrap_node node;
-    struct command *command;
+    struct agent_command *command;
     uint64_t runs_ns, up_ns; /* 0: not known */
 };
 
-struct command {
+struct agent_command {
     struct list link; /* in the queue, or among the running commands */
     struct remote_exec *agent;
     struct guest **guests;
@@ -36,7 +36,7 @@ struct command {
     char *last_word;             /* what its daemon reported as wrong after it was up, or NULL */
     bool started;                /* one of its daemons has reported that it runs */
     uint64_t since_ns, asked_ns; /* its start, and its first start */
-    struct buf said;
+    struct buf output;
     struct timer bound;
 };
 
@@ -84,13 +84,13 @@ static enum daemon_action happen(struct guest *g, enum daemon_event event)
     return daemon_states_event(g->command->agent->c.daemons, g->node.position, event);
 }
 
-static bool settled(const struct command *k)
+static bool settled(const struct agent_command *k)
 {
     return k->waiting == 0;
 }
 
 /* When this command is no longer awaited, the next one may run. */
-static void check_settled(struct command *k)
+static void check_settled(struct agent_command *k)
 {
     if (!settled(k) || !k->bound.set)
         return;
@@ -102,23 +102,23 @@ static void check_settled(struct command *k)
 
 /* ---- output of a command ---- */
 
-static const char *speaker(const struct command *k)
+static const char *speaker(const struct agent_command *k)
 {
     return k->nguests == 1 ? k->guests[0]->node.name : agent_kind_name(k->agent->c.spec.kind);
 }
 
-static void keep_said(struct command *k, struct slice line)
+static void keep_output(struct agent_command *k, struct slice line)
 {
     line = slice_head(line, LIMIT_AGENT_OUTPUT / 2);
-    while (buf_len(&k->said) + line.len + 1 > LIMIT_AGENT_OUTPUT) {
-        struct slice s = buf_slice(&k->said);
-        buf_take(&k->said, slice_find(s, '\n') + 1);
+    while (buf_len(&k->output) + line.len + 1 > LIMIT_AGENT_OUTPUT) {
+        struct slice s = buf_slice(&k->output);
+        buf_take(&k->output, slice_find(s, '\n') + 1);
     }
-    buf_slice_put(&k->said, line);
-    buf_byte(&k->said, '\n');
+    buf_slice_put(&k->output, line);
+    buf_byte(&k->output, '\n');
 }
 
-static void remark(struct command *k, const char *who, struct slice line)
+static void remark(struct agent_command *k, const char *who, struct slice line)
 {
     struct remote_exec *a = k->agent;
 
@@ -126,13 +126,13 @@ static void remark(struct command *k, const char *who, struct slice line)
         a->c.calls.on_remark(a->c.arg, who, line);
 }
 
-static struct guest *guest_of(struct command *k, uint32_t position)
+static struct guest *guest_of(struct agent_command *k, uint32_t position)
 {
     return k->nguests == 1 ? k->guests[0] : find(k->guests, k->nguests, position);
 }
 
 /* The daemon's own error: why it does not come up, or what it said before its link broke. */
-static void trouble(struct command *k, uint32_t position, struct slice text)
+static void trouble(struct agent_command *k, uint32_t position, struct slice text)
 {
     struct remote_exec *a = k->agent;
     struct guest *g = guest_of(k, position);
@@ -140,7 +140,7 @@ static void trouble(struct command *k, uint32_t position, struct slice text)
     struct errmsg why;
 
     if (!g) {
-        keep_said(k, text);
+        keep_output(k, text);
         return;
     }
     switch (happen(g, DAEMON_EVENT_TROUBLE)) {
@@ -160,7 +160,7 @@ static void trouble(struct command *k, uint32_t position, struct slice text)
 }
 
 /* This output may arrive later than the link comes up: then the start time is unknown. */
-static void note_started(struct command *k, uint32_t position)
+static void note_started(struct agent_command *k, uint32_t position)
 {
     struct guest *g = guest_of(k, position);
 
@@ -171,7 +171,7 @@ static void note_started(struct command *k, uint32_t position)
 
 static void take_line(void *arg, bool answers, struct slice line)
 {
-    struct command *k = arg;
+    struct agent_command *k = arg;
     uint32_t position = BOOTSTRAP_BY_NAME;
     struct slice text = SLICE_NULL;
     struct guest *g;
@@ -188,14 +188,14 @@ static void take_line(void *arg, bool answers, struct slice line)
         line = slice_trim(line);
         if (settled(k) || k->agent->c.verbose)
             remark(k, speaker(k), line);
-        keep_said(k, line);
+        keep_output(k, line);
         break;
     }
 }
 
 /* ---- running ---- */
 
-static int make_record(struct command *k, struct errmsg *err)
+static int make_record(struct agent_command *k, struct errmsg *err)
 {
     struct remote_exec *a = k->agent;
     bool all = agent_at_once(a->c.spec.kind);
@@ -209,7 +209,7 @@ static int make_record(struct command *k, struct errmsg *err)
     return agent_needs_file(a->c.spec.kind) ? remote_command_write_file(&k->process, err) : 0;
 }
 
-static int run(struct command *k, char **argv, struct errmsg *err)
+static int run(struct agent_command *k, char **argv, struct errmsg *err)
 {
     struct remote_exec *a = k->agent;
     struct errmsg why = { "" };
@@ -221,7 +221,7 @@ static int run(struct command *k, char **argv, struct errmsg *err)
     return rc ? errmsg_set(err, rc, "%s", why.text) : 0;
 }
 
-static int start_command(struct command *k, struct errmsg *err)
+static int start_command(struct agent_command *k, struct errmsg *err)
 {
     struct remote_exec *a = k->agent;
     struct bootstrap_node *nodes;
@@ -249,7 +249,7 @@ static int start_command(struct command *k, struct errmsg *err)
 }
 
 /* Those that are awaited fail; the first stands for all. */
-static struct guest *fail_awaited(struct command *k)
+static struct guest *fail_awaited(struct agent_command *k)
 {
     struct guest *first = NULL;
 
@@ -262,7 +262,8 @@ static struct guest *fail_awaited(struct command *k)
     return first;
 }
 
-static void all_failed(struct command *k, const struct agent_seen *seen, const struct errmsg *given)
+static void all_failed(struct agent_command *k, const struct agent_seen *seen,
+                       const struct errmsg *given)
 {
     struct remote_exec *a = k->agent;
     uint32_t others = k->waiting - 1;
@@ -282,7 +283,7 @@ static void all_failed(struct command *k, const struct agent_seen *seen, const s
     check_settled(k);
 }
 
-static void begin(struct command *k)
+static void begin(struct agent_command *k)
 {
     struct errmsg err;
 
@@ -307,7 +308,7 @@ static void start_more(void *arg)
     struct remote_exec *a = arg;
 
     for (unsigned n = 0; n < STARTS_A_TURN && may_start(a); n++) {
-        struct command *k = LIST_OF(list_first(&a->queue), struct command, link);
+        struct agent_command *k = LIST_OF(list_first(&a->queue), struct agent_command, link);
         list_unlink(&k->link);
         list_append(&a->commands, &k->link);
         a->climbing++;
@@ -321,11 +322,11 @@ static void start_more(void *arg)
 
 static void too_late(void *arg)
 {
-    struct command *k = arg;
+    struct agent_command *k = arg;
     struct agent_seen seen = { .status = -1,
                                .started = k->started,
                                .seconds = k->agent->c.up_ms / 1000,
-                               .said = buf_slice(&k->said) };
+                               .output = buf_slice(&k->output) };
 
     timer_set(&k->bound, k->agent->c.up_ms); /* still counted: all_failed() settles it */
     if (k->nguests == 1)
@@ -335,7 +336,7 @@ static void too_late(void *arg)
 
 /* ---- end of a command ---- */
 
-static bool is_awaited(const struct command *k)
+static bool is_awaited(const struct agent_command *k)
 {
     for (uint32_t i = 0; i < k->nguests; i++) {
         if (daemon_state_is_awaited(state_of(k->agent, k->guests[i])))
@@ -346,19 +347,19 @@ static bool is_awaited(const struct command *k)
 
 /* If there is no such program, and its path was our guess, its bare name is tried: it may be where
  * the user's shell finds it. */
-static bool try_bare_name(struct command *k, const struct agent_seen *seen)
+static bool try_bare_name(struct agent_command *k, const struct agent_seen *seen)
 {
     const char *slash = strrchr(k->wireupd, '/');
 
-    if (!agent_not_found(seen) || k->agent->c.spec.wireupd_said || !slash || !is_awaited(k))
+    if (!agent_not_found(seen) || k->agent->c.spec.wireupd_given || !slash || !is_awaited(k))
         return false;
     k->wireupd = slash + 1;
-    buf_clear(&k->said);
+    buf_clear(&k->output);
     begin(k);
     return true;
 }
 
-static void command_ended(struct command *k, int status)
+static void command_ended(struct agent_command *k, int status)
 {
     struct agent_seen seen = { .status = status };
 
@@ -367,7 +368,7 @@ static void command_ended(struct command *k, int status)
     if (settled(k))
         return;
     seen.started = k->started;
-    seen.said = buf_slice(&k->said);
+    seen.output = buf_slice(&k->output);
     if (!try_bare_name(k, &seen))
         all_failed(k, &seen, NULL);
 }
@@ -376,7 +377,7 @@ bool remote_exec_reaped(struct remote_exec *a, pid_t pid, int status)
 {
     LIST_EACH(link, &a->commands)
     {
-        struct command *k = LIST_OF(link, struct command, link);
+        struct agent_command *k = LIST_OF(link, struct agent_command, link);
         if (k->process.pid == pid) {
             command_ended(k, status);
             return true;
@@ -520,9 +521,9 @@ static struct guest *add_guest(struct remote_exec *a, const struct bootstrap_nod
     return g;
 }
 
-static struct command *add_command(struct remote_exec *a, struct guest **guests, uint32_t n)
+static struct agent_command *add_command(struct remote_exec *a, struct guest **guests, uint32_t n)
 {
-    struct command *k = calloc(1, sizeof *k);
+    struct agent_command *k = calloc(1, sizeof *k);
 
     if (!k)
         return NULL;
@@ -537,7 +538,7 @@ static struct command *add_command(struct remote_exec *a, struct guest **guests,
     k->wireupd = a->c.spec.wireupd;
     k->status = -1;
     remote_command_init(&k->process, a->c.loop, take_line, k);
-    buf_init(&k->said, LIMIT_AGENT_OUTPUT + 1);
+    buf_init(&k->output, LIMIT_AGENT_OUTPUT + 1);
     timer_init(&k->bound, a->c.loop, too_late, k);
     for (uint32_t i = 0; i < n; i++)
         guests[i]->command = k;
@@ -582,12 +583,12 @@ int remote_exec_start(struct remote_exec *a, const struct bootstrap_node *nodes,
 
 /* ---- destruction ---- */
 
-static void command_free(struct command *k)
+static void command_free(struct agent_command *k)
 {
     list_unlink(&k->link);
     timer_stop(&k->bound);
     remote_command_free(&k->process);
-    buf_free(&k->said);
+    buf_free(&k->output);
     free(k->last_word);
     free(k);
 }
@@ -603,7 +604,7 @@ void remote_exec_end(struct remote_exec *a)
         list_append(&a->commands, link);
     }
     LIST_EACH(link, &a->commands)
-    remote_command_close_in(&LIST_OF(link, struct command, link)->process);
+    remote_command_close_in(&LIST_OF(link, struct agent_command, link)->process);
 }
 
 void remote_exec_stop(struct remote_exec *a)
@@ -611,7 +612,7 @@ void remote_exec_stop(struct remote_exec *a)
     remote_exec_end(a);
     LIST_EACH(link, &a->commands)
     {
-        struct command *k = LIST_OF(link, struct command, link);
+        struct agent_command *k = LIST_OF(link, struct agent_command, link);
         if (!settled(k))
             remote_command_signal(&k->process, SIGTERM);
     }
@@ -621,7 +622,7 @@ bool remote_exec_idle(const struct remote_exec *a)
 {
     LIST_EACH(link, &a->commands)
     {
-        if (LIST_OF(link, struct command, link)->process.pid)
+        if (LIST_OF(link, struct agent_command, link)->process.pid)
             return false;
     }
     return list_empty(&a->queue);
@@ -633,9 +634,9 @@ void remote_exec_free(struct remote_exec *a)
         return;
     timer_stop(&a->kick);
     LIST_EACH(link, &a->queue)
-    command_free(LIST_OF(link, struct command, link));
+    command_free(LIST_OF(link, struct agent_command, link));
     LIST_EACH(link, &a->commands)
-    command_free(LIST_OF(link, struct command, link));
+    command_free(LIST_OF(link, struct agent_command, link));
     free(a->guests);
     arena_free(&a->arena);
     free(a);

@@ -283,7 +283,7 @@ static void test_not_found(void)
 
     one_failure(script, "bare name");
     s.wireupd = "/my/wireupd";
-    s.wireupd_said = true;
+    s.wireupd_given = true;
     open_agent(script, s, 0);
     want_failed = 1;
     start(1);
@@ -314,7 +314,7 @@ static void test_no_program(void)
 {
     struct agent_spec s = { .kind = AGENT_FORK,
                             .wireupd = "/no/such/wireupd",
-                            .wireupd_said = true };
+                            .wireupd_given = true };
     struct bootstrap_node bad[] = { { 1, "fine", NULL }, { 2, "-evil", NULL } };
     struct errmsg err;
 

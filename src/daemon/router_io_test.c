@@ -25,7 +25,7 @@ struct daemon {
     bool closed, orphan, disorder;
     uint32_t pieces;
     uint64_t piece[DAEMONS]; /* the last one, by sender */
-    uint64_t said[DAEMONS];  /* the last one that we have sent, by receiver */
+    uint64_t sent[DAEMONS];  /* the last one that we have sent, by receiver */
     bool moves;              /* when its parent is lost, it joins the launcher */
     char why[200];
 };
@@ -178,7 +178,8 @@ static void close_world(struct world *w)
     loop_free(&w->loop);
 }
 
-static void say(struct world *w, uint32_t from, uint32_t to, uint32_t number, uint32_t arrivals)
+static void send_one(struct world *w, uint32_t from, uint32_t to, uint32_t number,
+                     uint32_t arrivals)
 {
     struct msg m = { .kind = MSG_signal, .to = to };
 
@@ -228,11 +229,11 @@ static void test_ways(void)
     static struct world w;
 
     open_world(&w);
-    say(&w, 0, 5, 1, 1);
+    send_one(&w, 0, 5, 1, 1);
     OK(w.members[5].number == 1 && w.members[5].last_from == 0);
-    say(&w, 5, 3, 2, 1); /* up over the launcher, and down */
+    send_one(&w, 5, 3, 2, 1); /* up over the launcher, and down */
     OK(w.members[3].number == 2 && w.members[3].last_from == 5 && w.members[0].messages == 0);
-    say(&w, 4, MSG_EVERYBODY, 3, DAEMONS - 1);
+    send_one(&w, 4, MSG_EVERYBODY, 3, DAEMONS - 1);
     for (uint32_t i = 0; i < DAEMONS; i++)
         OK_F(i == 4 || w.members[i].number == 3, "%u has heard it", i);
     EQ(w.members[4].messages, 0);
@@ -250,7 +251,7 @@ static void test_loss(void)
          w.members[0].why);
     while (!w.members[3].orphan || !w.members[4].orphan) {
         w.wanted = 1;
-        say(&w, 2, 0, 1, 1); /* turns the loop */
+        send_one(&w, 2, 0, 1, 1); /* turns the loop */
     }
     OK_F(true, "those below know that they are alone: %s", w.members[3].why);
     close_world(&w);
@@ -301,7 +302,7 @@ static void piece(struct world *w, uint32_t from, uint32_t to, size_t bytes)
     struct slice block = slice_mem(room, bytes);
     struct msg m = { .kind = MSG_overlay, .to = to };
 
-    m.u.overlay.generation = ++w->members[from].said[to];
+    m.u.overlay.generation = ++w->members[from].sent[to];
     m.u.overlay.blocks = (struct part_texts){ &block, 1 };
     OK_F(router_send_piece(&w->members[from].router, &m, clock_now_ns()) == 0,
          "%u has a piece for %u", from, to);
@@ -320,7 +321,7 @@ static bool all_came(const struct world *w, uint32_t a, uint32_t b)
 {
     const struct daemon *x = &w->members[a], *y = &w->members[b];
 
-    return x->said[b] == y->piece[a] && y->said[a] == x->piece[b] && !x->disorder && !y->disorder;
+    return x->sent[b] == y->piece[a] && y->sent[a] == x->piece[b] && !x->disorder && !y->disorder;
 }
 
 static bool is_linked(const struct world *w, uint32_t a, uint32_t b)
@@ -359,7 +360,7 @@ static void test_direct(void)
     pieces(&w, 1, 3, 10);
     run(&w);
     OK_F(!is_linked(&w, 1, 3) && all_came(&w, 1, 3), "neighbours have one already");
-    say(&w, 3, 5, 1, 1);
+    send_one(&w, 3, 5, 1, 1);
     router_io_close(&w.members[0].io);
     while (!w.members[1].orphan || !w.members[2].orphan) {
         pieces(&w, 3, 5, 1);

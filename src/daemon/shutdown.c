@@ -71,7 +71,7 @@ void shutdown_check(void *shutdown)
     if (*d->context->state != LAUNCHER_STATE_WRITING || !output_is_idle(d->context->output))
         return;
     launcher_event(d, LAUNCHER_EVENT_WRITTEN);
-    output_tell_lost(d->context->output);
+    output_report_lost(d->context->output);
     if (d->context->output->failed && !d->job_shutdown->exit_code)
         d->job_shutdown->exit_code = 1;
     loop_stop(d->context->loop);

@@ -67,7 +67,7 @@ void signals_effect(struct processes *p, const struct op_signal *e)
     signals_elsewhere(p, job, e->rank, e->signal, e->meant);
 }
 
-void signals_hear(struct processes *p, const struct op_signal *m)
+void signals_receive(struct processes *p, const struct op_signal *m)
 {
     const struct job *j = core_job(&p->config.context->server->core, m->job);
     int64_t rank = m->rank == JOB_NO_RANK ? -1 : (int64_t)m->rank;

@@ -21,6 +21,6 @@ void signals_all(struct processes *p, int sig);
 void signals_effect(struct processes *p, const struct op_signal *e);
 
 /* MSG_signal; job and rank -1: all. */
-void signals_hear(struct processes *p, const struct op_signal *m);
+void signals_receive(struct processes *p, const struct op_signal *m);
 
 #endif

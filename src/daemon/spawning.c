@@ -49,7 +49,7 @@ void spawning_answer(struct local_job *w)
         server_deliver(w->jobs->context->server, INPUT(abort_connected, .job = job->id));
 }
 
-void spawning_heard(struct local_jobs *jobs, struct job *j)
+void spawning_on_state(struct local_jobs *jobs, struct job *j)
 {
     struct local_job *w = local_job_of(jobs, j);
 

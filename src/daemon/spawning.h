@@ -14,6 +14,6 @@ void spawning_begin(struct local_jobs *jobs, const struct op_spawn *e);
 void spawning_answer(struct local_job *w);
 
 /* Launcher: process states of the job have changed. */
-void spawning_heard(struct local_jobs *jobs, struct job *j);
+void spawning_on_state(struct local_jobs *jobs, struct job *j);
 
 #endif

@@ -57,7 +57,7 @@ static void look(struct startup_timing *t)
     if (!t->report || !t->begun || t->reported)
         return;
     for (uint32_t p = 0; p < t->report->count; p++) {
-        if (!t->report->nodes[p].told && !(s && router_is_lost(&s->router, p)))
+        if (!t->report->nodes[p].has_part && !(s && router_is_lost(&s->router, p)))
             return;
     }
     if (startup_report_is_over(t->report))
@@ -114,8 +114,8 @@ void startup_timing_ready(struct startup_timing *t, uint32_t position)
         startup_report_ready(t->report, position, clock_now_ns());
 }
 
-void startup_timing_heard(struct startup_timing *t, uint32_t position, uint64_t job,
-                          struct slice part)
+void startup_timing_receive(struct startup_timing *t, uint32_t position, uint64_t job,
+                            struct slice part)
 {
     if (!t->report || !t->begun || job != t->own.job)
         return;
@@ -162,7 +162,7 @@ static void add_guests(const struct child_daemons *w, struct arena *a, struct st
             (struct startup_guest){ t.position, t.asked_ns, t.runs_ns, t.up_ns };
 }
 
-static void say_part(struct startup_timing *t, struct slice part)
+static void send_part(struct startup_timing *t, struct slice part)
 {
     struct msg m = { .kind = MSG_startup };
 
@@ -172,7 +172,7 @@ static void say_part(struct startup_timing *t, struct slice part)
 }
 
 /* Without memory nothing is sent, and the report names the nodes that are missing. */
-static void tell(struct startup_timing *t, const struct job *j, bool ended)
+static void send_times(struct startup_timing *t, const struct job *j, bool ended)
 {
     const struct cluster_io *s = t->context->cluster;
     struct arena a = ARENA_NULL(LIMIT_MAP_MEMORY);
@@ -184,16 +184,16 @@ static void tell(struct startup_timing *t, const struct job *j, bool ended)
         add_guests(s ? s->child_daemons : NULL, &a, &p);
         startup_part_write(&p, &text);
         if (buf_ok(&text) && t->report)
-            startup_timing_heard(t, 0, t->own.job, buf_slice(&text));
+            startup_timing_receive(t, 0, t->own.job, buf_slice(&text));
         else if (buf_ok(&text))
-            say_part(t, buf_slice(&text));
+            send_part(t, buf_slice(&text));
     }
     buf_free(&text);
     arena_free(&a);
 }
 
 void startup_timing_begin(struct startup_timing *t, const struct node_context *c,
-                          const struct job *j, uint64_t told_ns)
+                          const struct job *j, uint64_t known_ns)
 {
     if (t->begun || (t->report && !ready_report(t)))
         return;
@@ -201,11 +201,11 @@ void startup_timing_begin(struct startup_timing *t, const struct node_context *c
     if (startup_open(&t->own, j) < 0)
         return;
     t->begun = true;
-    t->own.told_ns = told_ns;
+    t->own.known_ns = known_ns;
     t->own.linked_ns = c->cluster ? c->cluster->linked_ns : 0;
     c->server->core.startup = &t->own;
     if (t->report) {
-        t->report->own.announced = told_ns;
+        t->report->own.announced = known_ns;
         t->report->nprocs = j->plan.nprocs;
         t->report->nnodes = j->plan.nnodes;
     }
@@ -228,21 +228,21 @@ void startup_timing_settle(struct startup_timing *t)
 {
     const struct job *j;
 
-    if (!t->begun || (t->own.count ? t->own.entered < t->own.count : t->told))
+    if (!t->begun || (t->own.count ? t->own.entered < t->own.count : t->sent))
         return;
     j = core_job(&t->context->server->core, t->own.job);
     if (!j || (t->own.count && !startup_look(&t->own, j, clock_now_ns())))
         return;
-    t->told = true;
-    tell(t, j, false);
+    t->sent = true;
+    send_times(t, j, false);
 }
 
 void startup_timing_over(struct startup_timing *t, const struct job *j)
 {
-    if (!startup_timing_wants(t, j) || t->told_end)
+    if (!startup_timing_wants(t, j) || t->sent_end)
         return;
-    t->told_end = true;
+    t->sent_end = true;
     if (t->report)
         t->report->own.ended = clock_now_ns();
-    tell(t, j, true);
+    send_times(t, j, true);
 }

@@ -20,7 +20,7 @@ struct startup_report;
 
 struct startup_timing {
     const struct node_context *context; /* NULL: not requested */
-    bool begun, told, told_end;
+    bool begun, sent, sent_end;
     struct startup own;
     struct startup_report *report; /* launcher */
     struct timer patience;         /* launcher: ends the wait for more parts */
@@ -35,9 +35,9 @@ void startup_timing_close(struct startup_timing *t); /* harmless twice, and on z
 
 /* Launcher: a daemon is linked. */
 void startup_timing_ready(struct startup_timing *t, uint32_t position);
-/* The job begins here.  A daemon: the launcher wants its part; it received the job at told_ns. */
+/* The job begins here.  A daemon: the launcher wants its part; it received the job at known_ns. */
 void startup_timing_begin(struct startup_timing *t, const struct node_context *c,
-                          const struct job *j, uint64_t told_ns);
+                          const struct job *j, uint64_t known_ns);
 bool startup_timing_wants(const struct startup_timing *t, const struct job *j);
 
 void startup_timing_note(struct startup_timing *t, const struct job *j, uint32_t rank,
@@ -50,8 +50,8 @@ void startup_timing_over(struct startup_timing *t, const struct job *j);
 void startup_timing_unshared(struct startup_timing *t);
 
 /* Launcher: a daemon's part has arrived. */
-void startup_timing_heard(struct startup_timing *t, uint32_t position, uint64_t job,
-                          struct slice part);
+void startup_timing_receive(struct startup_timing *t, uint32_t position, uint64_t job,
+                            struct slice part);
 /* Launcher: a node is lost; its part is not awaited. */
 void startup_timing_lost(struct startup_timing *t);
 

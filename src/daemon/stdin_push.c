@@ -17,7 +17,7 @@ void stdin_push_open(struct stdin_push *f, struct loop *l, int fd, stdin_push_ta
     watch_open(&f->watch, l, fd, NULL, stdin_push_writable, f);
 }
 
-static void tell_all(struct stdin_push *f, bool taken)
+static void answer_all(struct stdin_push *f, bool taken)
 {
     uint64_t *tickets = f->tickets;
     uint32_t n = f->ntickets;
@@ -41,7 +41,7 @@ void stdin_push_close(struct stdin_push *f)
 {
     if (f->fd >= 0)
         close_pipe(f);
-    tell_all(f, false);
+    answer_all(f, false);
 }
 
 static void flush(struct stdin_push *f)
@@ -64,7 +64,7 @@ static void flush(struct stdin_push *f)
     watch_want(&f->watch, 0);
     if (f->ends)
         close_pipe(f);
-    tell_all(f, true);
+    answer_all(f, true);
 }
 
 static void stdin_push_writable(void *arg)

@@ -66,7 +66,7 @@ static struct stream_set *set_of(struct streams *t, uint32_t position, uint64_t 
 
 static void show_first(struct streams *t, uint32_t position, enum stream which, bool any);
 
-static void hear_data(struct streams *t, uint32_t from, const struct op_data *m)
+static void take_data(struct streams *t, uint32_t from, const struct op_data *m)
 {
     struct stream_set *set = set_of(t, from, m->channel);
 
@@ -77,7 +77,7 @@ static void hear_data(struct streams *t, uint32_t from, const struct op_data *m)
                   "the daemon at position %u sent more output than its window allows", from);
 }
 
-static void hear_credit(struct streams *t, uint32_t from, const struct op_window_update *m)
+static void take_window_update(struct streams *t, uint32_t from, const struct op_window_update *m)
 {
     struct stream_set *set = set_of(t, from, m->channel);
 
@@ -86,7 +86,7 @@ static void hear_credit(struct streams *t, uint32_t from, const struct op_window
                   "the daemon at position %u acknowledged output that was not sent", from);
 }
 
-static void hear_unread(struct streams *t, uint32_t from, const struct op_unread *m)
+static void take_unread(struct streams *t, uint32_t from, const struct op_unread *m)
 {
     struct stream_set *set = set_of(t, from, m->channel);
 
@@ -94,14 +94,14 @@ static void hear_unread(struct streams *t, uint32_t from, const struct op_unread
         channel_unread(&set->channels[m->channel]);
 }
 
-void streams_hear(struct streams *t, const struct msg *m)
+void streams_receive(struct streams *t, const struct msg *m)
 {
     if (m->kind == MSG_data)
-        hear_data(t, m->from, &m->u.data);
+        take_data(t, m->from, &m->u.data);
     else if (m->kind == MSG_window_update)
-        hear_credit(t, m->from, &m->u.window_update);
+        take_window_update(t, m->from, &m->u.window_update);
     else if (m->kind == MSG_unread)
-        hear_unread(t, m->from, &m->u.unread);
+        take_unread(t, m->from, &m->u.unread);
 }
 
 /* ---- launcher -------------------------------------------------------------------------------- */
@@ -190,7 +190,7 @@ void streams_cut(struct streams *t, uint32_t position)
 /* ---- daemons --------------------------------------------------------------------------------- */
 
 /* What we write ourselves must not wait for us to read it. */
-static int divert(int which, int *far_p)
+static int divert(int which, int *end_p)
 {
     int ends[2], rc, ours = which == STREAM_IN ? 0 : 1;
 
@@ -198,16 +198,16 @@ static int divert(int which, int *far_p)
         return -errno;
     rc = dup2(ends[ours], which) < 0 ? -errno : 0;
     close(ends[ours]);
-    *far_p = ends[1 - ours];
+    *end_p = ends[1 - ours];
     return rc;
 }
 
-int streams_divert(int far[STREAM_KINDS])
+int streams_divert(int pipe_ends[STREAM_KINDS])
 {
     int rc = 0;
 
     for (int i = 0; i < STREAM_KINDS && rc == 0; i++)
-        rc = divert(i, &far[i]);
+        rc = divert(i, &pipe_ends[i]);
     return rc;
 }
 
@@ -215,12 +215,12 @@ void streams_flow(struct streams *t)
 {
     for (int i = 0; i < STREAM_KINDS; i++) {
         struct channel *c = &t->sets[0].channels[i];
-        if (t->far[i] < 0)
+        if (t->pipe_ends[i] < 0)
             continue;
         c->position = 0;
         c->number = (uint32_t)i;
-        channel_open(c, context_of(t)->loop, t->far[i], i == STREAM_IN, &ops, t);
-        t->far[i] = -1;
+        channel_open(c, context_of(t)->loop, t->pipe_ends[i], i == STREAM_IN, &ops, t);
+        t->pipe_ends[i] = -1;
     }
 }
 
@@ -248,7 +248,7 @@ bool streams_over(const struct streams *t)
     return true;
 }
 
-int streams_open(struct streams *t, struct cluster_io *s, const int far[STREAM_KINDS],
+int streams_open(struct streams *t, struct cluster_io *s, const int pipe_ends[STREAM_KINDS],
                  void (*on_over)(void *cluster))
 {
     t->on_over = on_over;
@@ -256,7 +256,7 @@ int streams_open(struct streams *t, struct cluster_io *s, const int far[STREAM_K
     t->count = is_launcher(t) ? s->router.config.count : 1;
     t->sets = calloc(t->count, sizeof *t->sets);
     for (int i = 0; i < STREAM_KINDS; i++)
-        t->far[i] = far ? far[i] : -1;
+        t->pipe_ends[i] = pipe_ends ? pipe_ends[i] : -1;
     for (uint32_t p = 0; t->sets && p < t->count; p++) {
         for (int i = 0; i < STREAM_KINDS; i++)
             t->sets[p].channels[i].fd = t->sets[p].sources[i].fd = -1;
@@ -275,8 +275,8 @@ void streams_close(struct streams *t)
         }
     }
     for (int i = 0; i < STREAM_KINDS; i++) {
-        if (t->far[i] >= 0)
-            close(t->far[i]);
+        if (t->pipe_ends[i] >= 0)
+            close(t->pipe_ends[i]);
     }
     free(t->sets);
     t->sets = NULL;

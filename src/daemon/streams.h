@@ -27,19 +27,20 @@ struct streams {
     struct cluster_io *cluster; /* NULL: not open */
     void (*on_over)(void *cluster);
     struct stream_set *sets;
-    uint32_t count;        /* launcher: all positions; a daemon: 1, its own */
-    int far[STREAM_KINDS]; /* a daemon: the other ends of its pipes until the channels are open */
+    uint32_t count;              /* launcher: all positions; a daemon: 1, its own */
+    int pipe_ends[STREAM_KINDS]; /* a daemon: the other ends of its pipes until the channels are
+                                    open */
 };
 
 /* far: from streams_divert(); NULL: the launcher.  on_over: a stream has ended; perhaps all have
  * (streams_over()).  0 or -ENOMEM. */
-int streams_open(struct streams *t, struct cluster_io *s, const int far[STREAM_KINDS],
+int streams_open(struct streams *t, struct cluster_io *s, const int pipe_ends[STREAM_KINDS],
                  void (*on_over)(void *cluster));
 void streams_close(struct streams *t); /* harmless twice, and on zeroed memory */
 
 /* A daemon, before its node exists: turns standard input, output and error into pipes whose other
  * ends go to far, for streams_open().  0 or -errno. */
-int streams_divert(int far[STREAM_KINDS]);
+int streams_divert(int pipe_ends[STREAM_KINDS]);
 /* A daemon has linked: the contents of the pipes can be sent. */
 void streams_flow(struct streams *t);
 /* A daemon: nothing more will be written.  Sends what is left in the pipes, and EOF, to the
@@ -54,7 +55,7 @@ int streams_stdin(struct streams *t, uint32_t position);
 void streams_cut(struct streams *t, uint32_t position);
 
 /* MSG_data, MSG_window_update and MSG_unread. */
-void streams_hear(struct streams *t, const struct msg *m);
+void streams_receive(struct streams *t, const struct msg *m);
 
 /* All output has arrived, or is lost. */
 bool streams_over(const struct streams *t);

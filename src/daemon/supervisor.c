@@ -73,7 +73,7 @@ static void watched_set(sigset_t *set)
     sigaddset(set, SIGCHLD);
 }
 
-static void say(const struct supervisor *g, const char *sentence)
+static void log_sentence(const struct supervisor *g, const char *sentence)
 {
     if (g->word)
         g->word(g->arg, sentence);
@@ -81,7 +81,7 @@ static void say(const struct supervisor *g, const char *sentence)
         log_error(g->log, "%s", sentence);
 }
 
-static void tell_killed(const struct supervisor *g, int sig)
+static void report_killed(const struct supervisor *g, int sig)
 {
     const char *abbrev = sigabbrev_np(sig);
     struct errmsg text;
@@ -90,7 +90,7 @@ static void tell_killed(const struct supervisor *g, int sig)
                "the worker process of %s was killed by signal %d (SIG%s), and what it had started "
                "with it",
                g->log->who, sig, abbrev ? abbrev : "?");
-    say(g, text.text);
+    log_sentence(g, text.text);
 }
 
 /* Kills what the worker had started, and removes the files by which others would find it. */
@@ -106,7 +106,7 @@ __attribute__((noreturn)) static void end_worker(const struct supervisor *g, con
 {
     kill(g->worker, SIGKILL);
     end_all();
-    say(g, sentence);
+    log_sentence(g, sentence);
     _exit(code);
 }
 
@@ -122,14 +122,14 @@ static int worker_status(const struct supervisor *g)
         end_all();
         if (WIFEXITED(status))
             return WEXITSTATUS(status);
-        tell_killed(g, WTERMSIG(status));
+        report_killed(g, WTERMSIG(status));
         return 128 + WTERMSIG(status);
     }
     return -1;
 }
 
 /* Reads all packets of the worker; it sends that it listens before it starts anything. */
-static void hear_worker(struct supervisor *g)
+static void read_worker(struct supervisor *g)
 {
     struct supervisor_packet p;
 
@@ -192,7 +192,7 @@ static void take_signals(struct supervisor *g)
     struct signalfd_siginfo info;
 
     while (read(g->signals, &info, sizeof info) == (ssize_t)sizeof info) {
-        hear_worker(g);
+        read_worker(g);
         if (info.ssi_signo != SIGCHLD)
             pass_on(g, &info);
     }
@@ -210,7 +210,7 @@ static int keep_time(struct supervisor *g)
                    "started here",
                    g->ended_by ? 128 + g->ended_by : LATE_CODE);
     if (now >= g->late_ns) {
-        hear_worker(g);
+        read_worker(g);
         errmsg_set(&text, 0,
                    "the time limit of %u s (-timeout) has passed before anything was started",
                    g->seconds);
@@ -235,7 +235,7 @@ __attribute__((noreturn)) static void keep_guard(struct supervisor *g)
         if (poll(p, 2, keep_time(g)) < 0)
             continue;
         if (p[1].revents) {
-            hear_worker(g);
+            read_worker(g);
             if (p[1].revents & (POLLHUP | POLLERR)) /* it is exiting; SIGCHLD follows */
                 p[1].fd = -1;
         }
@@ -294,7 +294,7 @@ int supervisor_split(const struct log *log, supervisor_word *word, void *arg, in
 }
 
 /* Lost only if the supervisor is gone: then the socket is at EOF, and the worker ends as well. */
-static void tell_guard(int control_fd, const struct supervisor_packet *p)
+static void send_packet(int control_fd, const struct supervisor_packet *p)
 {
     while (send(control_fd, p, sizeof *p, MSG_NOSIGNAL) < 0 && errno == EINTR)
         continue;
@@ -304,7 +304,7 @@ void supervisor_limit(int control_fd, uint64_t begun_ns, uint32_t seconds)
 {
     struct supervisor_packet p = { .begun_ns = begun_ns, .seconds = seconds };
 
-    tell_guard(control_fd, &p);
+    send_packet(control_fd, &p);
 }
 
 /* A stopped worker could not notice that the supervisor has gone. */
@@ -313,7 +313,7 @@ void supervisor_listening(int control_fd)
     struct supervisor_packet p = { .listens = true };
 
     prctl(PR_SET_PDEATHSIG, SIGCONT);
-    tell_guard(control_fd, &p);
+    send_packet(control_fd, &p);
 }
 
 /* Our parent may ignore SIGCHLD (trap '' CHLD): then the kernel would reap our children silently,

@@ -46,20 +46,20 @@ static pid_t launch(worker_fn *fn)
     return launch_with(fn, NULL);
 }
 
-static void say(const void *bytes, size_t n)
+static void send_bytes(const void *bytes, size_t n)
 {
     if (write(report[1], bytes, n) != (ssize_t)n)
         _exit(98);
 }
 
-static int heard(void)
+static int received(void)
 {
     unsigned char c;
 
     return read(report[0], &c, 1) == 1 ? c : -1;
 }
 
-static pid_t heard_pid(void)
+static pid_t received_pid(void)
 {
     pid_t pid;
 
@@ -98,7 +98,7 @@ static void leave_processes(int control)
         signal(SIGTERM, SIG_IGN);
         if (fork() == 0) {
             setsid();
-            say(&self, sizeof self);
+            send_bytes(&self, sizeof self);
             pause();
         }
         pause();
@@ -114,13 +114,13 @@ static void pass_on(int control)
 
     fcntl(control, F_SETFL, 0);
     supervisor_listening(control);
-    say("!", 1);
+    send_bytes("!", 1);
     while ((n = read(control, &c, 1)) == 1 || (n < 0 && errno == EINTR)) {
-        say(&c, 1);
+        send_bytes(&c, 1);
         if (c == SIGHUP)
             _exit(3);
     }
-    say("E", 1);
+    send_bytes("E", 1);
 }
 
 static void test_codes(void)
@@ -148,7 +148,7 @@ static void test_deaf_parent(void)
 static void test_worker_killed(void)
 {
     pid_t guard = launch(leave_processes);
-    pid_t worker = heard_pid();
+    pid_t worker = received_pid();
 
     OK(worker > 0 && kill(worker, SIGKILL) == 0);
     EQ(end_of(guard), 128 + SIGKILL);
@@ -166,33 +166,33 @@ static void pass_word(void *arg, const char *sentence)
 static void test_word(void)
 {
     pid_t guard = launch_with(leave_processes, pass_word);
-    pid_t worker = heard_pid();
+    pid_t worker = received_pid();
 
     kill(worker, SIGKILL);
-    OK_F(heard() == 'W', "the guard's sentence goes where it is told to");
+    OK_F(received() == 'W', "the guard's sentence goes where it is told to");
     EQ(end_of(guard), 128 + SIGKILL);
     OK(nobody_is_left());
 }
 
-static void say_pid_and_pass_on(int control)
+static void send_pid_and_pass_on(int control)
 {
     pid_t self = getpid();
 
-    say(&self, sizeof self);
+    send_bytes(&self, sizeof self);
     pass_on(control);
 }
 
 static void test_guard_killed_while_stopped(void)
 {
-    pid_t guard = launch(say_pid_and_pass_on);
-    pid_t worker = heard_pid();
+    pid_t guard = launch(send_pid_and_pass_on);
+    pid_t worker = received_pid();
     int status;
 
-    EQ(heard(), '!');
+    EQ(received(), '!');
     kill(worker, SIGSTOP);
     kill(guard, SIGKILL);
     waitpid(guard, &status, 0);
-    OK_F(heard() == 'E', "a worker that is stopped notices it too");
+    OK_F(received() == 'E', "a worker that is stopped notices it too");
     waitpid(-1, &status, 0);
     close(report[0]);
     OK(nobody_is_left());
@@ -203,10 +203,10 @@ static void test_guard_killed(void)
     pid_t guard = launch(pass_on);
     int status;
 
-    EQ(heard(), '!');
+    EQ(received(), '!');
     kill(guard, SIGKILL);
     waitpid(guard, &status, 0);
-    OK_F(heard() == 'E', "the worker notices the end of the guard");
+    OK_F(received() == 'E', "the worker notices the end of the guard");
     waitpid(-1, &status, 0); /* it has become ours */
     close(report[0]);
     OK(nobody_is_left());
@@ -218,19 +218,19 @@ static void test_signals(void)
     pid_t guard = launch(pass_on);
     int status;
 
-    EQ(heard(), '!');
+    EQ(received(), '!');
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
         kill(guard, passed[i]);
-        EQ(heard(), passed[i]);
+        EQ(received(), passed[i]);
     }
     kill(guard, SIGTSTP);
-    EQ(heard(), SIGTSTP);
+    EQ(received(), SIGTSTP);
     OK_F(waitpid(guard, &status, WUNTRACED) == guard && WIFSTOPPED(status),
          "the guard stops as the shell expects");
     kill(guard, SIGCONT);
-    EQ(heard(), SIGCONT);
+    EQ(received(), SIGCONT);
     kill(guard, SIGHUP);
-    EQ(heard(), SIGHUP);
+    EQ(received(), SIGHUP);
     EQ(end_of(guard), 3);
     OK(nobody_is_left());
 }
@@ -243,7 +243,7 @@ static void prepare(int control)
     (void)control;
     if (fork() == 0) {
         setpgid(0, 0);
-        say(&self, sizeof self);
+        send_bytes(&self, sizeof self);
         pause();
     }
     pause();
@@ -255,7 +255,7 @@ static void test_interrupted_early(void)
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         pid_t guard = launch(prepare);
-        OK(heard_pid() > 0);
+        OK(received_pid() > 0);
         kill(guard, SIGQUIT); /* goes to a worker that reads the socket */
         kill(guard, ends[i]);
         EQ(end_of(guard), 128 + ends[i]);
@@ -270,7 +270,7 @@ static void test_hangup_ignored(void)
 
     signal(SIGHUP, SIG_IGN);
     guard = launch(prepare);
-    OK(heard_pid() > 0);
+    OK(received_pid() > 0);
     kill(guard, SIGHUP);
     kill(guard, SIGTERM);
     EQ(end_of(guard), 128 + SIGTERM);
@@ -303,7 +303,7 @@ static void test_limit(void)
 
 static void test_guard_killed_early(void)
 {
-    pid_t guard = launch(prepare), worker = heard_pid();
+    pid_t guard = launch(prepare), worker = received_pid();
     int status;
 
     kill(guard, SIGKILL);

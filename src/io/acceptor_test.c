@@ -209,16 +209,16 @@ static void test_greeting_bytes(void)
 
     quota_init(&q, &rules, 1);
     greetings_init(&all, &q, 100);
-    OK_F(greeting_heard(&a, 5000, 0), "who is not awaited may say what it likes");
+    OK_F(greeting_received(&a, 5000, 0), "who is not awaited may say what it likes");
     greeting_begin(&all, &a, &who, 0);
     greeting_begin(&all, &b, &who, 0);
-    OK(greeting_heard(&a, 900, 0) && greeting_heard(&b, 100, 0));
-    OK_F(!greeting_heard(&b, 1, 0), "connections of one source have one share");
-    greeting_said(&a);
-    OK_F(!greeting_heard(&b, 1, 0), "which ends when they are let in, and not before");
+    OK(greeting_received(&a, 900, 0) && greeting_received(&b, 100, 0));
+    OK_F(!greeting_received(&b, 1, 0), "connections of one source have one share");
+    greeting_complete(&a);
+    OK_F(!greeting_received(&b, 1, 0), "which ends when they are let in, and not before");
     greeting_end(&a);
     greeting_end(&a);
-    OK(greeting_heard(&b, 900, 0) && !greeting_heard(&b, 1, 0));
+    OK(greeting_received(&b, 900, 0) && !greeting_received(&b, 1, 0));
     greeting_end(&b);
 }
 

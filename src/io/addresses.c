@@ -31,7 +31,7 @@ static size_t step(size_t aligned, size_t left)
 }
 
 /* On a point-to-point link IFA_ADDRESS is the other end, and IFA_LOCAL ours. */
-static void tell(const struct nlmsghdr *m, addresses_fn *fn, void *arg)
+static void report_address(const struct nlmsghdr *m, addresses_fn *fn, void *arg)
 {
     const struct ifaddrmsg *a = NLMSG_DATA(m);
     unsigned size = a->ifa_family == AF_INET ? 4 : 16;
@@ -63,7 +63,7 @@ static int take(const void *part, size_t n, addresses_fn *fn, void *arg)
         case NLMSG_ERROR: return -EIO;
         case RTM_NEWADDR:
             if (m->nlmsg_len >= NLMSG_LENGTH(sizeof(struct ifaddrmsg)))
-                tell(m, fn, arg);
+                report_address(m, fn, arg);
             break;
         default: break;
         }

@@ -142,7 +142,7 @@ static const char *run(struct child_plan plan, int *status_p)
     return text;
 }
 
-static bool says(const char *text, const char *part)
+static bool contains(const char *text, const char *part)
 {
     bool found = strstr(text, part) != NULL;
 
@@ -171,11 +171,11 @@ static void test_inheritance(void)
     signal(SIGPIPE, SIG_DFL);
     signal(SIGUSR1, SIG_DFL);
     OK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
-    OK(says(text, "fds 0 1 2\n"));
-    OK(says(text, "signals blocked 0 ignored 0\n"));
-    OK(says(text, "group own session other\n"));
-    OK(says(text, "death 9 nofile 77 "));
-    OK(says(text, "wdir / word here"));
+    OK(contains(text, "fds 0 1 2\n"));
+    OK(contains(text, "signals blocked 0 ignored 0\n"));
+    OK(contains(text, "group own session other\n"));
+    OK(contains(text, "death 9 nofile 77 "));
+    OK(contains(text, "wdir / word here"));
     close(leak);
 }
 
@@ -206,7 +206,7 @@ static void test_descriptors(void)
         c[n] = '\0';
     text = c;
     waitpid(pid, &status, 0);
-    OK(says(text, "fds 0 1 2 17 40\n"));
+    OK(contains(text, "fds 0 1 2 17 40\n"));
     OK_F(fcntl(b, F_GETFD) == FD_CLOEXEC, "with us it stays close-on-exec");
     close(out[0]);
     close(a);
@@ -227,7 +227,7 @@ static void test_binding(void)
     while (first < CPU_SETSIZE && !CPU_ISSET(first, &ours))
         first++;
     cpus[first / (8 * sizeof *cpus)] = 1ul << first % (8 * sizeof *cpus);
-    OK(says(run(plan, &status), " cpus 1 "));
+    OK(contains(run(plan, &status), " cpus 1 "));
     sched_getaffinity(0, sizeof ours, &ours);
     OK_F(CPU_COUNT(&ours) >= 1, "we are bound as before");
 }
@@ -245,7 +245,7 @@ static void fails(struct child_plan plan, int rc, const char *sentence)
     pid_t pid = 12345;
     int got = child_start(&plan, &pid, &err);
 
-    if (!OK_F(got == rc && says(err.text, sentence), "%s", sentence))
+    if (!OK_F(got == rc && contains(err.text, sentence), "%s", sentence))
         printf("# %d: %s\n", got, err.text);
     OK_F(pid == 12345 && nobody_is_left(), "nothing was started, nothing is left");
 }

@@ -67,14 +67,14 @@ int create_rename_at(int dir, const char *early, const char *name)
  */
 
 /* The place of a name: its directory, open, and its last component. */
-struct place {
+struct create_place {
     int dir;
     char name[NAME_MAX + 1];
     bool shared; /* everybody may create names here */
 };
 
 /* Opens the directory of a path that begins in `from`, which is closed. */
-static int find_place(int from, const char *path, struct place *p)
+static int find_place(int from, const char *path, struct create_place *p)
 {
     const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
     char dir[PATH_MAX];
@@ -102,7 +102,7 @@ static int find_place(int from, const char *path, struct place *p)
 
 /* The text of a symbolic link that may be followed; 1: the kernel's own (/dev/stdout), whose text
  * is no path. */
-static int read_link(const struct place *p, char *text, size_t room)
+static int read_link(const struct create_place *p, char *text, size_t room)
 {
     int at = openat(p->dir, p->name, O_PATH | O_NOFOLLOW | O_CLOEXEC), rc = 0;
     struct statfs fs;
@@ -128,7 +128,7 @@ static int read_link(const struct place *p, char *text, size_t room)
 }
 
 /* Checks that an existing object may be replaced.  Pipes and devices are not replaced. */
-static int take_over(int fd, const struct place *p)
+static int take_over(int fd, const struct create_place *p)
 {
     struct stat st;
     int flags = fcntl(fd, F_GETFL);
@@ -147,7 +147,7 @@ static int take_over(int fd, const struct place *p)
 }
 
 /* One name: the descriptor; -ELOOP: a symbolic link; -errno. */
-static int open_here(const struct place *p, mode_t mode)
+static int open_here(const struct create_place *p, mode_t mode)
 {
     int fd = openat(p->dir, p->name, WRITE | O_CREAT | O_EXCL, mode), rc;
 
@@ -173,7 +173,7 @@ static const char *without_dev(const char *path)
 }
 
 /* Follows links itself, and checks the owner of each. */
-static int open_named(const char *path, mode_t mode, struct place *p)
+static int open_named(const char *path, mode_t mode, struct create_place *p)
 {
     char text[PATH_MAX];
     int from = AT_FDCWD, rc;
@@ -209,7 +209,7 @@ static const char *reason(int rc)
 
 int create_named(const char *path, mode_t mode, struct errmsg *err)
 {
-    struct place p = { .dir = -1 };
+    struct create_place p = { .dir = -1 };
     int rc = open_named(path, mode, &p);
 
     if (p.dir >= 0)

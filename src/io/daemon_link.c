@@ -61,7 +61,7 @@ struct daemon_link {
     struct timer bound; /* of connecting, later of closing */
     struct timer beat, kick;
     uint32_t quiet_ms;
-    bool heard, spoke, pressed, paused, ending, broken;
+    bool received, sent, pressed, paused, ending, broken;
     /* being left */
     unsigned busy;
     bool gone;
@@ -170,7 +170,7 @@ static bool line_flush(struct line *l)
         }
         daemon_link_crypto_sent(&l->code, (size_t)n);
         if (l->owner)
-            l->owner->spoke = true;
+            l->owner->sent = true;
     }
     watch_want(&l->watch, want);
     return good;
@@ -285,7 +285,7 @@ static void go_down(struct daemon_link *h, enum daemon_link_down how, const stru
 static void break_down(struct daemon_link *h, const char *what)
 {
     struct errmsg why;
-    bool bye = h->ending && daemon_link_waiting(h) == 0 && h->line->code.said_bye;
+    bool bye = h->ending && daemon_link_waiting(h) == 0 && h->line->code.sent_bye;
 
     errmsg_set(&why, 0, bye ? "the link to %s is closed" : "the link to %s broke: %s",
                h->line->where, what);
@@ -314,18 +314,18 @@ static void daemon_link_beat(void *arg)
     const struct daemon_link_config *c = &h->net->c;
     struct errmsg why;
 
-    h->quiet_ms = h->heard || h->paused ? 0 : h->quiet_ms + c->alive_ms;
-    h->heard = false;
+    h->quiet_ms = h->received || h->paused ? 0 : h->quiet_ms + c->alive_ms;
+    h->received = false;
     if (c->silent_ms && h->quiet_ms >= c->silent_ms) {
         errmsg_set(&why, 0, "no message from %s for %u.%u seconds", h->line->where,
                    h->quiet_ms / 1000, h->quiet_ms % 1000 / 100);
         go_down(h, DAEMON_LINK_DOWN_SILENT, &why);
         return;
     }
-    if (!h->spoke && !h->line->code.said_bye && daemon_link_waiting(h) == 0 &&
+    if (!h->sent && !h->line->code.sent_bye && daemon_link_waiting(h) == 0 &&
         daemon_link_crypto_alive(&h->line->code) == 0)
         line_flush(h->line);
-    h->spoke = false;
+    h->sent = false;
     timer_set(&h->beat, c->alive_ms);
 }
 
@@ -546,7 +546,7 @@ static void accepted_up(struct line *l)
     quota_leave(l->net->quota, &l->who);
     quota_uncount_connection(l->net->quota, &l->who);
     enter(h);
-    h->heard = true;
+    h->received = true;
     come_up(h, l);
     daemon_link_deliver(h);
     leave(h);
@@ -564,7 +564,7 @@ static void greet(struct line *l)
     if (e == DAEMON_LINK_MORE) {
         line_flush(l);
     } else if (e == DAEMON_LINK_UP && h) {
-        h->heard = true;
+        h->received = true;
         try_up(h, l);
         if (!h->gone && h->line)
             daemon_link_deliver(h);
@@ -621,7 +621,7 @@ static bool line_read(struct line *l)
         greet(l);
         return true;
     }
-    h->heard = true;
+    h->received = true;
     daemon_link_deliver(h);
     return true;
 }

@@ -124,7 +124,7 @@ size_t daemon_link_address_read(struct slice text, struct daemon_link_address *l
 
 /* ---- order ---- */
 
-enum nearness { NEAR, FAR, OWN };
+enum nearness { LOCAL, REMOTE, OWN };
 
 struct ranking {
     const struct daemon_link_address *list;
@@ -154,7 +154,7 @@ static void rank(void *arg, int family, const unsigned char *own, unsigned bits)
         if (memcmp(bytes, own, size) == 0)
             k->near[i] = OWN;
         else if (same_bits(bytes, own, bits))
-            k->near[i] = NEAR;
+            k->near[i] = LOCAL;
     }
 }
 
@@ -166,9 +166,9 @@ void daemon_link_address_sort(struct daemon_link_address *list, size_t n)
     size_t at = 0;
 
     for (size_t i = 0; near && i < n; i++)
-        near[i] = FAR;
+        near[i] = REMOTE;
     if (sorted && near && addresses_each(rank, &k) == 0) {
-        for (int want = NEAR; want <= OWN; want++) {
+        for (int want = LOCAL; want <= OWN; want++) {
             for (size_t i = 0; i < n; i++) {
                 if ((int)near[i] == want)
                     sorted[at++] = list[i];

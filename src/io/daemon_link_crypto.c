@@ -12,7 +12,7 @@
 
 enum kind { KIND_HELLO = 1, KIND_ANSWER, KIND_REFUSAL };
 /* A heartbeat is a piece without bytes: messages have no empty pieces but the last. */
-enum record {
+enum sealed_record {
     RECORD_PIECE = crypto_secretstream_xchacha20poly1305_TAG_MESSAGE,
     RECORD_LAST = crypto_secretstream_xchacha20poly1305_TAG_PUSH,
     RECORD_BYE = crypto_secretstream_xchacha20poly1305_TAG_FINAL,
@@ -551,8 +551,8 @@ static void gather(unsigned char *to, size_t n, const struct slice **part, size_
 }
 
 /* The room was reserved before.  Encrypted in place, behind the byte of the tag. */
-static void seal(struct daemon_link_crypto *c, enum record tag, size_t n, const struct slice **part,
-                 size_t *at)
+static void seal(struct daemon_link_crypto *c, enum sealed_record tag, size_t n,
+                 const struct slice **part, size_t *at)
 {
     unsigned char *to = (unsigned char *)c->out.mem + c->out.end, *piece = to + 4 + 1;
 
@@ -568,7 +568,7 @@ static int make_room(struct daemon_link_crypto *c, size_t n)
 {
     bool full;
 
-    if (!c->up || c->said_bye || c->step == STEP_OVER)
+    if (!c->up || c->sent_bye || c->step == STEP_OVER)
         return -EPIPE;
     if (buf_room(&c->out, n))
         return 0;
@@ -596,7 +596,7 @@ int daemon_link_crypto_send(struct daemon_link_crypto *c, const struct slice *pa
     return 0;
 }
 
-static int send_word(struct daemon_link_crypto *c, enum record tag)
+static int send_word(struct daemon_link_crypto *c, enum sealed_record tag)
 {
     int rc = make_room(c, DAEMON_LINK_RECORD_EXTRA);
 
@@ -615,6 +615,6 @@ int daemon_link_crypto_bye(struct daemon_link_crypto *c)
     int rc = send_word(c, RECORD_BYE);
 
     if (rc == 0)
-        c->said_bye = true;
+        c->sent_bye = true;
     return rc;
 }

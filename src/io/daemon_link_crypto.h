@@ -80,7 +80,7 @@ struct daemon_link_crypto {
     struct errmsg err; /* a part of a sentence: "it speaks version 9 of the link, we 1" */
     unsigned step;
     bool greeted; /* its hello or answer was valid */
-    bool up, said_bye;
+    bool up, sent_bye;
     uint32_t own;                  /* our position */
     uint32_t position;             /* of the other end, once up */
     char version[17];              /* of its program; printable */

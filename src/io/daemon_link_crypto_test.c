@@ -251,7 +251,7 @@ static void test_order(void)
 }
 
 /* One record that an authenticated peer seals, with any tag. */
-static enum daemon_link_event hear_record(unsigned char tag, struct slice piece)
+static enum daemon_link_event receive_record(unsigned char tag, struct slice piece)
 {
     struct daemon_link_crypto a, b;
     unsigned char record[100] = { 0 };
@@ -274,21 +274,22 @@ static void test_tags(void)
 {
     const struct slice some = SLICE("four");
 
-    EQ(hear_record(crypto_secretstream_xchacha20poly1305_TAG_PUSH, some), DAEMON_LINK_MESSAGE);
-    EQ(hear_record(crypto_secretstream_xchacha20poly1305_TAG_MESSAGE, some), DAEMON_LINK_ALIVE);
-    EQ(hear_record(crypto_secretstream_xchacha20poly1305_TAG_MESSAGE, SLICE_NULL),
+    EQ(receive_record(crypto_secretstream_xchacha20poly1305_TAG_PUSH, some), DAEMON_LINK_MESSAGE);
+    EQ(receive_record(crypto_secretstream_xchacha20poly1305_TAG_MESSAGE, some), DAEMON_LINK_ALIVE);
+    EQ(receive_record(crypto_secretstream_xchacha20poly1305_TAG_MESSAGE, SLICE_NULL),
        DAEMON_LINK_ALIVE);
-    EQ(hear_record(crypto_secretstream_xchacha20poly1305_TAG_FINAL, SLICE_NULL), DAEMON_LINK_BYE);
-    EQ(hear_record(crypto_secretstream_xchacha20poly1305_TAG_FINAL, some), DAEMON_LINK_FAILED);
-    EQ(hear_record(crypto_secretstream_xchacha20poly1305_TAG_REKEY, some), DAEMON_LINK_FAILED);
-    EQ(hear_record(4, some), DAEMON_LINK_FAILED);
+    EQ(receive_record(crypto_secretstream_xchacha20poly1305_TAG_FINAL, SLICE_NULL),
+       DAEMON_LINK_BYE);
+    EQ(receive_record(crypto_secretstream_xchacha20poly1305_TAG_FINAL, some), DAEMON_LINK_FAILED);
+    EQ(receive_record(crypto_secretstream_xchacha20poly1305_TAG_REKEY, some), DAEMON_LINK_FAILED);
+    EQ(receive_record(4, some), DAEMON_LINK_FAILED);
 }
 
 /* All bytes that one end sent in one connection, replayed to a new one. */
 static void test_replay(void)
 {
     struct daemon_link_crypto a, b, again;
-    char said[2][4096];
+    char sent[2][4096];
     size_t n[2] = { 0, 0 };
 
     open_code(&a, DAEMON_LINK_CALLS, key, 5);
@@ -299,20 +300,20 @@ static void test_replay(void)
         if (turn == 2)
             daemon_link_crypto_send(&a, &(struct slice){ "secret", 6 }, 1);
         s = daemon_link_crypto_out(from);
-        memcpy(said[turn % 2] + n[turn % 2], s.ptr, s.len);
+        memcpy(sent[turn % 2] + n[turn % 2], s.ptr, s.len);
         n[turn % 2] += s.len;
         carry(from, turn % 2 ? &a : &b, 4096);
         next(turn % 2 ? &a : &b);
     }
     OK(a.up && b.up && n[0] > DAEMON_LINK_HELLO + DAEMON_LINK_PROOF);
     open_code(&again, DAEMON_LINK_ANSWERS, key, 0);
-    feed(&again, slice_mem(said[0], n[0]));
+    feed(&again, slice_mem(sent[0], n[0]));
     OK_F(next(&again) == DAEMON_LINK_FAILED && again.fault == DAEMON_LINK_REPLAY && again.greeted &&
              !again.up,
          "a recorded caller is refused: %s", again.err.text);
     daemon_link_crypto_free(&again);
     open_code(&again, DAEMON_LINK_CALLS, key, 5);
-    feed(&again, slice_mem(said[1], n[1]));
+    feed(&again, slice_mem(sent[1], n[1]));
     OK_F(next(&again) == DAEMON_LINK_FAILED && again.fault == DAEMON_LINK_WRONG_KEY,
          "a recorded answerer as well");
     daemon_link_crypto_free(&again);
@@ -355,7 +356,7 @@ static void test_changed_greeting(void)
 }
 
 /* A caller that speaks other versions of the link is refused in a sentence, and can check it. */
-static void hear_other_version(char newest, char oldest, const char *program)
+static void receive_other_version(char newest, char oldest, const char *program)
 {
     struct daemon_link_crypto a, b;
     char hello[DAEMON_LINK_HELLO];
@@ -397,12 +398,12 @@ static void test_strangers(void)
          "both ends say so: %s / %s", b.err.text, a.err.text);
     close_pair(&a, &b);
 
-    hear_other_version(9, 7, "9.1.0");
-    hear_other_version(DAEMON_LINK_VERSION - 1, DAEMON_LINK_VERSION - 1, "0.0.9");
+    receive_other_version(9, 7, "9.1.0");
+    receive_other_version(DAEMON_LINK_VERSION - 1, DAEMON_LINK_VERSION - 1, "0.0.9");
 }
 
 /* Any listener at an address can refuse; the caller gives no advice because of it. */
-static void hear_no(unsigned why, const struct daemon_link_crypto *by, const char *name)
+static void receive_nothing(unsigned why, const struct daemon_link_crypto *by, const char *name)
 {
     struct daemon_link_crypto a;
     char no[DAEMON_LINK_HEAD + 32] = "\x89WIREUP\n\0\x9\0\x9\3";
@@ -425,14 +426,14 @@ static void test_forged(void)
     char future[DAEMON_LINK_HELLO];
 
     for (unsigned why = 0; why < 9; why++)
-        hear_no(why, NULL, "a refusal that anybody can write");
+        receive_nothing(why, NULL, "a refusal that anybody can write");
     open_code(&a, DAEMON_LINK_CALLS, key, 5);
     open_code(&b, DAEMON_LINK_ANSWERS, key, 0);
     memcpy(future, daemon_link_crypto_out(&a).ptr, sizeof future);
     future[9] = future[11] = 9;
     feed(&b, slice_mem(future, sizeof future));
     OK(next(&b) == DAEMON_LINK_FAILED && daemon_link_crypto_out(&b).len == DAEMON_LINK_HEAD + 32);
-    hear_no(0, &b, "one that was said to another caller");
+    receive_nothing(0, &b, "one that was said to another caller");
     close_pair(&a, &b);
     open_code(&a, DAEMON_LINK_CALLS, key, 5);
     memset(future, 0, sizeof future);

@@ -24,7 +24,7 @@ void greeting_begin(struct greetings *all, struct greeting *g, const struct quot
     list_append(&all->all, &g->link);
 }
 
-bool greeting_heard(struct greeting *g, size_t bytes, uint64_t now_ns)
+bool greeting_received(struct greeting *g, size_t bytes, uint64_t now_ns)
 {
     if (!g->quota)
         return true;
@@ -34,7 +34,7 @@ bool greeting_heard(struct greeting *g, size_t bytes, uint64_t now_ns)
     return true;
 }
 
-void greeting_said(struct greeting *g)
+void greeting_complete(struct greeting *g)
 {
     if (g->link.next)
         list_unlink(&g->link);
@@ -42,7 +42,7 @@ void greeting_said(struct greeting *g)
 
 void greeting_end(struct greeting *g)
 {
-    greeting_said(g);
+    greeting_complete(g);
     if (g->quota)
         quota_discharge(g->quota, &g->who, g->bytes);
     g->quota = NULL;
@@ -61,6 +61,6 @@ struct greeting *greetings_late(struct greetings *all, uint64_t now_ns)
 
     if (!g || g->until_ns > now_ns)
         return NULL;
-    greeting_said(g);
+    greeting_complete(g);
     return g;
 }

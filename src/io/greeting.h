@@ -34,9 +34,9 @@ void greetings_init(struct greetings *all, struct quota *quota, uint64_t time_ns
 void greeting_begin(struct greetings *all, struct greeting *g, const struct quota_source *who,
                     uint64_t now_ns);
 /* So many more bytes of it are about to be kept.  False: too many; close it. */
-bool greeting_heard(struct greeting *g, size_t bytes, uint64_t now_ns);
+bool greeting_received(struct greeting *g, size_t bytes, uint64_t now_ns);
 /* It has said who it is; whether it is let in may take time. */
-void greeting_said(struct greeting *g);
+void greeting_complete(struct greeting *g);
 /* It is let in, or closed; harmless twice, and on zeroed memory. */
 void greeting_end(struct greeting *g);
 

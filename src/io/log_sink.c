@@ -25,13 +25,13 @@ static void put(struct log_out *out, const char *text, size_t len)
     struct log_sink *s = (void *)((char *)out - offsetof(struct log_sink, out));
 
     if (sink_idle(s->sink))
-        s->said = 0;
-    if (s->said + len > LIMIT_LOG_QUEUE) {
+        s->bytes = 0;
+    if (s->bytes + len > LIMIT_LOG_QUEUE) {
         s->suppressed++;
         return;
     }
     report_suppressed(s);
-    s->said += len;
+    s->bytes += len;
     sink_print(s->sink, slice_mem(text, len));
 }
 

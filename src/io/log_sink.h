@@ -15,7 +15,7 @@ struct log_sink {
     struct log_out out; /* for struct log */
     struct sink *sink;
     const char *who;
-    size_t said; /* bytes since the sink was empty */
+    size_t bytes; /* bytes since the sink was empty */
     unsigned long long suppressed;
 };
 

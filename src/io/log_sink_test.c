@@ -47,7 +47,7 @@ int main(void)
     struct sink sink;
     struct log_sink s;
     struct watch reader;
-    unsigned said = 200000, got;
+    unsigned bytes = 200000, got;
     unsigned long long suppressed = 0;
     char *word;
 
@@ -59,9 +59,9 @@ int main(void)
     log_sink_open(&s, &sink, &log);
     copy = log;
     /* The pipe is in blocking mode, and nobody reads: a direct write would block for ever. */
-    for (unsigned i = 0; i < said; i++)
+    for (unsigned i = 0; i < bytes; i++)
         log_warn(&copy, "a line that nobody reads, number %u", i);
-    OK_F(s.said <= LIMIT_LOG_QUEUE && s.suppressed > 0, "%llu lines are counted", s.suppressed);
+    OK_F(s.bytes <= LIMIT_LOG_QUEUE && s.suppressed > 0, "%llu lines are counted", s.suppressed);
     OK_F(!(fcntl(ends[1], F_GETFL) & O_NONBLOCK), "who shares the pipe sees it as it was");
 
     sink.on_idle = idle;
@@ -83,7 +83,7 @@ int main(void)
         word--;
     if (word)
         suppressed = strtoull(word, NULL, 10);
-    EQ(got - 2 + suppressed, said);
+    EQ(got - 2 + suppressed, bytes);
     OK_F(!strncmp(text, "test: a line that nobody reads, number 0\n", 41), "lines are whole");
     log_sink_close(&s, &log);
     OK(log.out == NULL);

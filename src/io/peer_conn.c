@@ -124,7 +124,7 @@ static bool pays(struct peer_conn *c, size_t bytes)
 {
     const struct peer_conns_config *o = &c->all->config;
 
-    if (c->peer->job || greeting_heard(&c->greeting, bytes, clock_now_ns()))
+    if (c->peer->job || greeting_received(&c->greeting, bytes, clock_now_ns()))
         return true;
     quota_warn(o->quota, &c->greeting.who, now_ms(), o->log,
                "closed a connection to %s: those that have not said who they are have sent more "
@@ -143,7 +143,7 @@ static void note_greeting(struct peer_conn *c)
         c->counted = false;
         greeting_end(&c->greeting);
     } else if (c->peer->greeted) {
-        greeting_said(&c->greeting);
+        greeting_complete(&c->greeting);
     }
 }
 

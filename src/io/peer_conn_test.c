@@ -181,7 +181,7 @@ static bool gets_closed(int fd)
     return true;
 }
 
-static bool says(int fd, const char *words)
+static bool contains(int fd, const char *words)
 {
     return send(fd, words, strlen(words), MSG_NOSIGNAL) == (ssize_t)strlen(words);
 }
@@ -196,7 +196,7 @@ static void test_greeting(void)
     OK_F(gets_closed(silent) && nclosed == 1, "who says nothing is closed in time");
     conns.greetings.greetings.time_ns = 3600 * NS_PER_S;
     known = call_accepted();
-    OK(says(known, "cmd=initack pmiid=77\n"));
+    OK(contains(known, "cmd=initack pmiid=77\n"));
     while (is_open(known))
         turn();
     OK_F(LIST_OF(list_first(&conns.accepted), struct peer_conn, link)->peer->job == job &&
@@ -217,12 +217,12 @@ static void test_bytes(void)
     open_all(&few, getuid());
     one = call_accepted();
     two = call_accepted();
-    OK(says(one, "cmd=initack pmiid=")); /* not the end of it */
+    OK(contains(one, "cmd=initack pmiid=")); /* not the end of it */
     while (!quota.accounts[0].bytes)
         turn();
-    OK(says(two, "cmd=initack pmiid="));
+    OK(contains(two, "cmd=initack pmiid="));
     OK_F(gets_closed(two) && is_open(one), "connections of one user have one share of bytes");
-    OK(says(one, "77\n"));
+    OK(contains(one, "77\n"));
     while (is_open(one))
         turn();
     EQ(quota.accounts[0].bytes, 0);
@@ -242,7 +242,7 @@ static void test_others(void)
     one = call_accepted();
     two = call_accepted();
     OK_F(gets_closed(call()) && naccepted == 2, "who calls too often is closed unread");
-    OK(says(one, "cmd=initack pmiid=77\n"));
+    OK(contains(one, "cmd=initack pmiid=77\n"));
     while (is_open(one))
         turn();
     close(call_accepted());
@@ -306,7 +306,7 @@ static void test_interest(void)
         turn();
     }
     OK_F(c->watch.what == LOOP_READ, "who does not read is not read from until it does");
-    OK(says(ends[1], "cmd=init pmi_version=1 pmi_subversion=1\n"));
+    OK(contains(ends[1], "cmd=init pmi_version=1 pmi_subversion=1\n"));
     close(ends[1]);
     peer_conn_drain(c);
     settle(NULL);

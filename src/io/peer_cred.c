@@ -38,7 +38,7 @@ struct end {
 
 /* The connection as its other end sees it: its local address is our peer address. */
 struct ends {
-    struct end own, far;
+    struct end own, peer;
 };
 
 struct owner {
@@ -87,7 +87,7 @@ static int read_ends(int fd, struct ends *e)
         getsockname(fd, (struct sockaddr *)&self, &self_len) < 0)
         return errno == ENOTCONN ? -ENOENT : -errno;
     rc = read_end(&peer, &e->own);
-    return rc < 0 ? rc : read_end(&self, &e->far);
+    return rc < 0 ? rc : read_end(&self, &e->peer);
 }
 
 static bool same_end(const struct end *a, const struct end *b)
@@ -97,7 +97,7 @@ static bool same_end(const struct end *a, const struct end *b)
 
 static bool same_ends(const struct ends *a, const struct ends *b)
 {
-    return same_end(&a->own, &b->own) && same_end(&a->far, &b->far);
+    return same_end(&a->own, &b->own) && same_end(&a->peer, &b->peer);
 }
 
 /* ---- socket diagnostics ---------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ static void put_address(void *room, const struct end *e, bool v4)
 
 static void ask_about(const struct ends *e, struct question *q)
 {
-    bool v4 = is_v4(&e->own) && is_v4(&e->far);
+    bool v4 = is_v4(&e->own) && is_v4(&e->peer);
 
     memset(q, 0, sizeof *q);
     q->head.nlmsg_len = sizeof *q;
@@ -130,9 +130,9 @@ static void ask_about(const struct ends *e, struct question *q)
     q->body.sdiag_protocol = IPPROTO_TCP;
     q->body.idiag_states = 1U << TCP_ESTABLISHED;
     q->body.id.idiag_sport = e->own.port;
-    q->body.id.idiag_dport = e->far.port;
+    q->body.id.idiag_dport = e->peer.port;
     put_address(q->body.id.idiag_src, &e->own, v4);
-    put_address(q->body.id.idiag_dst, &e->far, v4);
+    put_address(q->body.id.idiag_dst, &e->peer, v4);
     q->body.id.idiag_cookie[0] = INET_DIAG_NOCOOKIE;
     q->body.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
 }
@@ -141,13 +141,13 @@ static void ask_about(const struct ends *e, struct question *q)
 static int read_peer_cred(const struct inet_diag_msg *m, struct ends *e)
 {
     e->own.port = m->id.idiag_sport;
-    e->far.port = m->id.idiag_dport;
+    e->peer.port = m->id.idiag_dport;
     if (m->idiag_family == AF_INET) {
         put_v4(&e->own, m->id.idiag_src);
-        put_v4(&e->far, m->id.idiag_dst);
+        put_v4(&e->peer, m->id.idiag_dst);
     } else if (m->idiag_family == AF_INET6) {
         memcpy(e->own.address, m->id.idiag_src, ADDRESS_SIZE);
-        memcpy(e->far.address, m->id.idiag_dst, ADDRESS_SIZE);
+        memcpy(e->peer.address, m->id.idiag_dst, ADDRESS_SIZE);
     } else {
         return -EPROTO;
     }
@@ -159,7 +159,7 @@ static int read_reply(const char *bytes, size_t n, const struct ends *e, struct 
 {
     const struct nlmsghdr *h = (const void *)bytes;
     const struct inet_diag_msg *m;
-    struct ends told;
+    struct ends found;
     int rc;
 
     if (n < sizeof *h || h->nlmsg_len > n || h->nlmsg_seq != QUESTION_NUMBER)
@@ -172,10 +172,10 @@ static int read_reply(const char *bytes, size_t n, const struct ends *e, struct 
         h->nlmsg_len < NLMSG_LENGTH(sizeof(struct inet_diag_msg)))
         return -EPROTO;
     m = NLMSG_DATA(h);
-    rc = read_peer_cred(m, &told);
+    rc = read_peer_cred(m, &found);
     if (rc < 0)
         return rc;
-    if (!same_ends(&told, e))
+    if (!same_ends(&found, e))
         return -ENOENT;
     *o = (struct owner){ m->idiag_uid, m->idiag_inode, m->idiag_state };
     return 0;
@@ -193,7 +193,7 @@ static bool same_network(int a, int b)
 }
 
 /* Only replies of the kernel itself (port 0) are accepted. */
-static ssize_t hear_kernel(int netlink, void *room, size_t size)
+static ssize_t read_kernel(int netlink, void *room, size_t size)
 {
     struct sockaddr_nl from = { .nl_family = AF_UNSPEC };
     socklen_t len = sizeof from;
@@ -222,7 +222,7 @@ static int ask_kernel(int fd, const struct ends *e, struct owner *o)
         close(netlink);
         return -ENOENT;
     }
-    n = send(netlink, &q, sizeof q, 0) < 0 ? -errno : hear_kernel(netlink, reply, sizeof reply);
+    n = send(netlink, &q, sizeof q, 0) < 0 ? -errno : read_kernel(netlink, reply, sizeof reply);
     rc = n < 0 ? (int)n : read_reply(reply, (size_t)n, e, o);
     close(netlink);
     return rc;
@@ -251,19 +251,19 @@ static bool read_address(const char *text, size_t digits, struct end *e)
 
 static bool match_line(const char *line, const struct ends *e, struct owner *o)
 {
-    char own[40], far[40];
-    unsigned own_port, far_port, uid, state;
+    char own[40], peer[40];
+    unsigned own_port, peer_port, uid, state;
     unsigned long long inode;
-    struct ends told;
+    struct ends found;
 
     if (sscanf(line, " %*u: %32[0-9A-F]:%4X %32[0-9A-F]:%4X %2X %*X:%*X %*X:%*X %*X %u %*u %llu",
-               own, &own_port, far, &far_port, &state, &uid, &inode) != 7 ||
-        strlen(own) != strlen(far) || !read_address(own, strlen(own), &told.own) ||
-        !read_address(far, strlen(far), &told.far))
+               own, &own_port, peer, &peer_port, &state, &uid, &inode) != 7 ||
+        strlen(own) != strlen(peer) || !read_address(own, strlen(own), &found.own) ||
+        !read_address(peer, strlen(peer), &found.peer))
         return false;
-    told.own.port = htons((uint16_t)own_port);
-    told.far.port = htons((uint16_t)far_port);
-    if (!same_ends(&told, e))
+    found.own.port = htons((uint16_t)own_port);
+    found.peer.port = htons((uint16_t)peer_port);
+    if (!same_ends(&found, e))
         return false;
     *o = (struct owner){ uid, inode, state };
     return true;

@@ -36,11 +36,11 @@ static int open_inside(int at, const char *path)
 
 static int open_base(int i)
 {
-    const char *told = secure_getenv("XDG_RUNTIME_DIR");
+    const char *given = secure_getenv("XDG_RUNTIME_DIR");
     char path[40];
 
     if (i == 0)
-        return told && told[0] == '/' ? open_inside(AT_FDCWD, told) : -ENOENT;
+        return given && given[0] == '/' ? open_inside(AT_FDCWD, given) : -ENOENT;
     snprintf(path, sizeof path, "/run/user/%u", (unsigned)geteuid());
     return open_inside(AT_FDCWD, path);
 }

@@ -21,7 +21,7 @@ enum {
     ACCEPTS = 0x10000, /* a flag in /proc/net/unix: a listening socket */
 };
 
-static void tell(struct socket_names *l, struct slice name, bool known)
+static void report_name(struct socket_names *l, struct slice name, bool known)
 {
     if (!l->over && slice_starts(name, l->prefix))
         l->over = !l->fn(l->arg, name, known);
@@ -65,7 +65,7 @@ static void read_one(struct socket_names *l, const struct nlmsghdr *h)
         }
     }
     if (ours && name.len && name.ptr[0] == '\0')
-        tell(l, slice_skip(name, 1), known);
+        report_name(l, slice_skip(name, 1), known);
 }
 
 /* 1: more follows. */
@@ -131,7 +131,7 @@ static bool more_by_table(struct socket_names *l)
         if (name && !*name)
             return false;
         if (name && sscanf(line, "%*s %*s %*s %lx", &flags) == 1 && (flags & ACCEPTS))
-            tell(l, slice_mem(name + 1, strcspn(name + 1, "\n")), false);
+            report_name(l, slice_mem(name + 1, strcspn(name + 1, "\n")), false);
     }
     return !l->over;
 }

@@ -411,15 +411,15 @@ static void source_end(struct source *s)
 static bool source_read(struct source *s)
 {
     ssize_t n = read(s->fd, s->sink->scratch, STDIO_CHUNK);
-    bool heard;
+    bool read_any;
 
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return true;
     if (n <= 0)
         return false;
-    heard = s->tap && s->tap(s, slice_mem(s->sink->scratch, (size_t)n));
+    read_any = s->tap && s->tap(s, slice_mem(s->sink->scratch, (size_t)n));
     if (s->sink->broken)
-        return heard; /* else the process's next write fails, as with `| head` */
+        return read_any; /* else the process's next write fails, as with `| head` */
     take_bytes(s, slice_mem(s->sink->scratch, (size_t)n));
     return true;
 }

@@ -493,18 +493,18 @@ static void test_broken(void)
 
 /* ... unless another subscriber takes their output, for as long as that lasts. */
 static bool listens;
-static size_t heard_bytes;
+static size_t bytes_read;
 
 static bool listen_in(struct source *s, struct slice bytes)
 {
     (void)s;
-    heard_bytes += bytes.len;
+    bytes_read += bytes.len;
     return listens;
 }
 
-static bool b_was_heard(void)
+static bool b_was_read(void)
 {
-    return heard_bytes == 4;
+    return bytes_read == 4;
 }
 
 static bool b_has_ended(void)
@@ -515,14 +515,14 @@ static bool b_has_ended(void)
 static void test_heard(void)
 {
     open_stage(NULL);
-    heard_bytes = 0;
+    bytes_read = 0;
     stage.b.tap = listen_in;
     listens = true;
     close(stage.out);
     write_all(stage.b_fd, "b\n", 2);
     run_until(is_broken);
     write_all(stage.b_fd, "b\n", 2);
-    run_until(b_was_heard);
+    run_until(b_was_read);
     OK_F(stage.b.fd >= 0, "who is heard by another goes on when the sink has no reader");
     listens = false;
     write_all(stage.b_fd, "b\n", 2);

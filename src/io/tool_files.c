@@ -24,12 +24,12 @@ struct made {
     char path[];
 };
 
-const char *tool_files_dir(const char *told, const char *variable)
+const char *tool_files_dir(const char *given, const char *variable)
 {
     const char *const names[] = { variable, "TMPDIR" };
 
-    if (told && *told)
-        return told;
+    if (given && *given)
+        return given;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *dir = secure_getenv(names[i]);
         if (dir && dir[0] == '/')

@@ -36,7 +36,7 @@ enum { TOOL_FILES_PATH_MAX = 4096 };
 /* The directory of the files: the configured one (NULL, empty: none), else that of this variable,
  * else TMPDIR, else /tmp.  Variables with a relative path, which differs for each process, are
  * ignored. */
-const char *tool_files_dir(const char *told, const char *variable);
+const char *tool_files_dir(const char *given, const char *variable);
 
 void tool_files_init(struct tool_file_list *c);
 void tool_files_remove(struct tool_file_list *c); /* harmless twice */

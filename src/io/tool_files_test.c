@@ -140,9 +140,9 @@ static void test_in_the_way(void)
     tool_files_remove(&c);
 }
 
-static bool dir_is(const char *told, const char *want)
+static bool dir_is(const char *given, const char *want)
 {
-    return !strcmp(tool_files_dir(told, "CONTACT_TEST_DIR"), want);
+    return !strcmp(tool_files_dir(given, "CONTACT_TEST_DIR"), want);
 }
 
 static void test_dir(void)

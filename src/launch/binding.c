@@ -19,7 +19,7 @@ static int apply_pe(struct binding *b, const char *bind_to, uint32_t pe, struct 
         b->spec = (struct bind_spec){ .how = BIND_OBJECT, .kind = TOPO_CORE };
     b->spec.width = pe;
     if (b->order.kind <= TOPO_CORE)
-        b->order.said = false;
+        b->order.given = false;
     return 0;
 }
 
@@ -29,13 +29,13 @@ int binding_init(struct binding *b, const char *bind_to, const struct mapping_sp
     memset(b, 0, sizeof *b);
     if (bind_parse(bind_to, &b->spec, err))
         return BINDING_BAD;
-    if (map->object_said && map->object != TOPO_MACHINE)
+    if (map->object_given && map->object != TOPO_MACHINE)
         b->order = (struct bind_order){ true, map->object, map->width, map->ppr };
     return map->pe ? apply_pe(b, bind_to, map->pe, err) : 0;
 }
 
 /* Maps topo's results to ours. */
-static int said(int rc)
+static int given(int rc)
 {
     return rc == BIND_BAD ? BINDING_CANNOT : rc;
 }
@@ -43,9 +43,9 @@ static int said(int rc)
 /* The hardware of a node, as far as known. */
 static struct bind_machine *machine_of(struct binding *b, const char *node)
 {
-    struct bind_machine *told = b->far ? b->far(b->arg, node) : NULL;
+    struct bind_machine *remote = b->remote_machine ? b->remote_machine(b->arg, node) : NULL;
 
-    return told ? told : &b->machine;
+    return remote ? remote : &b->machine;
 }
 
 static int has_none(const struct binding *b, const struct bind_machine *m, const char *option,
@@ -66,7 +66,7 @@ int binding_ppr(struct binding *b, struct arena *a, const struct mapping_spec *m
     int rc = 0;
 
     if (map->object != TOPO_MACHINE) {
-        rc = said(bind_look(m, a, true, err));
+        rc = given(bind_look(m, a, true, err));
         if (rc == 0)
             objects = bind_objects(&m->view, map->object, m->allowed);
     }
@@ -187,7 +187,7 @@ static int node_seats(struct binding *b, struct job_map *plan, uint32_t node,
     *seats_p = (struct bind_seats){ NULL, 0 };
     if (binding)
         return plan_seats(&plan->arena, binding, m, seats_p, err);
-    if (!b->order.said)
+    if (!b->order.given)
         return 0;
     return bind_seats(&plan->arena, &spec, &b->order, &m->view, m->allowed, seats_p, err);
 }
@@ -206,7 +206,7 @@ static int find_places(struct binding *b, struct job_map *plan, uint32_t node, e
     if (rc == 0)
         rc = node_seats(b, plan, node, m, &seats, err);
     if (rc)
-        return said(rc);
+        return given(rc);
     return places_find(&m->view.kinds[kind], m->allowed, &seats, plan->nodes[node].nprocs, place);
 }
 
@@ -341,5 +341,5 @@ int binding_apply(struct binding *b, struct job_map *plan, struct errmsg *err)
 {
     struct applying a = { b, plan };
 
-    return said(plan_bind_all(plan, machine_for, &a, err));
+    return given(plan_bind_all(plan, machine_for, &a, err));
 }

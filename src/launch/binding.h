@@ -2,8 +2,8 @@
  * applied to every node.
  *
  * What each node does with it on its own hardware is in topo/plan_bind.h.  The hardware of other
- * machines is known here only once they have reported it (`far`); until then each is assumed to be
- * like this one.
+ * machines is known here only once they have reported it (`remote_machine`); until then each is
+ * assumed to be like this one.
  */
 #ifndef WIREUP_LAUNCH_BINDING_H
 #define WIREUP_LAUNCH_BINDING_H
@@ -25,7 +25,7 @@ struct binding {
     const char *here;             /* the node that is this machine if others take part; or NULL */
     bool remote;                  /* other machines take part */
     /* The hardware that another machine has reported; returns NULL: not reported.  May be NULL. */
-    struct bind_machine *(*far)(void *arg, const char *node);
+    struct bind_machine *(*remote_machine)(void *arg, const char *node);
     void *arg;
 };
 

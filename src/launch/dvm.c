@@ -82,8 +82,8 @@ bool dvm_nodes(struct arena *a, struct host_list *list, const char **exec_p)
 /* ---- up ---- */
 
 struct dvm {
-    struct remote far;
-    struct dvm_exec_list errands;
+    struct remote remote;
+    struct dvm_exec_list dvm_execs;
     uint32_t nnodes;
     int news; /* socket to the process that waits in the foreground */
     int control_fd;
@@ -102,7 +102,7 @@ static void come_up(void *arg)
         close(null);
     watch_close(&s->waits);
     if (send(s->news, &s->nnodes, sizeof s->nnodes, MSG_NOSIGNAL) < 0)
-        node_give_up(s->far.node, 1); /* no foreground process: it was killed */
+        node_give_up(s->remote.node, 1); /* no foreground process: it was killed */
     close(s->news);
 }
 
@@ -112,21 +112,21 @@ static void nobody_waits(void *arg)
     struct dvm *s = arg;
 
     watch_close(&s->waits);
-    node_give_up(s->far.node, 1);
+    node_give_up(s->remote.node, 1);
 }
 
 static void reaped(void *arg, pid_t pid, int status)
 {
     struct dvm *s = arg;
 
-    remote_reaped(&s->far, pid, status);
+    remote_reaped(&s->remote, pid, status);
 }
 
 static void progress(void *arg, struct node_progress *p)
 {
     struct dvm *s = arg;
 
-    remote_progress(&s->far, p);
+    remote_progress(&s->remote, p);
 }
 
 static void limited(void *arg, uint32_t seconds)
@@ -156,11 +156,11 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
     node = node_new(&config, &err);
     if (node)
         log = *node_log(node);
-    if (node && remote_open(&s->far, o, node, plan, log, &err) == 0) {
-        s->far.on_up = come_up;
-        s->far.arg = s;
-        dvm_execs_open(&s->errands, &s->far.cluster);
-        s->far.cluster.errands = &s->errands;
+    if (node && remote_open(&s->remote, o, node, plan, log, &err) == 0) {
+        s->remote.on_up = come_up;
+        s->remote.arg = s;
+        dvm_execs_open(&s->dvm_execs, &s->remote.cluster);
+        s->remote.cluster.dvm_execs = &s->dvm_execs;
         watch_open(&s->waits, node_loop(node), s->news, nobody_waits, NULL, s);
         watch_want(&s->waits, LOOP_READ);
         code = node_run(node);
@@ -168,8 +168,8 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
         log_error(&log, "%s", err.text);
     }
     watch_close(&s->waits);
-    dvm_execs_close(&s->errands);
-    remote_close(&s->far);
+    dvm_execs_close(&s->dvm_execs);
+    remote_close(&s->remote);
     node_free(node);
     return code;
 }

@@ -231,7 +231,7 @@ static struct slice next_word(struct slice *rest)
 }
 
 /* Whether a line of /etc/hosts gives `name` an address of ours. */
-static bool line_says_here(struct localhost *m, struct slice line, struct slice name)
+static bool line_names_us(struct localhost *m, struct slice line, struct slice name)
 {
     struct slice rest = slice_head(line, slice_find(line, '#'));
     struct slice first = next_word(&rest), word;
@@ -264,7 +264,7 @@ bool localhost_is_here(struct localhost *m, const char *name)
     read_hosts_file(m);
     rest = buf_slice(&m->hosts_file);
     while (rest.len) {
-        if (line_says_here(m, slice_cut(&rest, '\n'), slice_str(name)))
+        if (line_names_us(m, slice_cut(&rest, '\n'), slice_str(name)))
             return true;
     }
     return false;

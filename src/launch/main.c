@@ -44,7 +44,7 @@ static enum node_stdin stdin_choice(const struct launch_options *o)
 /* The state of the node's callbacks. */
 struct launch {
     struct launch_options *options;
-    struct remote far;
+    struct remote remote;
     struct session_dir sessions;
     struct log log;
     uint64_t begun_ns;
@@ -56,7 +56,7 @@ static void reaped(void *arg, pid_t pid, int status)
 {
     struct launch *l = arg;
 
-    remote_reaped(&l->far, pid, status);
+    remote_reaped(&l->remote, pid, status);
 }
 
 static int plan_spawn(void *arg, const struct job *parent, const struct spawn_request *rq,
@@ -65,7 +65,7 @@ static int plan_spawn(void *arg, const struct job *parent, const struct spawn_re
     struct launch *l = arg;
     struct launch_options o = *l->options;
 
-    o.nlost = remote_lost(&l->far, &o.lost);
+    o.nlost = remote_lost(&l->remote, &o.lost);
     return spawn_plan_build(&o, parent, rq, plan_p, codes, err);
 }
 
@@ -85,7 +85,7 @@ static void progress(void *arg, struct node_progress *p)
 {
     struct launch *l = arg;
 
-    remote_progress(&l->far, p);
+    remote_progress(&l->remote, p);
 }
 
 static void configure(struct node_config *c, struct launch *l, struct log log)
@@ -109,7 +109,7 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .pmi_port = o->pmi_port,
         .print_exit_codes = o->print_all_exitcodes,
         .hostname = o->hostname_propagation,
-        .one_rank_speaks = o->output_from_said,
+        .one_rank_speaks = o->output_from_given,
         .speaker = o->output_from,
         .memory_kinds = o->memory_alloc_kinds,
         .report_startup = o->report_startup,
@@ -134,7 +134,7 @@ static int begin(struct node *node, struct launch *l, struct job_map *plan, stru
     int rc = node_tools(node, err);
 
     if (rc == 0 && o->remote)
-        return remote_open(&l->far, o, node, plan, log, err);
+        return remote_open(&l->remote, o, node, plan, log, err);
     if (rc == 0 && o->trace_file)
         rc = node_record(node, o->trace_file, err);
     if (rc)
@@ -179,7 +179,7 @@ static int run_plan(struct launch *launch, struct job_map *plan, struct log log)
         log_error(&log, "%s", err.text);
     if (rc == NODE_BAD_FILE)
         code = launch_exit_code(LAUNCH_USAGE);
-    remote_close(&launch->far);
+    remote_close(&launch->remote);
     node_free(node);
     return code;
 }

@@ -40,7 +40,7 @@ static int parse_ppr(struct slice *rest, struct mapping_spec *s, const char *tex
     else if (!topo_kind_find(object, &s->object))
         return bad_map(err, text, "ppr needs an object, as in ppr:2:socket or ppr:4:node");
     s->how = MAP_PPR;
-    s->object_said = true;
+    s->object_given = true;
     return 0;
 }
 
@@ -49,7 +49,7 @@ static int parse_modifier(struct slice word, struct mapping_spec *s, const char 
 {
     uint32_t n;
 
-    if (slice_u32(word, &n) && n > 0 && n <= 65536 && s->object_said)
+    if (slice_u32(word, &n) && n > 0 && n <= 65536 && s->object_given)
         s->width = n;
     else if (word_is(word, "oversubscribe"))
         s->over = OVER_YES;
@@ -93,7 +93,7 @@ int mapping_parse(const char *text, struct mapping_spec *spec_p, struct errmsg *
     else if (word_is(word, "rankfile"))
         s.how = MAP_RANKFILE;
     else if (topo_kind_find(word, &s.object))
-        s.object_said = true;
+        s.object_given = true;
     else if (!word_is(word, "slot") && !(word.len == 0 && rest.len))
         return bad_map(err, text,
                        "it must be slot, node, seq, rankfile:file=FILE, hwthread, core, l1cache "

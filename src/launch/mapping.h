@@ -29,8 +29,8 @@ enum mapping_over { OVER_UNSAID = 0, OVER_YES, OVER_NO };
 /* The parsed value of `-map-by`. */
 struct mapping_spec {
     enum mapping_how how;
-    uint32_t ppr;     /* MAP_PPR: ranks for each `object` */
-    bool object_said; /* the order in which bindings are dealt out */
+    uint32_t ppr;      /* MAP_PPR: ranks for each `object` */
+    bool object_given; /* the order in which bindings are dealt out */
     enum topo_kind object;
     uint32_t width; /* objects taken together; 1 by default */
     uint32_t pe;    /* :pe=N, cores for each rank; 0: not given */

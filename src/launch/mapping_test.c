@@ -226,7 +226,7 @@ static void check_parse(const char *text, struct mapping_spec want)
     int rc = mapping_parse(text, &got, &err);
 
     OK_F(rc == 0 && got.how == want.how && got.ppr == want.ppr && got.pe == want.pe &&
-             got.object_said == want.object_said && got.object == want.object &&
+             got.object_given == want.object_given && got.object == want.object &&
              got.width == (want.width ? want.width : 1) && got.over == want.over &&
              slice_eq(slice_str(got.file), slice_str(want.file)),
          "-map-by %s", text ? text : "(not said)");
@@ -247,15 +247,15 @@ static void test_words(void)
     check_parse(NULL, (struct mapping_spec){ 0 });
     check_parse("slot", (struct mapping_spec){ 0 });
     check_parse("NODE", (struct mapping_spec){ .how = MAP_BY_NODE });
-    check_parse("core", (struct mapping_spec){ .object_said = true, .object = TOPO_CORE });
+    check_parse("core", (struct mapping_spec){ .object_given = true, .object = TOPO_CORE });
     check_parse("socket:2",
-                (struct mapping_spec){ .object_said = true, .object = TOPO_PACKAGE, .width = 2 });
+                (struct mapping_spec){ .object_given = true, .object = TOPO_PACKAGE, .width = 2 });
     check_parse("ppr:4:node",
                 (struct mapping_spec){
-                    .how = MAP_PPR, .ppr = 4, .object_said = true, .object = TOPO_MACHINE });
+                    .how = MAP_PPR, .ppr = 4, .object_given = true, .object = TOPO_MACHINE });
     check_parse("ppr:1:l3cache:pe=2",
                 (struct mapping_spec){
-                    .how = MAP_PPR, .ppr = 1, .object_said = true, .object = TOPO_L3, .pe = 2 });
+                    .how = MAP_PPR, .ppr = 1, .object_given = true, .object = TOPO_L3, .pe = 2 });
     check_parse("slot:PE=3:nooversubscribe", (struct mapping_spec){ .pe = 3, .over = OVER_NO });
     check_parse(":OVERSUBSCRIBE", (struct mapping_spec){ .over = OVER_YES });
     check_parse("seq", (struct mapping_spec){ .how = MAP_SEQ });

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct words mpmd_cut(struct words *rest, bool *more_p)
+struct mpmd_words mpmd_cut(struct mpmd_words *rest, bool *more_p)
 {
-    struct words block = *rest;
+    struct mpmd_words block = *rest;
     uint32_t n = 0;
 
     while (n < rest->count && strcmp(rest->items[n], ":") != 0)
@@ -149,7 +149,7 @@ static int read_line(struct line *l, struct config_reader *in, char *scratch, st
     }
 }
 
-int mpmd_config_next(struct arena *a, struct config_reader *in, struct words *block_p,
+int mpmd_config_next(struct arena *a, struct config_reader *in, struct mpmd_words *block_p,
                      unsigned *line_p, struct errmsg *err)
 {
     struct line l = { a, NULL, 0, 0 };

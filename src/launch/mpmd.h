@@ -17,14 +17,14 @@
 #include "base/err.h"
 #include "base/slice.h"
 
-struct words {
+struct mpmd_words {
     char *const *items;
     uint32_t count;
 };
 
 /* Removes the next block from *rest, with its `:`; *more_p is set if there was a `:`, so another
  * block (maybe an empty one) follows. */
-struct words mpmd_cut(struct words *rest, bool *more_p);
+struct mpmd_words mpmd_cut(struct mpmd_words *rest, bool *more_p);
 
 struct config_reader {
     const char *name;  /* of the file, for messages */
@@ -36,7 +36,7 @@ enum { MPMD_END = 1, MPMD_BAD };
 
 /* The next line that has words: *block_p (in the arena, NULL-terminated) and its line number.  0;
  * MPMD_END; MPMD_BAD with the sentence; -ENOMEM. */
-int mpmd_config_next(struct arena *a, struct config_reader *in, struct words *block_p,
+int mpmd_config_next(struct arena *a, struct config_reader *in, struct mpmd_words *block_p,
                      unsigned *line_p, struct errmsg *err);
 
 #endif

@@ -5,7 +5,7 @@
 #include "tests/tap.h"
 #include "launch/mpmd.h"
 
-static void words_text(struct words w, struct buf *out)
+static void words_text(struct mpmd_words w, struct buf *out)
 {
     for (uint32_t i = 0; i < w.count; i++)
         buf_printf(out, "<%s>", w.items[i]);
@@ -18,7 +18,7 @@ static void check(const char *text, const char *expected)
     struct config_reader in = { "jobs", slice_str(text), 1 };
     struct buf out = BUF_NULL(65536);
     struct errmsg err;
-    struct words w;
+    struct mpmd_words w;
     unsigned line;
     int rc;
 
@@ -62,7 +62,7 @@ static void test_nul(void)
     struct arena a = ARENA_NULL(1 << 20);
     struct config_reader in = { "jobs", slice_mem("a\0b\n", 4), 1 };
     struct errmsg err;
-    struct words w;
+    struct mpmd_words w;
     unsigned line;
 
     EQ(mpmd_config_next(&a, &in, &w, &line, &err), MPMD_BAD);
@@ -72,7 +72,7 @@ static void test_nul(void)
 static void test_args(void)
 {
     static const char *const argv[] = { "-n", "1", "a", ":", "b", ":", ":", "c:", NULL };
-    struct words rest = { (char *const *)(uintptr_t)argv, 8 };
+    struct mpmd_words rest = { (char *const *)(uintptr_t)argv, 8 };
     struct buf out = BUF_NULL(65536);
     bool more = true;
 

@@ -189,9 +189,9 @@ static void put_names(struct node_failures *f, uint32_t at, const char **names, 
     uint32_t n = 0;
 
     for (uint32_t i = at; i < f->count; i++) {
-        if (f->items[i].told || !same_reason(&f->items[at], &f->items[i]))
+        if (f->items[i].printed || !same_reason(&f->items[at], &f->items[i]))
             continue;
-        f->items[i].told = true;
+        f->items[i].printed = true;
         names[n++] = f->items[i].name;
     }
     node_names_put(names, n, out);
@@ -222,9 +222,9 @@ void node_failures_text(struct node_failures *f, uint32_t all, struct buf *out)
     qsort(f->items, f->count, sizeof *f->items, by_name);
     buf_printf(out, "%u of %u nodes do not come up, and nothing was started:\n", f->count, all);
     for (uint32_t i = 0; i < f->count; i++)
-        f->items[i].told = false;
+        f->items[i].printed = false;
     for (uint32_t i = 0; i < f->count; i++) {
-        if (!f->items[i].told)
+        if (!f->items[i].printed)
             put_row(f, i, names, out);
     }
 }

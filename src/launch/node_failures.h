@@ -16,7 +16,7 @@
 struct node_failure {
     const char *name;
     struct slice why;
-    bool told; /* is in a row already */
+    bool printed; /* is in a row already */
 };
 
 /* Zeroed memory with an initialized arena is an empty list. */

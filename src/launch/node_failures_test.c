@@ -45,7 +45,7 @@ static struct node_failures failures_of(const char *const (*all)[2], uint32_t n)
     return f;
 }
 
-static void says(const char *const (*all)[2], uint32_t n, const char *want)
+static void check_text(const char *const (*all)[2], uint32_t n, const char *want)
 {
     struct node_failures f = failures_of(all, n);
     struct buf out = BUF_NULL(4096);
@@ -68,12 +68,12 @@ static void test_texts(void)
         { "n6", "no answer" },
     };
 
-    says(one, 2, "node n2: gone\n");
-    says(many, 5,
-         "5 of 9 nodes do not come up, and nothing was started:\n"
-         "  n[2-3]    its name does not resolve here (ssh: n2: unknown)\n"
-         "  n[6,10]   no answer\n"
-         "  n7 and 2 more  srun ended with status 1\n");
+    check_text(one, 2, "node n2: gone\n");
+    check_text(many, 5,
+               "5 of 9 nodes do not come up, and nothing was started:\n"
+               "  n[2-3]    its name does not resolve here (ssh: n2: unknown)\n"
+               "  n[6,10]   no answer\n"
+               "  n7 and 2 more  srun ended with status 1\n");
 }
 
 static void test_json(void)

@@ -24,7 +24,7 @@ struct option_parse {
     char *const *next; /* words of the block that are not yet read */
     uint32_t left;
     bool nodes_for_all; /* this block's nodes are the job's */
-    char said[128];     /* "-n", "HYDRA_DEBUG": for messages */
+    char name[128];     /* "-n", "HYDRA_DEBUG": for messages */
     struct errmsg *err;
 };
 
@@ -34,13 +34,13 @@ static int bad_name(struct option_parse *p, int rc, const char *name)
 {
     if (rc == ENVIRON_BAD_NAME)
         return errmsg_set(p->err, LAUNCH_USAGE, "%s: '%.100s' is not the name of a variable",
-                          p->said, name);
+                          p->name, name);
     return rc;
 }
 
 static int missing_value(struct option_parse *p, const struct option_row *row)
 {
-    return errmsg_set(p->err, LAUNCH_USAGE, "%s needs a value: %s", p->said, row->arg);
+    return errmsg_set(p->err, LAUNCH_USAGE, "%s needs a value: %s", p->name, row->arg);
 }
 
 static int set_variable(struct option_parse *p, const struct option_row *row,
@@ -95,7 +95,7 @@ static int choose_forward(struct option_parse *p, struct env_rules *rules, enum 
     if (rules->forward != ENV_UNSAID && (rules->forward != how || how == ENV_LIST))
         return errmsg_set(p->err, LAUNCH_USAGE,
                           "%s: another option has already selected which variables are forwarded",
-                          p->said);
+                          p->name);
     rules->forward = how;
     return 0;
 }
@@ -128,7 +128,7 @@ static int on_hydra_env(struct option_parse *p, const struct option_row *row,
 {
     (void)row;
     if (strcmp(values[0], "all") != 0 && strcmp(values[0], "none") != 0)
-        return errmsg_set(p->err, LAUNCH_USAGE, "%s must be all or none, not '%.100s'", p->said,
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s must be all or none, not '%.100s'", p->name,
                           values[0]);
     p->opt->env_default = values[0][0] == 'a' ? ENV_ALL : ENV_NONE;
     return 0;
@@ -142,7 +142,7 @@ static int on_hosts(struct option_parse *p, const struct option_row *row, const 
 
     (void)row;
     if (rc == HOSTS_BAD)
-        return errmsg_set(p->err, LAUNCH_USAGE, "%s: %.800s", p->said, why.text);
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s: %.800s", p->name, why.text);
     return rc;
 }
 
@@ -166,7 +166,7 @@ static int on_port_range(struct option_parse *p, const struct option_row *row,
     if (!slice_u32(low, &opt->port_low) || !slice_u32(high, &opt->port_high) ||
         opt->port_low == 0 || opt->port_low > opt->port_high || opt->port_high > 65535)
         return errmsg_set(p->err, LAUNCH_USAGE, "%s must be two ports, LOW-HIGH, not '%.100s'",
-                          p->said, values[0]);
+                          p->name, values[0]);
     return 0;
 }
 
@@ -190,7 +190,7 @@ static int read_rank(struct option_parse *p, const char *text, const char *or_el
                      uint32_t *rank_p)
 {
     if (!slice_u32(slice_str(text), rank_p) || *rank_p >= LIMIT_JOB_PROCS)
-        return errmsg_set(p->err, LAUNCH_USAGE, "%s must be a rank%s, not '%.100s'", p->said,
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s must be a rank%s, not '%.100s'", p->name,
                           or_else, text);
     return 0;
 }
@@ -213,7 +213,7 @@ static int on_output_from(struct option_parse *p, const struct option_row *row,
                           const char *const *values)
 {
     (void)row;
-    p->opt->output_from_said = true;
+    p->opt->output_from_given = true;
     return read_rank(p, values[0], "", &p->opt->output_from);
 }
 
@@ -224,9 +224,9 @@ static int on_pmi_args(struct option_parse *p, const struct option_row *row,
 
     (void)row;
     if (!slice_u32(slice_str(values[0]), &s.port) || s.port == 0 || s.port > 65535)
-        return errmsg_set(p->err, LAUNCH_USAGE, "%s: '%.100s' is not a port", p->said, values[0]);
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s: '%.100s' is not a port", p->name, values[0]);
     if (!slice_u32(slice_str(values[3]), &s.pid))
-        return errmsg_set(p->err, LAUNCH_USAGE, "%s: '%.100s' is not a process id", p->said,
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s: '%.100s' is not a process id", p->name,
                           values[3]);
     p->opt->singleton = s;
     return 0;
@@ -257,11 +257,11 @@ static int on_job_attr(struct option_parse *p, const struct option_row *row,
 
     (void)row;
     if (!strchr(values[0], '=') || key.len == 0)
-        return errmsg_set(p->err, LAUNCH_USAGE, "%s must be KEY=VALUE, not '%.100s'", p->said,
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s must be KEY=VALUE, not '%.100s'", p->name,
                           values[0]);
     if (key.len >= LIMIT_PMI_KEY || value.len >= LIMIT_PMI_VALUE)
         return errmsg_set(p->err, LAUNCH_USAGE,
-                          "%s: a key may have %d characters and a value %d: '%.100s'", p->said,
+                          "%s: a key may have %d characters and a value %d: '%.100s'", p->name,
                           LIMIT_PMI_KEY - 1, LIMIT_PMI_VALUE - 1, values[0]);
     return add_attr(p->opt, key, value);
 }
@@ -357,7 +357,7 @@ static int set_u32(struct option_parse *p, const struct option_row *row, const c
 
     if (!slice_u32(slice_str(text), &value) || value < row->min || value > row->max)
         return errmsg_set(p->err, LAUNCH_USAGE, "%s must be a number from %u to %u, not '%.100s'",
-                          p->said, row->min, row->max, text);
+                          p->name, row->min, row->max, text);
     *(uint32_t *)field_of(p, row) = value;
     return 0;
 }
@@ -373,13 +373,13 @@ static int set_word(struct option_parse *p, const struct option_row *row, const 
             return 0;
         }
     }
-    return errmsg_set(p->err, LAUNCH_USAGE, "%s must be one of %s, not '%.100s'", p->said,
+    return errmsg_set(p->err, LAUNCH_USAGE, "%s must be one of %s, not '%.100s'", p->name,
                       row->words, text);
 }
 
 static int refuse(struct option_parse *p, const struct option_row *row)
 {
-    return errmsg_set(p->err, LAUNCH_USAGE, "%s is not supported: %s", p->said, row->help);
+    return errmsg_set(p->err, LAUNCH_USAGE, "%s is not supported: %s", p->name, row->help);
 }
 
 static int apply(struct option_parse *p, const struct option_row *row, const char *const *values)
@@ -436,7 +436,7 @@ static int apply_environment(struct option_parse *p, char *const *envp)
         const char *value = option_rows[i].env ? environ_get(envp, option_rows[i].env) : NULL;
         if (!value || !*value)
             continue;
-        snprintf(p->said, sizeof p->said, "the variable %s", option_rows[i].env);
+        snprintf(p->name, sizeof p->name, "the variable %s", option_rows[i].env);
         rc = apply_text(p, &option_rows[i], value);
     }
     return rc;
@@ -491,7 +491,7 @@ static int unknown(struct option_parse *p, struct slice name)
     if (letters)
         return errmsg_set(p->err, LAUNCH_USAGE,
                           "unknown option '%s'; did you mean -" SLICE_FMT " " SLICE_FMT "?",
-                          p->said, SLICE_ARG(slice_head(name, letters)),
+                          p->name, SLICE_ARG(slice_head(name, letters)),
                           SLICE_ARG(slice_head(slice_skip(name, letters), 20)));
 
     for (size_t i = 0; i < option_row_count; i++) {
@@ -508,8 +508,8 @@ static int unknown(struct option_parse *p, struct slice name)
     }
     if (best.len)
         return errmsg_set(p->err, LAUNCH_USAGE, "unknown option '%s'; did you mean -" SLICE_FMT "?",
-                          p->said, SLICE_ARG(best));
-    return errmsg_set(p->err, LAUNCH_USAGE, "unknown option '%s'; --help lists all", p->said);
+                          p->name, SLICE_ARG(best));
+    return errmsg_set(p->err, LAUNCH_USAGE, "unknown option '%s'; --help lists all", p->name);
 }
 
 static bool asks_help(const char *word)
@@ -526,7 +526,7 @@ static int read_values(struct option_parse *p, const struct option_row *row,
     uint32_t need = option_values(row), have = behind_equals != NULL;
 
     if (behind_equals && need == 0)
-        return errmsg_set(p->err, LAUNCH_USAGE, "%s takes no value", p->said);
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s takes no value", p->name);
     if (!behind_equals && p->left && row->take != TAKE_REFUSED && asks_help(*p->next)) {
         options_help_one(&p->opt->answer, row);
         return LAUNCH_SHOW;
@@ -551,7 +551,7 @@ static int read_option(struct option_parse *p, const char *word)
         name = slice_skip(name, 1);
     if (equals)
         name.len = (size_t)(equals - name.ptr);
-    snprintf(p->said, sizeof p->said, "-" SLICE_FMT, SLICE_ARG(slice_head(name, 100)));
+    snprintf(p->name, sizeof p->name, "-" SLICE_FMT, SLICE_ARG(slice_head(name, 100)));
     row = name.len ? option_find(name) : NULL;
     if (!row)
         return unknown(p, name);
@@ -602,7 +602,7 @@ static int take_program(struct option_parse *p)
     return 0;
 }
 
-static int read_options(struct option_parse *p, struct words words)
+static int read_options(struct option_parse *p, struct mpmd_words words)
 {
     p->next = words.items;
     p->left = words.count;
@@ -634,13 +634,13 @@ static int leave_to_config(struct option_parse *p, bool alone)
     return 0;
 }
 
-static int read_command_line(struct option_parse *p, struct words rest)
+static int read_command_line(struct option_parse *p, struct mpmd_words rest)
 {
     bool more = true;
 
     p->nodes_for_all = true;
     while (more) {
-        struct words words = mpmd_cut(&rest, &more);
+        struct mpmd_words words = mpmd_cut(&rest, &more);
         int rc = new_block(p, NULL);
         if (rc == 0)
             rc = read_options(p, words);
@@ -666,14 +666,14 @@ static const char *self_of(int argc, char *const *argv)
 }
 
 /* The sub-command `run` may be left out; `mpiexec run` runs a program of that name. */
-static struct words words_of(int argc, char *const *argv)
+static struct mpmd_words words_of(int argc, char *const *argv)
 {
     const char *self = self_of(argc, argv);
     int skip = argc > 0;
 
     if (argc > 1 && strcmp(argv[1], "run") == 0 && strncmp(self, "mpi", 3) != 0)
         skip = 2;
-    return (struct words){ argv + skip, (uint32_t)(argc - skip) };
+    return (struct mpmd_words){ argv + skip, (uint32_t)(argc - skip) };
 }
 
 int options_parse(struct launch_options *opt, int argc, char *const *argv, char *const *envp,
@@ -688,7 +688,7 @@ int options_parse(struct launch_options *opt, int argc, char *const *argv, char 
     return rc ? rc : read_command_line(&p, words_of(argc, argv));
 }
 
-static int read_config_line(struct option_parse *p, struct words words, const char *where)
+static int read_config_line(struct option_parse *p, struct mpmd_words words, const char *where)
 {
     const char *configfile = p->opt->configfile;
     int rc = new_block(p, where);
@@ -707,7 +707,7 @@ int options_parse_config(struct launch_options *opt, const char *name, struct sl
     struct config_reader in = { name, text, 1 };
     struct errmsg why;
     struct option_parse p = { .opt = opt, .err = &why };
-    struct words words;
+    struct mpmd_words words;
     unsigned line;
     int rc;
 

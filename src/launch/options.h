@@ -135,7 +135,7 @@ struct launch_options {
     int stdin_to; /* enum launch_stdin */
     int tools;    /* as the words of -tools */
     uint32_t stdin_rank;
-    bool output_from_said;
+    bool output_from_given;
     uint32_t output_from;
 
     /* Running. */

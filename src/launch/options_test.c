@@ -127,7 +127,7 @@ static void test_defaults(void)
     EQ(parse("w|prog"), LAUNCH_GO);
     EQ(opt.blocks->nprocs, 0);
     OK(opt.auto_cleanup && opt.hostname_propagation && !opt.prepend_rank && !opt.dry_run);
-    OK(opt.stdin_to == LAUNCH_STDIN_RANK && opt.stdin_rank == 0 && !opt.output_from_said);
+    OK(opt.stdin_to == LAUNCH_STDIN_RANK && opt.stdin_rank == 0 && !opt.output_from_given);
     OK(!opt.bind_to && !opt.map_by && !opt.usize && opt.timeout_s == 0);
     OK(parse("w|-disable-auto-cleanup|prog") == 0 && !opt.auto_cleanup);
     OK(parse("w|-disable-auto-cleanup|-enable-auto-cleanup|prog") == 0 && opt.auto_cleanup);
@@ -135,7 +135,7 @@ static void test_defaults(void)
     OK(parse("w|-stdin|all|prog") == 0 && opt.stdin_to == LAUNCH_STDIN_ALL);
     OK(parse("w|-stdin|none|prog") == 0 && opt.stdin_to == LAUNCH_STDIN_NONE);
     OK(parse("w|-s|3|prog") == 0 && opt.stdin_to == LAUNCH_STDIN_RANK && opt.stdin_rank == 3);
-    OK(parse("w|-output-from|2|prog") == 0 && opt.output_from_said && opt.output_from == 2);
+    OK(parse("w|-output-from|2|prog") == 0 && opt.output_from_given && opt.output_from == 2);
 }
 
 static const char *sets_text(const struct env_rules *r)

@@ -237,7 +237,7 @@ static int choose_nodes(struct plan_builder *p)
 }
 
 /* Maps binding.h's results to ours. */
-static int said(int rc)
+static int to_launch_code(int rc)
 {
     return rc == BINDING_BAD ? LAUNCH_USAGE : rc == BINDING_CANNOT ? LAUNCH_REFUSED : rc;
 }
@@ -466,15 +466,15 @@ static int check_options(struct plan_builder *p)
         p->map.over = OVER_YES;
     else if (opt->no_oversubscribe)
         p->map.over = OVER_NO;
-    return said(binding_init(&p->binding, opt->bind_to, &p->map, p->err));
+    return to_launch_code(binding_init(&p->binding, opt->bind_to, &p->map, p->err));
 }
 
 /* The objects by which ranks are numbered, if any. */
 static bool ranking_objects(const struct plan_builder *p, enum topo_kind *kind_p)
 {
-    *kind_p = p->ranking.object_said ? p->ranking.object : p->map.object;
+    *kind_p = p->ranking.object_given ? p->ranking.object : p->map.object;
     return ranking_needs_places(&p->ranking) && *kind_p != TOPO_MACHINE &&
-           (p->ranking.object_said || p->map.object_said);
+           (p->ranking.object_given || p->map.object_given);
 }
 
 static int number_ranks(struct plan_builder *p)
@@ -484,7 +484,7 @@ static int number_ranks(struct plan_builder *p)
     int rc = 0;
 
     if (ranking_objects(p, &kind))
-        rc = said(binding_places(&p->binding, p->plan, kind, &places, p->err));
+        rc = to_launch_code(binding_places(&p->binding, p->plan, kind, &places, p->err));
     if (rc == 0)
         rc = ranking_apply(p->plan, p->ranking.how, places, &turns);
     return rc ? rc : binding_turns(p->plan, turns);
@@ -498,21 +498,21 @@ static int bind_ranks(struct plan_builder *p)
         return errmsg_set(p->err, LAUNCH_USAGE, "use either -bind-to or slot= in the rank file");
     p->binding.remote = p->opt->remote;
     p->binding.here = p->opt->here;
-    rc = said(binding_nodes(&p->binding, p->plan, p->node_hosts, p->err));
+    rc = to_launch_code(binding_nodes(&p->binding, p->plan, p->node_hosts, p->err));
     if (rc == 0)
         rc = number_ranks(p);
-    return rc ? rc : said(binding_apply(&p->binding, p->plan, p->err));
+    return rc ? rc : to_launch_code(binding_apply(&p->binding, p->plan, p->err));
 }
 
 static bool binds(const struct plan_builder *p)
 {
-    bool said = p->opt->bind_to || p->map.pe || p->ranks.binds;
+    bool to_launch_code = p->opt->bind_to || p->map.pe || p->ranks.binds;
 
-    for (uint32_t b = 0; b < p->opt->nblocks && !said; b++) {
-        for (uint32_t i = 0; i < p->blocks[b].hosts->count && !said; i++)
-            said = p->blocks[b].hosts->items[i].binding != NULL;
+    for (uint32_t b = 0; b < p->opt->nblocks && !to_launch_code; b++) {
+        for (uint32_t i = 0; i < p->blocks[b].hosts->count && !to_launch_code; i++)
+            to_launch_code = p->blocks[b].hosts->items[i].binding != NULL;
     }
-    return said;
+    return to_launch_code;
 }
 
 /* Whether the hardware of other machines affects ranks, or is to be shown. */
@@ -552,7 +552,7 @@ static int check_ranks(struct plan_builder *p)
     if (opt->stdin_to == LAUNCH_STDIN_RANK && opt->stdin_rank >= n)
         return errmsg_set(p->err, LAUNCH_USAGE, "-stdin %u: the job has only %u ranks",
                           opt->stdin_rank, n);
-    if (opt->output_from_said && opt->output_from >= n)
+    if (opt->output_from_given && opt->output_from >= n)
         return errmsg_set(p->err, LAUNCH_USAGE, "-output-from %u: the job has only %u ranks",
                           opt->output_from, n);
     return 0;
@@ -671,7 +671,7 @@ static int run_steps(struct plan_builder *p)
     return needs_hardware(p) ? plan_scouts(p) : plan_job(p);
 }
 
-static int told(int rc, struct errmsg *err)
+static int remote(int rc, struct errmsg *err)
 {
     if (rc < 0)
         errmsg_set(err, rc, "%s", err_text(rc));
@@ -700,7 +700,7 @@ int launch_prepare_with(int argc, char **argv, char **envp, const struct launch_
     if (rc == 0 && !opt->singleton.port) {
         opt->prepared = p = arena_array(&opt->arena, 1, sizeof *p);
         if (!p)
-            return told(-ENOMEM, err);
+            return remote(-ENOMEM, err);
         *p = (struct plan_builder){
             .opt = opt, .plan = plan, .envp = envp, .standing = hooks->standing, .err = err
         };
@@ -708,12 +708,12 @@ int launch_prepare_with(int argc, char **argv, char **envp, const struct launch_
         rc = run_steps(p);
         localhost_free(&p->machine);
     }
-    return told(rc, err);
+    return remote(rc, err);
 }
 
 int launch_prepare_again(struct launch_options *opt, struct job_map *plan,
-                         struct bind_machine *(*far)(void *arg, const char *node), void *arg,
-                         struct errmsg *err)
+                         struct bind_machine *(*remote_machine)(void *arg, const char *node),
+                         void *arg, struct errmsg *err)
 {
     struct plan_builder *p = opt->prepared;
     int rc;
@@ -721,10 +721,10 @@ int launch_prepare_again(struct launch_options *opt, struct job_map *plan,
     job_map_free(plan);
     p->plan = plan;
     p->err = err;
-    p->binding.far = far;
+    p->binding.remote_machine = remote_machine;
     p->binding.arg = arg;
     localhost_init(&p->machine, opt->localhost);
     rc = plan_job(p);
     localhost_free(&p->machine);
-    return told(rc, err);
+    return remote(rc, err);
 }

@@ -42,7 +42,7 @@ int launch_prepare_with(int argc, char **argv, char **envp, const struct launch_
  * this makes the real plan in its place, on a subset of those nodes.  far: as in binding.h.
  * Results as above. */
 int launch_prepare_again(struct launch_options *opt, struct job_map *plan,
-                         struct bind_machine *(*far)(void *arg, const char *node), void *arg,
-                         struct errmsg *err);
+                         struct bind_machine *(*remote_machine)(void *arg, const char *node),
+                         void *arg, struct errmsg *err);
 
 #endif

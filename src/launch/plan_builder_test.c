@@ -338,7 +338,7 @@ static void test_binding(void)
 
 /* The hardware of other machines is requested only if it matters, and then from all nodes that may
  * be used. */
-static struct bind_machine *far(void *arg, const char *node)
+static struct bind_machine *remote_machine(void *arg, const char *node)
 {
     return strcmp(node, "n1.invalid") ? NULL : arg;
 }
@@ -358,15 +358,15 @@ static void test_scouting(void)
     EQ(prepare("-hosts n1.invalid,localhost,n2.invalid -n 4 -map-by ppr:1:package prog"),
        LAUNCH_GO);
     OK(opt.scouting && plan.nnodes == 3 && opt.node_hosts[2] && plan.apps[0].path);
-    EQ(launch_prepare_again(&opt, &plan, far, &m, &err), LAUNCH_GO);
+    EQ(launch_prepare_again(&opt, &plan, remote_machine, &m, &err), LAUNCH_GO);
     OK(plan.nprocs == 4 && plan.nodes[0].nprocs == 3 && plan.nodes[0].slots == 3);
     OK(!strcmp(plan.nodes[plan.procs[3].node].name, "localhost") && plan.apps[0].path);
     EQ(prepare("-hosts n1.invalid,n2.invalid -map-by ppr:1:l2cache prog"), LAUNCH_GO);
-    EQ(launch_prepare_again(&opt, &plan, far, &m, &err), LAUNCH_REFUSED);
+    EQ(launch_prepare_again(&opt, &plan, remote_machine, &m, &err), LAUNCH_REFUSED);
     OK_F(!strcmp(err.text, "-map-by ppr: node n1.invalid has no l2cache"), "%s", err.text);
     EQ(prepare("-hosts n1.invalid:2 -rank-by package -stdin 7 prog"), LAUNCH_GO);
     OK(opt.scouting);
-    EQ(launch_prepare_again(&opt, &plan, far, &m, &err), LAUNCH_USAGE);
+    EQ(launch_prepare_again(&opt, &plan, remote_machine, &m, &err), LAUNCH_USAGE);
     arena_free(&a);
 }
 

@@ -43,7 +43,7 @@ int ranking_parse(const char *text, struct ranking_spec *spec_p, struct errmsg *
         s.how = RANK_BY_NODE;
     else if (topo_kind_find(word, &s.object)) {
         s.how = RANK_BY_OBJECT;
-        s.object_said = true;
+        s.object_given = true;
         if (rest.len)
             rc = read_modifier(rest, &s);
         rest = SLICE_NULL;

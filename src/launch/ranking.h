@@ -35,7 +35,7 @@ enum ranking_how {
 
 struct ranking_spec {
     enum ranking_how how;
-    bool object_said;
+    bool object_given;
     enum topo_kind object;
 };
 

@@ -36,7 +36,7 @@ static void make_machine(struct arena *a, const char *text, struct bind_machine 
         cpus_add(m->allowed, cpu);
 }
 
-static struct bind_machine *far(void *arg, const char *node)
+static struct bind_machine *remote_machine(void *arg, const char *node)
 {
     struct machines *m = arg;
 
@@ -78,9 +78,9 @@ static int place(struct world *w, const struct job *j, const struct host_list *h
         rc = mapping_place(p, &req, &node_hosts, &w->err);
     if (rc == 0)
         rc = binding_nodes(&w->binding, p, node_hosts, &w->err);
-    if (rc == 0 && ranking_needs_places(&spec) && (spec.object_said || w->map.object_said))
-        rc = binding_places(&w->binding, p, spec.object_said ? spec.object : w->map.object, &places,
-                            &w->err);
+    if (rc == 0 && ranking_needs_places(&spec) && (spec.object_given || w->map.object_given))
+        rc = binding_places(&w->binding, p, spec.object_given ? spec.object : w->map.object,
+                            &places, &w->err);
     if (rc == 0)
         rc = ranking_apply(p, spec.how, places, &turns);
     if (rc == 0)
@@ -100,7 +100,7 @@ static void begin(struct world *w, const struct job *j, struct host_list *hosts)
     hosts_parse_list(&w->machines.arena, hosts, slice_str(j->hosts), &w->err);
     mapping_parse(j->map_by, &w->map, &w->err);
     binding_init(&w->binding, j->bind_to, &w->map, &w->err);
-    w->binding.far = far;
+    w->binding.remote_machine = remote_machine;
     w->binding.arg = &w->machines;
 }
 

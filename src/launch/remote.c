@@ -181,9 +181,10 @@ static void begin(struct remote *f)
 
 static void maybe_begin(struct remote *f)
 {
-    bool told = !f->opt->scouting || f->ntold == f->boot.count - 1;
+    bool complete = !f->opt->scouting || f->nreported == f->boot.count - 1;
 
-    if (node_state(f->node) != LAUNCHER_STATE_RAISING || serving(f) != f->boot.count - 1 || !told)
+    if (node_state(f->node) != LAUNCHER_STATE_RAISING || serving(f) != f->boot.count - 1 ||
+        !complete)
         return;
     node_event(f->node, LAUNCHER_EVENT_READY);
     begin(f);
@@ -206,7 +207,7 @@ static void on_near(void *arg, uint32_t position)
 }
 
 /* Nodes that do not come up end the launch: the job has been placed on all of them. */
-static void tell_failed(struct remote *f)
+static void print_failed(struct remote *f)
 {
     struct buf out = BUF_NULL(64 << 20);
     struct slice rest;
@@ -227,7 +228,7 @@ static void tell_failed(struct remote *f)
 }
 
 /* Nodes that have been asked for long enough, and have not answered. */
-static void tell_silent(struct remote *f)
+static void print_silent(struct remote *f)
 {
     struct remote_exec_times t;
     uint64_t now = clock_now_ns();
@@ -248,8 +249,8 @@ static void all_failures(void *arg)
 
     if (node_event(f->node, LAUNCHER_EVENT_KNOWN) != LAUNCHER_ACTION_report_failures)
         return;
-    tell_failed(f);
-    tell_silent(f);
+    print_failed(f);
+    print_silent(f);
     node_give_up(f->node, REMOTE_EXIT_CODE);
 }
 
@@ -284,7 +285,7 @@ static void on_quit(void *arg, enum launcher_state before)
     timer_stop(&f->more);
     wipe_line(f);
     if (launcher_state_is_rising(before))
-        tell_failed(f);
+        print_failed(f);
     if (node_state(f->node) == LAUNCHER_STATE_ABANDONING)
         child_daemons_stop(&f->child_daemons);
 }
@@ -353,7 +354,7 @@ static void on_hardware(void *arg, uint32_t position, struct slice view, struct 
         fail(f, position, slice_str(line));
         return;
     }
-    f->ntold++;
+    f->nreported++;
     maybe_begin(f);
 }
 
@@ -471,7 +472,7 @@ static int start_daemons(struct remote *f, struct errmsg *err)
                                                      .port = f->opt->launcher_port,
                                                      .wireupd = f->opt->wireupd ? f->opt->wireupd
                                                                                 : wireupd,
-                                                     .wireupd_said = f->opt->wireupd != NULL },
+                                                     .wireupd_given = f->opt->wireupd != NULL },
                                            .envp = environ,
                                            .daemons = &f->cluster.daemons,
                                            .calls = { NULL, on_failed, on_remark },

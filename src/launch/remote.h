@@ -26,7 +26,7 @@ struct remote {
     struct buf last_view;           /* the last report of hardware, and its machine */
     struct bind_machine *last_machine;
     struct map by_name; /* ... and by name, when all have reported */
-    uint32_t ntold;
+    uint32_t nreported;
     struct node_failures failures;
     struct timer more; /* the launch has failed: waits until all failures are known */
     char host[256];

@@ -351,9 +351,9 @@ static int fit(struct spawn_plan *r)
 /* The first command's value of this key, or NULL. */
 static char *word_of_all(struct spawn_plan *r, const char *key)
 {
-    struct slice said = r->rq->ncommands ? spawn_info(&r->commands[0], key) : SLICE_NULL;
+    struct slice info = r->rq->ncommands ? spawn_info(&r->commands[0], key) : SLICE_NULL;
 
-    return said.len ? arena_str(&r->plan->arena, said) : NULL;
+    return info.len ? arena_str(&r->plan->arena, info) : NULL;
 }
 
 /* How ranks are distributed.  The binding is the parent's, so an object alone means the same as

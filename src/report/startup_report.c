@@ -37,7 +37,7 @@ void startup_report_ready(struct startup_report *r, uint32_t position, uint64_t 
 }
 
 /* A message was sent at `theirs` and arrived here at `ours`. */
-static void said(struct startup_node *n, uint64_t theirs, uint64_t ours)
+static void sent(struct startup_node *n, uint64_t theirs, uint64_t ours)
 {
     int64_t ahead = (int64_t)(theirs - ours);
 
@@ -45,7 +45,7 @@ static void said(struct startup_node *n, uint64_t theirs, uint64_t ours)
         n->least = ahead;
 }
 
-static void heard(struct startup_node *n, uint64_t theirs, uint64_t ours)
+static void received(struct startup_node *n, uint64_t theirs, uint64_t ours)
 {
     int64_t ahead = (int64_t)(theirs - ours);
 
@@ -62,11 +62,11 @@ bool startup_report_add(struct startup_report *r, uint32_t position, struct slic
     if (!n || !startup_part_read(part, &r->arena, &p))
         return false;
     n->part = p;
-    n->told = true;
+    n->has_part = true;
     if (position) {
-        said(n, p.linked, n->ready_ns);
-        said(n, p.now, now_ns);
-        heard(n, p.told, r->own.announced);
+        sent(n, p.linked, n->ready_ns);
+        sent(n, p.now, now_ns);
+        received(n, p.known, r->own.announced);
     }
     return true;
 }
@@ -196,7 +196,7 @@ static uint32_t exchange_of(const struct startup_report *r)
     uint32_t last = 0;
 
     for (uint32_t p = 0; p < r->count; p++) {
-        if (r->nodes[p].told && r->nodes[p].part.exchange > last)
+        if (r->nodes[p].has_part && r->nodes[p].part.exchange > last)
             last = r->nodes[p].part.exchange;
     }
     return last;
@@ -209,7 +209,7 @@ static void add_span(struct phase *f, const struct startup_report *r, enum start
     uint32_t which = of_exchange ? exchange_of(r) : 0;
 
     for (uint32_t p = 0; p < r->count; p++) {
-        if (r->nodes[p].told && (!of_exchange || r->nodes[p].part.exchange == which))
+        if (r->nodes[p].has_part && (!of_exchange || r->nodes[p].part.exchange == which))
             add(f, r, p, p, &r->nodes[p].part.spans[k]);
     }
 }
@@ -243,7 +243,7 @@ static void add_guests(struct phase *f, const struct startup_report *r, guest_fn
 {
     for (uint32_t p = 0; p < r->count; p++) {
         const struct startup_part *part = &r->nodes[p].part;
-        for (uint32_t i = 0; r->nodes[p].told && i < part->nguests; i++)
+        for (uint32_t i = 0; r->nodes[p].has_part && i < part->nguests; i++)
             fn(f, r, p, &part->guests[i]);
     }
 }
@@ -252,7 +252,7 @@ static void add_guests(struct phase *f, const struct startup_report *r, guest_fn
 static void add_ways(struct phase *f, const struct startup_report *r)
 {
     for (uint32_t p = 1; p < r->count; p++) {
-        if (r->nodes[p].told && is_set(&r->nodes[p]))
+        if (r->nodes[p].has_part && is_set(&r->nodes[p]))
             add_one(f, r, 0, p, r->own.announced, r->own.announced + slack(&r->nodes[p]));
     }
 }
@@ -282,7 +282,7 @@ static const char *name_of(const struct writer *w, uint32_t node)
     return name ? name : node == 0 && w->r->here ? w->r->here : "?";
 }
 
-static void say_who(struct writer *w, struct who who)
+static void print_who(struct writer *w, struct who who)
 {
     bool alone = w->r->nnodes < 2;
 
@@ -329,8 +329,8 @@ static void end_row(struct writer *w)
 }
 
 /* Of the launcher alone. */
-static void say_own(struct writer *w, const char *title, const char *name, uint64_t begun,
-                    uint64_t ended)
+static void print_own(struct writer *w, const char *title, const char *name, uint64_t begun,
+                      uint64_t ended)
 {
     if (!begun || ended < begun)
         return;
@@ -353,14 +353,14 @@ static void text_durations(struct writer *w, const struct phase *f, uint64_t all
 {
     buf_printf(w->out, " %10.4f %10.4f %10.4f  ", lasted(f->shortest), lasted(f->median),
                lasted(f->longest));
-    say_who(w, f->who_longest);
+    print_who(w, f->who_longest);
     if (all && f->count != all)
         buf_printf(w->out, " (%llu of %llu)", (unsigned long long)f->count,
                    (unsigned long long)all);
 }
 
 /* all: the expected number. */
-static void say_phase(struct writer *w, struct phase *f, uint64_t all)
+static void print_phase(struct writer *w, struct phase *f, uint64_t all)
 {
     find_median(f);
     if (f->count) {
@@ -377,21 +377,21 @@ static void say_phase(struct writer *w, struct phase *f, uint64_t all)
     f->medians = NULL;
 }
 
-static void say_guests(struct writer *w, const char *title, const char *name, guest_fn *fn)
+static void print_guests(struct writer *w, const char *title, const char *name, guest_fn *fn)
 {
     struct phase f = { .title = title, .name = name };
 
     add_guests(&f, w->r, fn);
-    say_phase(w, &f, 0);
+    print_phase(w, &f, 0);
 }
 
-static void say_span(struct writer *w, const char *title, const char *name, enum startup_span k,
-                     uint64_t all)
+static void print_span(struct writer *w, const char *title, const char *name, enum startup_span k,
+                       uint64_t all)
 {
     struct phase f = { .title = title, .name = name };
 
     add_span(&f, w->r, k);
-    say_phase(w, &f, all);
+    print_phase(w, &f, all);
 }
 
 /* ---- the reports ----------------------------------------------------------------------------- */
@@ -405,36 +405,36 @@ static uint64_t last_ready(const struct startup_report *r)
     return last;
 }
 
-static void say_daemons(struct writer *w)
+static void print_daemons(struct writer *w)
 {
     struct phase ways = { .title = "  .. there, at most", .name = "job_there" };
 
-    say_guests(w, "daemon asked for .. runs", "daemon_runs", guest_runs);
-    say_guests(w, "  .. linked", "daemon_linked", guest_links);
-    say_guests(w, "daemon asked for .. linked", "daemon_up", guest_all);
-    say_own(w, "all linked .. job sent", "job_sent", last_ready(w->r), w->r->own.announced);
+    print_guests(w, "daemon asked for .. runs", "daemon_runs", guest_runs);
+    print_guests(w, "  .. linked", "daemon_linked", guest_links);
+    print_guests(w, "daemon asked for .. linked", "daemon_up", guest_all);
+    print_own(w, "all linked .. job sent", "job_sent", last_ready(w->r), w->r->own.announced);
     add_ways(&ways, w->r);
-    say_phase(w, &ways, 0);
+    print_phase(w, &ways, 0);
 }
 
-static void say_phases(struct writer *w)
+static void print_phases(struct writer *w)
 {
     const struct startup_own *o = &w->r->own;
     uint64_t n = w->r->nprocs;
 
-    say_own(w, "arguments and placement", "arguments", o->begun, o->planned);
-    say_own(w, "launcher", "launcher", o->planned, o->open);
-    say_daemons(w);
-    say_span(w, "job there .. processes started", "processes_started", SPAN_SPAWN, 0);
-    say_span(w, "process started .. its init", "init", SPAN_PROGRAM, n);
+    print_own(w, "arguments and placement", "arguments", o->begun, o->planned);
+    print_own(w, "launcher", "launcher", o->planned, o->open);
+    print_daemons(w);
+    print_span(w, "job there .. processes started", "processes_started", SPAN_SPAWN, 0);
+    print_span(w, "process started .. its init", "init", SPAN_PROGRAM, n);
     if (exchange_of(w->r) > 1) {
-        say_span(w, "  .. first fence", "first_entered", SPAN_FIRST, n);
-        say_span(w, "first fence .. left", "first_left", SPAN_FIRST_LEFT, n);
+        print_span(w, "  .. first fence", "first_entered", SPAN_FIRST, n);
+        print_span(w, "first fence .. left", "first_left", SPAN_FIRST_LEFT, n);
     }
-    say_span(w, "  .. last put or commit", "put", SPAN_PUT, n);
-    say_span(w, exchange_of(w->r) > 1 ? "  .. its fence" : "  .. first fence", "fence_entered",
-             SPAN_ENTER, n);
-    say_span(w, "fence .. left", "fence_left", SPAN_FENCE, n);
+    print_span(w, "  .. last put or commit", "put", SPAN_PUT, n);
+    print_span(w, exchange_of(w->r) > 1 ? "  .. its fence" : "  .. first fence", "fence_entered",
+               SPAN_ENTER, n);
+    print_span(w, "fence .. left", "fence_left", SPAN_FENCE, n);
 }
 
 /* All processes have put something, and the same fence has brought it to all. */
@@ -445,7 +445,7 @@ bool startup_report_is_over(const struct startup_report *r)
 
     for (uint32_t p = 0; p < r->count; p++) {
         const struct startup_part *part = &r->nodes[p].part;
-        if (!r->nodes[p].told)
+        if (!r->nodes[p].has_part)
             continue;
         put += part->put;
         if (part->spans[SPAN_FENCE].count && part->exchange != which)
@@ -459,7 +459,7 @@ static uint64_t bytes_of(const struct startup_report *r)
     uint64_t n = 0;
 
     for (uint32_t p = 0; p < r->count; p++)
-        n += r->nodes[p].told ? r->nodes[p].part.bytes : 0;
+        n += r->nodes[p].has_part ? r->nodes[p].part.bytes : 0;
     return n;
 }
 
@@ -468,7 +468,7 @@ static uint64_t exchanged_of(const struct startup_report *r)
     uint64_t n = 0;
 
     for (uint32_t p = 0; p < r->count; p++)
-        n += r->nodes[p].told ? r->nodes[p].part.exchanged : 0;
+        n += r->nodes[p].has_part ? r->nodes[p].part.exchanged : 0;
     return n;
 }
 
@@ -478,19 +478,19 @@ static uint64_t fences_of(const struct startup_report *r)
     uint64_t n = 0;
 
     for (uint32_t p = 0; p < r->count; p++) {
-        if (r->nodes[p].told && r->nodes[p].part.fences > n)
+        if (r->nodes[p].has_part && r->nodes[p].part.fences > n)
             n = r->nodes[p].part.fences;
     }
     return n;
 }
 
-static void say_clocks(struct writer *w)
+static void print_clocks(struct writer *w)
 {
     uint64_t worst = 0;
     uint32_t who = 0;
 
     for (uint32_t p = 1; p < w->r->count; p++) {
-        if (w->r->nodes[p].told && (who == 0 || slack(&w->r->nodes[p]) / 2 > worst)) {
+        if (w->r->nodes[p].has_part && (who == 0 || slack(&w->r->nodes[p]) / 2 > worst)) {
             worst = slack(&w->r->nodes[p]) / 2;
             who = p;
         }
@@ -512,7 +512,7 @@ static void json_silent(struct writer *w)
     bool begun = false;
 
     for (uint32_t p = 1; p < w->r->count; p++) {
-        if (w->r->nodes[p].told)
+        if (w->r->nodes[p].has_part)
             continue;
         if (!begun)
             json_array(w->json, "silent");
@@ -528,7 +528,7 @@ static void text_silent(struct writer *w)
     uint32_t n = 0;
 
     for (uint32_t p = 1; p < w->r->count; p++) {
-        if (w->r->nodes[p].told || n++ >= SILENT_MAX)
+        if (w->r->nodes[p].has_part || n++ >= SILENT_MAX)
             continue;
         buf_str(w->out, n == 1 ? "no word of it from " : ", ");
         buf_str(w->out, name_of(w, p));
@@ -540,7 +540,7 @@ static void text_silent(struct writer *w)
 }
 
 /* The process that all have waited for. */
-static void say_fence(struct writer *w, const struct phase *in, const struct phase *f)
+static void print_fence(struct writer *w, const struct phase *in, const struct phase *f)
 {
     if (in->count == 0 || f->count == 0)
         return;
@@ -550,9 +550,9 @@ static void say_fence(struct writer *w, const struct phase *in, const struct pha
         return;
     }
     buf_str(w->out, "last into that fence: ");
-    say_who(w, in->who_last);
+    print_who(w, in->who_last);
     buf_printf(w->out, ", at %.4f; longest in it: ", seconds(w, in->ended));
-    say_who(w, f->who_longest);
+    print_who(w, f->who_longest);
     buf_printf(w->out, ", %.4f s\n", lasted(f->longest));
 }
 
@@ -600,10 +600,10 @@ static void json_start(struct writer *w, const struct phase *in, const struct ph
     json_init(w->json, w->out);
     json_title(w, fence);
     json_array(w->json, "phases");
-    say_phases(w);
+    print_phases(w);
     json_array_end(w->json);
-    say_fence(w, in, fence);
-    say_clocks(w);
+    print_fence(w, in, fence);
+    print_clocks(w);
     json_silent(w);
     json_report_done(w->json);
 }
@@ -612,9 +612,9 @@ static void text_start(struct writer *w, const struct phase *in, const struct ph
 {
     text_title(w, fence);
     text_head(w);
-    say_phases(w);
-    say_fence(w, in, fence);
-    say_clocks(w);
+    print_phases(w);
+    print_fence(w, in, fence);
+    print_clocks(w);
     text_silent(w);
 }
 
@@ -634,14 +634,14 @@ void startup_report_start(const struct startup_report *r, bool json, struct buf 
     free(fence.medians);
 }
 
-static void say_end_phases(struct writer *w)
+static void print_end_phases(struct writer *w)
 {
     const struct startup_own *o = &w->r->own;
 
-    say_span(w, "finalize .. process gone", "process_gone", SPAN_END, w->r->nprocs);
-    say_own(w, "processes gone .. daemons gone", "daemons_gone", o->ended, o->daemons_ended);
-    say_own(w, "  .. launcher gone", "launcher_gone",
-            o->daemons_ended ? o->daemons_ended : o->ended, o->gone);
+    print_span(w, "finalize .. process gone", "process_gone", SPAN_END, w->r->nprocs);
+    print_own(w, "processes gone .. daemons gone", "daemons_gone", o->ended, o->daemons_ended);
+    print_own(w, "  .. launcher gone", "launcher_gone",
+              o->daemons_ended ? o->daemons_ended : o->ended, o->gone);
 }
 
 static void json_end(struct writer *w)
@@ -651,7 +651,7 @@ static void json_end(struct writer *w)
     json_object(w->json, "end");
     json_decimal(w->json, "seconds", seconds(w, (int64_t)w->r->own.gone), 6);
     json_array(w->json, "phases");
-    say_end_phases(w);
+    print_end_phases(w);
     json_array_end(w->json);
     json_u64(w->json, "fences", fences_of(w->r));
     json_u64(w->json, "bytes", bytes_of(w->r));
@@ -664,7 +664,7 @@ static void text_end(struct writer *w)
     buf_printf(w->out, "end: %.4f s after the start of the launcher\n",
                seconds(w, (int64_t)w->r->own.gone));
     text_head(w);
-    say_end_phases(w);
+    print_end_phases(w);
     buf_printf(w->out, "fences of all: %llu; put: %llu bytes\n",
                (unsigned long long)fences_of(w->r), (unsigned long long)bytes_of(w->r));
     text_silent(w);

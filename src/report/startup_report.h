@@ -15,7 +15,7 @@
 /* What is known of one node; its clock is ahead of this one's by something from `least` to `most`.
  */
 struct startup_node {
-    bool told; /* its part has arrived */
+    bool has_part; /* its part has arrived */
     uint64_t ready_ns;
     int64_t least, most;
     struct startup_part part;

@@ -67,20 +67,20 @@ static void start(struct world *w, uint32_t rank, uint64_t at_ms)
 static bool fence(struct world *w, const unsigned put[RANKS], const unsigned in[RANKS],
                   unsigned end)
 {
-    bool told = false;
+    bool known = false;
 
     for (uint32_t r = 0; r < RANKS; r++) {
         char key[] = "card-0";
         key[5] = (char)('0' + r);
         if (put[r])
             ask(w, r, put[r], REQUEST_WITH(put, .key = slice_str(key), .value = SLICE("1234")));
-        told = told || startup_look(&w->startup, w->job, put[r] * MS);
+        known = known || startup_look(&w->startup, w->job, put[r] * MS);
     }
     for (uint32_t r = 0; r < RANKS; r++) {
         ask(w, r, in[r], (struct request){ .kind = REQ_fence });
-        told = startup_look(&w->startup, w->job, end * MS) || told;
+        known = startup_look(&w->startup, w->job, end * MS) || known;
     }
-    return told;
+    return known;
 }
 
 static const unsigned nothing[RANKS];
@@ -88,7 +88,7 @@ static const unsigned nothing[RANKS];
 static void begin(struct world *w)
 {
     open_world(w);
-    w->startup.told_ns = 1000 * MS;
+    w->startup.known_ns = 1000 * MS;
     for (uint32_t r = 0; r < RANKS; r++) {
         start(w, r, 1001 + r);
         ask(w, r, r == 2 ? 1503 : 1011 + r, (struct request){ .kind = REQ_attach });
@@ -203,7 +203,7 @@ static void test_bytes(void)
 {
     struct startup_guest guests[] = { { 3, 10, 20, 30 }, { 4, 11, 0, 31 } };
     struct startup_part p = { .linked = 7,
-                              .told = 8,
+                              .known = 8,
                               .now = UINT64_C(1) << 59,
                               .bytes = UINT64_MAX,
                               .exchanged = 5,
@@ -221,7 +221,8 @@ static void test_bytes(void)
     p.spans[SPAN_FENCE] = (struct startup_times){ 2, 1, 9, 3, 4, 5, STARTUP_NODE, 7, 8 };
     startup_part_write(&p, &out);
     OK(buf_ok(&out) && startup_part_read(buf_slice(&out), &a, &q));
-    OK(q.linked == 7 && q.told == 8 && q.now == p.now && q.bytes == UINT64_MAX && q.exchanged == 5);
+    OK(q.linked == 7 && q.known == 8 && q.now == p.now && q.bytes == UINT64_MAX &&
+       q.exchanged == 5);
     OK(q.fences == 2 && q.exchange == 1 && q.put == 4 && q.ended && q.nguests == 2);
     OK(!memcmp(q.guests, guests, sizeof guests) && !memcmp(q.spans, p.spans, sizeof p.spans));
     for (size_t n = 0; n < buf_len(&out); n++)
@@ -246,7 +247,7 @@ static void test_bytes(void)
 /* ---- the report ------------------------------------------------------------------------------ */
 
 /* One node's part, by a clock that is ahead by that many ms. */
-struct told {
+struct known {
     uint32_t position;
     int64_t ahead;
     unsigned linked, there, now; /* by the launcher's clock */
@@ -255,12 +256,12 @@ struct told {
     struct startup_guest guest;  /* by the launcher's clock, in ms; position 0: none */
 };
 
-static uint64_t at(const struct told *t, unsigned ms)
+static uint64_t at(const struct known *t, unsigned ms)
 {
     return (uint64_t)((int64_t)ms + t->ahead) * MS;
 }
 
-static struct startup_times pair(const struct told *t, unsigned begun, unsigned first,
+static struct startup_times pair(const struct known *t, unsigned begun, unsigned first,
                                  unsigned second)
 {
     return (struct startup_times){ .count = 2,
@@ -274,12 +275,12 @@ static struct startup_times pair(const struct told *t, unsigned begun, unsigned 
                                    .who_last = t->rank + 1 };
 }
 
-static bool tell(struct startup_report *r, const struct told *t, unsigned heard)
+static bool add_parts(struct startup_report *r, const struct known *t, unsigned nparts)
 {
     struct startup_guest g = { t->guest.position, at(t, (unsigned)t->guest.asked),
                                at(t, (unsigned)t->guest.runs), at(t, (unsigned)t->guest.up) };
     struct startup_part p = { .linked = t->linked ? at(t, t->linked) : 0,
-                              .told = at(t, t->there),
+                              .known = at(t, t->there),
                               .now = at(t, t->now),
                               .bytes = 50,
                               .exchanged = 30,
@@ -299,7 +300,7 @@ static bool tell(struct startup_report *r, const struct told *t, unsigned heard)
     p.spans[SPAN_ENTER] = pair(t, t->there + 3 + t->init, 1, t->slow - t->init);
     p.spans[SPAN_FENCE] = pair(t, t->there + 4 + t->init, 1, 3);
     startup_part_write(&p, &out);
-    good = startup_report_add(r, t->position, buf_slice(&out), heard * MS);
+    good = startup_report_add(r, t->position, buf_slice(&out), nparts * MS);
     buf_free(&out);
     return good;
 }
@@ -318,7 +319,7 @@ static void open_report(struct startup_report *r)
 }
 
 /* n1's clock is three hours ahead, that of n2, which n1 has started, is nearly at 0. */
-static const struct told all[] = {
+static const struct known all[] = {
     { 0, 0, 0, 200, 400, 0, 10, 20, { 1, 105, 115, 120 } },
     { 1, 10800000, 120, 202, 420, 2, 11, 150, { 2, 121, 190, 195 } },
     { 2, -50, 194, 203, 410, 4, 9, 12, { 0 } },
@@ -360,7 +361,7 @@ static void test_report(void)
     startup_report_ready(&r, 2, 196 * MS);
     for (int i = 0; i < 3; i++) {
         OK(!startup_report_is_over(&r));
-        OK(tell(&r, &all[i], all[i].now + 2));
+        OK(add_parts(&r, &all[i], all[i].now + 2));
     }
     OK(startup_report_is_over(&r));
     text = report(&r, false);
@@ -399,9 +400,9 @@ static void test_lost(void)
     struct buf out = BUF_NULL(1 << 16);
 
     open_report(&r);
-    OK(tell(&r, &all[0], 401));
+    OK(add_parts(&r, &all[0], 401));
     OK(!startup_report_add(&r, 1, SLICE("\377\377"), 5));
-    OK(!tell(&r, &(struct told){ .position = 3 }, 5));
+    OK(!add_parts(&r, &(struct known){ .position = 3 }, 5));
     has(report(&r, false), "rank 1 on top (2 of 6)\n");
     has(report(&r, false), "no word of it from n1, n2\n");
     has(report(&r, true), ",\"silent\":[\"n1\",\"n2\"]}}\n");
@@ -423,7 +424,7 @@ static void test_nonsense(void)
     struct buf good = BUF_NULL(1 << 16), out = BUF_NULL(1 << 20);
     struct startup_guest g = { 2, 3, 4, 5 };
     struct startup_part p = {
-        .linked = 1, .told = 2, .now = 3, .exchange = 1, .nguests = 1, .guests = &g
+        .linked = 1, .known = 2, .now = 3, .exchange = 1, .nguests = 1, .guests = &g
     };
     uint32_t x = 1, taken = 0;
 

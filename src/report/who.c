@@ -32,7 +32,7 @@ static double seconds(uint64_t from, uint64_t to)
 
 static const char *machine_state(const struct writer *w, const struct proc *p)
 {
-    const char *s = p->told_state;
+    const char *s = p->reported_state;
 
     if (!s && w->o->machine_state && p->pid && p->state != PROC_STATE_GONE)
         s = w->o->machine_state(w->o->arg, p->pid);
@@ -172,13 +172,13 @@ static void one_proc(struct writer *w, const struct job *j, uint32_t rank)
 
 static void each_missing(struct writer *w, const struct job *j, const struct collective *c)
 {
-    uint32_t told = 0, rank;
+    uint32_t shown = 0, rank;
 
-    for (uint32_t i = 0; i < c->group->count && told < WHO_DETAILS_MAX; i++) {
+    for (uint32_t i = 0; i < c->group->count && shown < WHO_DETAILS_MAX; i++) {
         const struct job *job = whose(w, j, collective_member(c->group, i), &rank);
         if (collective_is_here(c, i) || !job)
             continue;
-        told++;
+        shown++;
         one_proc(w, job, rank);
     }
 }
@@ -400,14 +400,14 @@ static void dead_json(struct writer *w, const struct job *j, uint32_t rank)
 }
 
 static void each_dead(struct writer *w, const struct job *j,
-                      void (*tell)(struct writer *w, const struct job *j, uint32_t rank))
+                      void (*print)(struct writer *w, const struct job *j, uint32_t rank))
 {
-    uint32_t told = 0;
+    uint32_t shown = 0;
 
-    for (uint32_t r = 0; r < j->plan.nprocs && told < WHO_DETAILS_MAX; r++) {
+    for (uint32_t r = 0; r < j->plan.nprocs && shown < WHO_DETAILS_MAX; r++) {
         if (is_dead(&j->procs[r])) {
-            tell(w, j, r);
-            told++;
+            print(w, j, r);
+            shown++;
         }
     }
 }
@@ -455,7 +455,7 @@ static void job_json(struct writer *w, const struct job *j)
     json_object_end(w->json);
 }
 
-bool who_tells(uint32_t kind)
+bool who_knows(uint32_t kind)
 {
     return kind < REQ_KINDS && reasons[kind];
 }

@@ -35,6 +35,6 @@ int who_report(const struct core *c, const struct who_options *o, struct buf *ou
 
 /* Whether the report covers that job; and waiting requests of that kind. */
 bool who_wants(const struct job *j, struct slice which);
-bool who_tells(uint32_t kind);
+bool who_knows(uint32_t kind);
 
 #endif

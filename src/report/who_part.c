@@ -195,7 +195,7 @@ struct who_picture *who_picture_free(struct who_picture *p)
     return NULL;
 }
 
-static const char *told_state(void *arg, int pid)
+static const char *reported_state(void *arg, int pid)
 {
     (void)arg;
     (void)pid;
@@ -204,11 +204,11 @@ static const char *told_state(void *arg, int pid)
 
 int who_picture_report(const struct who_picture *p, const struct who_options *o, struct buf *out)
 {
-    struct who_options told = *o;
+    struct who_options options = *o;
 
-    told.now_ns = p->now_ns;
-    told.machine_state = told_state;
-    return who_report(&p->core, &told, out);
+    options.now_ns = p->now_ns;
+    options.machine_state = reported_state;
+    return who_report(&p->core, &options, out);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -268,7 +268,7 @@ static void read_proc(struct reader *r, struct job *j)
     p = &j->procs[rank];
     p->pid = pid;
     p->state = state;
-    p->told_state = kept(r, machine);
+    p->reported_state = kept(r, machine);
     p->last_word = kept(r, word);
     p->last_ns = since(r, ago);
 }
@@ -338,7 +338,7 @@ static void read_wait(struct reader *r)
     one.count = number(r, UINT64_MAX);
     one.since_ns = since(r, number(r, UINT64_MAX));
     one.name = text(r);
-    if (!r->bad && who_tells(one.kind))
+    if (!r->bad && who_knows(one.kind))
         pendings_add(&r->p->core.waits, &one);
 }
 

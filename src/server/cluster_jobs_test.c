@@ -10,14 +10,14 @@
 
 static const char INIT[] = "cmd=init pmi_version=1 pmi_subversion=1\n";
 
-static void say(struct cluster *c, uint32_t rank, const char *text)
+static void send_to(struct cluster *c, uint32_t rank, const char *text)
 {
-    cluster_say(c, 0, rank, slice_str(text));
+    cluster_write(c, 0, rank, slice_str(text));
 }
 
-static bool hears(struct cluster *c, uint32_t rank, const char *text)
+static bool receives(struct cluster *c, uint32_t rank, const char *text)
 {
-    const char *got = cluster_heard(c, 0, rank);
+    const char *got = cluster_received(c, 0, rank);
     bool same = !strcmp(got, text);
 
     if (!same)
@@ -25,13 +25,14 @@ static bool hears(struct cluster *c, uint32_t rank, const char *text)
     return same;
 }
 
-#define HEARS(c, rank, text) OK_F(hears(c, rank, text), "rank %d hears %s", (int)(rank), #text)
+#define RECEIVES(c, rank, text)                                                                    \
+    OK_F(receives(c, rank, text), "rank %d hears %s", (int)(rank), #text)
 
 static void init_all(struct cluster *c, uint32_t n)
 {
     for (uint32_t r = 0; r < n; r++) {
-        say(c, r, INIT);
-        cluster_heard(c, 0, r);
+        send_to(c, r, INIT);
+        cluster_received(c, 0, r);
     }
 }
 
@@ -45,23 +46,23 @@ static bool put_fence_get(struct cluster *c, uint32_t n, unsigned round)
     for (uint32_t r = 0; r < n; r++) {
         snprintf(text, sizeof text, "cmd=put kvsname=job0 key=k%u.%u value=card-of-%u-%u\n", round,
                  r, round, r);
-        say(c, r, text);
-        good = good && hears(c, r, "cmd=put_result rc=0 msg=success\n");
+        send_to(c, r, text);
+        good = good && receives(c, r, "cmd=put_result rc=0 msg=success\n");
     }
     for (uint32_t r = 0; r < n; r++) {
-        say(c, r, "cmd=barrier_in\n");
+        send_to(c, r, "cmd=barrier_in\n");
         if (r + 1 < n && buf_len(&c->peers[0][r]->out))
             good = false;
     }
     for (uint32_t r = 0; r < n; r++)
-        good = good && hears(c, r, "cmd=barrier_out rc=0\n");
+        good = good && receives(c, r, "cmd=barrier_out rc=0\n");
     for (uint32_t r = 0; r < n; r++) {
         uint32_t of = (r * 7 + 3) % n;
         snprintf(text, sizeof text, "cmd=get kvsname=job0 key=k%u.%u\n", round, of);
         snprintf(want, sizeof want, "cmd=get_result rc=0 msg=success value=card-of-%u-%u\n", round,
                  of);
-        say(c, r, text);
-        good = good && hears(c, r, want);
+        send_to(c, r, text);
+        good = good && receives(c, r, want);
     }
     return good;
 }
@@ -79,12 +80,12 @@ static void test_sixty_four(uint32_t nodes, bool cyclic)
     EQ(c.contributions, 2 * nodes);
     before = c.bytes;
     for (uint32_t r = 0; r < 64; r++)
-        say(&c, r, "cmd=barrier_in\n");
+        send_to(&c, r, "cmd=barrier_in\n");
     OK_F(c.bytes == before, "a barrier with nothing new carries no data");
     for (uint32_t r = 0; r < 64; r++) {
-        cluster_heard(&c, 0, r);
-        say(&c, r, "cmd=finalize\n");
-        cluster_heard(&c, 0, r);
+        cluster_received(&c, 0, r);
+        send_to(&c, r, "cmd=finalize\n");
+        cluster_received(&c, 0, r);
     }
     for (uint32_t r = 0; r < 64; r++) {
         server_deliver(&cluster_of(&c, 0, r)->server,
@@ -105,37 +106,37 @@ static void test_groups(void)
     cluster_open(&c, 4, 3);
     cluster_job(&c, 8, true, false); /* ranks 0 and 4 on node 0, 1 and 5 on node 1 ... */
     init_all(&c, 8);
-    say(&c, 0, "cmd=barrier_in group=0,4:1\n");
-    say(&c, 4, "cmd=barrier_in group=0,4:1\n");
-    HEARS(&c, 0, "cmd=barrier_out rc=0 tag=1\n");
-    HEARS(&c, 4, "cmd=barrier_out rc=0 tag=1\n");
-    say(&c, 1, "cmd=barrier_in group=NODE:2\n");
-    say(&c, 5, "cmd=barrier_in group=NODE:2\n");
-    HEARS(&c, 1, "cmd=barrier_out rc=0 tag=2\n");
+    send_to(&c, 0, "cmd=barrier_in group=0,4:1\n");
+    send_to(&c, 4, "cmd=barrier_in group=0,4:1\n");
+    RECEIVES(&c, 0, "cmd=barrier_out rc=0 tag=1\n");
+    RECEIVES(&c, 4, "cmd=barrier_out rc=0 tag=1\n");
+    send_to(&c, 1, "cmd=barrier_in group=NODE:2\n");
+    send_to(&c, 5, "cmd=barrier_in group=NODE:2\n");
+    RECEIVES(&c, 1, "cmd=barrier_out rc=0 tag=2\n");
     EQ(c.contributions, 0);
-    say(&c, 0, "cmd=put kvsname=job0 key=secret value=x\n");
-    cluster_heard(&c, 0, 0);
+    send_to(&c, 0, "cmd=put kvsname=job0 key=secret value=x\n");
+    cluster_received(&c, 0, 0);
     for (int i = 0; i < 5; i++) { /* the same name again and again */
-        say(&c, 0, "cmd=barrier_in group=0,1,4:9\n");
-        say(&c, 1, "cmd=barrier_in group=0,1,4:9\n");
+        send_to(&c, 0, "cmd=barrier_in group=0,1,4:9\n");
+        send_to(&c, 1, "cmd=barrier_in group=0,1,4:9\n");
         OK(buf_len(&c.peers[0][0]->out) == 0);
-        say(&c, 4, "cmd=barrier_in group=0,1,4:9\n");
-        HEARS(&c, 0, "cmd=barrier_out rc=0 tag=9\n");
-        HEARS(&c, 4, "cmd=barrier_out rc=0 tag=9\n");
-        cluster_heard(&c, 0, 1);
+        send_to(&c, 4, "cmd=barrier_in group=0,1,4:9\n");
+        RECEIVES(&c, 0, "cmd=barrier_out rc=0 tag=9\n");
+        RECEIVES(&c, 4, "cmd=barrier_out rc=0 tag=9\n");
+        cluster_received(&c, 0, 1);
     }
-    cluster_heard(&c, 0, 5);
+    cluster_received(&c, 0, 5);
     EQ(c.contributions, 10);
     OK(c.nodes[0].jobs[0]->colls.groups.count == 1);
-    say(&c, 5, "cmd=get kvsname=job0 key=secret\n");
-    HEARS(&c, 5, "cmd=get_result rc=0 msg=success value=x\n"); /* it shares a node with rank 1 */
-    say(&c, 2, "cmd=get kvsname=job0 key=secret\n");
-    HEARS(&c, 2, "cmd=get_result rc=-1 msg=not_found\n");
+    send_to(&c, 5, "cmd=get kvsname=job0 key=secret\n");
+    RECEIVES(&c, 5, "cmd=get_result rc=0 msg=success value=x\n"); /* it shares a node with rank 1 */
+    send_to(&c, 2, "cmd=get kvsname=job0 key=secret\n");
+    RECEIVES(&c, 2, "cmd=get_result rc=-1 msg=not_found\n");
     for (uint32_t r = 0; r < 8; r++)
-        say(&c, r, "cmd=barrier_in\n");
-    cluster_heard(&c, 0, 2);
-    say(&c, 2, "cmd=get kvsname=job0 key=secret\n");
-    HEARS(&c, 2, "cmd=get_result rc=0 msg=success value=x\n");
+        send_to(&c, r, "cmd=barrier_in\n");
+    cluster_received(&c, 0, 2);
+    send_to(&c, 2, "cmd=get kvsname=job0 key=secret\n");
+    RECEIVES(&c, 2, "cmd=get_result rc=0 msg=success value=x\n");
     cluster_close(&c);
 }
 
@@ -147,32 +148,32 @@ static void test_spaces(void)
     cluster_open(&c, 2, 1);
     cluster_job(&c, 2, false, false);
     init_all(&c, 2);
-    say(&c, 0, "cmd=create_kvs\n");
-    HEARS(&c, 0, "cmd=newkvs rc=0 kvsname=job0.0.1\n");
-    say(&c, 0, "cmd=put kvsname=job0.0.1 key=a value=1\n");
-    say(&c, 0, "cmd=put kvsname=job0 key=both value=zero\n");
-    say(&c, 1, "cmd=put kvsname=job0 key=both value=one\n");
-    cluster_heard(&c, 0, 0);
-    HEARS(&c, 1, "cmd=put_result rc=0 msg=success\n");
-    say(&c, 0, "cmd=barrier_in\n");
-    say(&c, 1, "cmd=barrier_in\n");
-    cluster_heard(&c, 0, 0);
-    cluster_heard(&c, 0, 1);
-    say(&c, 1, "cmd=get kvsname=job0.0.1 key=a\n");
-    HEARS(&c, 1, "cmd=get_result rc=0 msg=success value=1\n");
+    send_to(&c, 0, "cmd=create_kvs\n");
+    RECEIVES(&c, 0, "cmd=newkvs rc=0 kvsname=job0.0.1\n");
+    send_to(&c, 0, "cmd=put kvsname=job0.0.1 key=a value=1\n");
+    send_to(&c, 0, "cmd=put kvsname=job0 key=both value=zero\n");
+    send_to(&c, 1, "cmd=put kvsname=job0 key=both value=one\n");
+    cluster_received(&c, 0, 0);
+    RECEIVES(&c, 1, "cmd=put_result rc=0 msg=success\n");
+    send_to(&c, 0, "cmd=barrier_in\n");
+    send_to(&c, 1, "cmd=barrier_in\n");
+    cluster_received(&c, 0, 0);
+    cluster_received(&c, 0, 1);
+    send_to(&c, 1, "cmd=get kvsname=job0.0.1 key=a\n");
+    RECEIVES(&c, 1, "cmd=get_result rc=0 msg=success value=1\n");
     for (uint32_t r = 0; r < 2; r++) {
-        say(&c, r, "cmd=get kvsname=job0 key=both\n");
-        HEARS(&c, r, "cmd=get_result rc=0 msg=success value=zero\n");
+        send_to(&c, r, "cmd=get kvsname=job0 key=both\n");
+        RECEIVES(&c, r, "cmd=get_result rc=0 msg=success value=zero\n");
     }
     /* A destroyed space is gone everywhere, whichever node has made it. */
-    say(&c, 1, "cmd=destroy_kvs kvsname=job0.0.1\n");
-    HEARS(&c, 1, "cmd=kvs_destroyed rc=0\n");
+    send_to(&c, 1, "cmd=destroy_kvs kvsname=job0.0.1\n");
+    RECEIVES(&c, 1, "cmd=kvs_destroyed rc=0\n");
     for (uint32_t r = 0; r < 2; r++) {
-        say(&c, r, "cmd=put kvsname=job0.0.1 key=b value=2\n");
-        HEARS(&c, r, "cmd=put_result rc=-1 msg=not_found\n");
+        send_to(&c, r, "cmd=put kvsname=job0.0.1 key=b value=2\n");
+        RECEIVES(&c, r, "cmd=put_result rc=-1 msg=not_found\n");
     }
-    say(&c, 0, "cmd=destroy_kvs kvsname=job0.0.1\n");
-    HEARS(&c, 0, "cmd=kvs_destroyed rc=-1\n");
+    send_to(&c, 0, "cmd=destroy_kvs kvsname=job0.0.1\n");
+    RECEIVES(&c, 0, "cmd=kvs_destroyed rc=-1\n");
     cluster_close(&c);
 }
 
@@ -185,29 +186,29 @@ static void test_names(void)
     cluster_open(&c, 3, 5);
     cluster_job(&c, 3, false, false);
     init_all(&c, 3);
-    say(&c, 2, "cmd=publish_name service=svc port=here\n");
-    HEARS(&c, 2, "cmd=publish_result info=ok rc=0 msg=success\n");
+    send_to(&c, 2, "cmd=publish_name service=svc port=here\n");
+    RECEIVES(&c, 2, "cmd=publish_result info=ok rc=0 msg=success\n");
     for (uint32_t r = 0; r < 3; r++) {
-        say(&c, r, "cmd=lookup_name service=svc\n");
-        HEARS(&c, r, "cmd=lookup_result info=ok rc=0 msg=success port=here\n");
+        send_to(&c, r, "cmd=lookup_name service=svc\n");
+        RECEIVES(&c, r, "cmd=lookup_result info=ok rc=0 msg=success port=here\n");
     }
-    say(&c, 1, "cmd=publish_name service=svc port=there\n");
-    HEARS(&c, 1, "cmd=publish_result info=fail rc=1 msg=already_present\n");
-    say(&c, 1, "cmd=unpublish_name service=svc\n");
-    HEARS(&c, 1, "cmd=unpublish_result info=ok rc=0 msg=success\n");
-    say(&c, 0, "cmd=lookup_name service=svc\n");
-    HEARS(&c, 0, "cmd=lookup_result info=fail rc=1 msg=service_not_found\n");
+    send_to(&c, 1, "cmd=publish_name service=svc port=there\n");
+    RECEIVES(&c, 1, "cmd=publish_result info=fail rc=1 msg=already_present\n");
+    send_to(&c, 1, "cmd=unpublish_name service=svc\n");
+    RECEIVES(&c, 1, "cmd=unpublish_result info=ok rc=0 msg=success\n");
+    send_to(&c, 0, "cmd=lookup_name service=svc\n");
+    RECEIVES(&c, 0, "cmd=lookup_result info=fail rc=1 msg=service_not_found\n");
     cluster_close(&c);
 }
 
 /* ---- PMI-2: fence and ring ------------------------------------------------------------------- */
 
-static void say2(struct cluster *c, uint32_t rank, const char *text)
+static void send2(struct cluster *c, uint32_t rank, const char *text)
 {
     char frame[512];
 
     snprintf(frame, sizeof frame, "%6zu%s", strlen(text), text);
-    say(c, rank, frame);
+    send_to(c, rank, frame);
 }
 
 static void test_pmi2(void)
@@ -220,22 +221,22 @@ static void test_pmi2(void)
     cluster_open(&c, NODES, 11);
     cluster_job(&c, N, true, false);
     for (uint32_t r = 0; r < N; r++) {
-        say(&c, r, "cmd=init pmi_version=2 pmi_subversion=0\n");
+        send_to(&c, r, "cmd=init pmi_version=2 pmi_subversion=0\n");
         snprintf(text, sizeof text, "cmd=fullinit;pmijobid=job0;pmirank=%u;threaded=FALSE;", r);
-        say2(&c, r, text);
-        cluster_heard(&c, 0, r);
+        send2(&c, r, text);
+        cluster_received(&c, 0, r);
     }
     for (uint32_t r = 0; r < N; r++) {
         snprintf(text, sizeof text, "cmd=kvs-put;key=k%u;value=v%u;", r, r);
-        say2(&c, r, text);
-        say2(&c, r, "cmd=kvs-fence;");
+        send2(&c, r, text);
+        send2(&c, r, "cmd=kvs-fence;");
     }
     for (uint32_t r = 0; r < N; r++) {
-        cluster_heard(&c, 0, r);
+        cluster_received(&c, 0, r);
         snprintf(text, sizeof text, "cmd=kvs-get;jobid=job0;srcid=-1;key=k%u;", (r + 1) % N);
-        say2(&c, r, text);
+        send2(&c, r, text);
         snprintf(text, sizeof text, "value=v%u;", (r + 1) % N);
-        good = good && strstr(cluster_heard(&c, 0, r), text);
+        good = good && strstr(cluster_received(&c, 0, r), text);
     }
     OK_F(good, "PMI-2: every rank finds its neighbour's value");
     good = true;
@@ -243,32 +244,32 @@ static void test_pmi2(void)
         for (uint32_t r = 0; r < N; r++) {
             snprintf(text, sizeof text, "cmd=ring;ring-count=1;ring-left=L%u.%u;ring-right=R%u.%u;",
                      round, r, round, r);
-            say2(&c, r, text);
+            send2(&c, r, text);
         }
         for (uint32_t r = 0; r < N; r++) {
             /* Places go by node, and by rank on a node: 0 3 1 4 2 5. */
             static const uint32_t order[N] = { 0, 3, 1, 4, 2, 5 };
-            const char *heard = cluster_heard(&c, 0, r);
+            const char *received = cluster_received(&c, 0, r);
             uint32_t place = 0;
             while (order[place] != r)
                 place++;
             snprintf(text, sizeof text, "ring-left=R%u.%u;ring-right=L%u.%u;", round,
                      order[(place + N - 1) % N], round, order[(place + 1) % N]);
-            good = good && strstr(heard, text);
-            if (!strstr(heard, text))
-                printf("# rank %u heard %s, not %s\n", r, heard, text);
+            good = good && strstr(received, text);
+            if (!strstr(received, text))
+                printf("# rank %u heard %s, not %s\n", r, received, text);
             snprintf(text, sizeof text, "ring-count=%u;", place);
-            good = good && strstr(heard, text);
+            good = good && strstr(received, text);
         }
     }
     OK_F(good, "PMI-2: the ring goes around all nodes");
     cluster_job(&c, N, true, false);
-    say2(&c, 1, "cmd=job-connect;jobid=job1;");
-    OK(strstr(cluster_heard(&c, 0, 1), "rc=0"));
+    send2(&c, 1, "cmd=job-connect;jobid=job1;");
+    OK(strstr(cluster_received(&c, 0, 1), "rc=0"));
     for (uint32_t n = 0; n < NODES; n++)
         OK_F(job_is_connected(c.nodes[n].jobs[0], 1), "node %u knows of the connection", n);
-    say2(&c, 1, "cmd=job-disconnect;jobid=job1;");
-    OK(strstr(cluster_heard(&c, 0, 1), "rc=0"));
+    send2(&c, 1, "cmd=job-disconnect;jobid=job1;");
+    OK(strstr(cluster_received(&c, 0, 1), "rc=0"));
     for (uint32_t n = 0; n < NODES; n++)
         OK_F(!job_is_connected(c.nodes[n].jobs[0], 1), "and of its end");
     cluster_close(&c);
@@ -277,13 +278,13 @@ static void test_pmi2(void)
 /* ---- PMIx -------------------------------------------------------------------------------------
  */
 
-static void pmix_say(struct cluster *c, uint32_t rank, const char *text)
+static void pmix_write(struct cluster *c, uint32_t rank, const char *text)
 {
-    cluster_say(c, 0, rank, pmix_bytes(text));
+    cluster_write(c, 0, rank, pmix_bytes(text));
 }
 
 /* The bytes received by the rank contain these. */
-static bool pmix_hears(struct cluster *c, uint32_t rank, const char *word)
+static bool pmix_receives(struct cluster *c, uint32_t rank, const char *word)
 {
     struct peer *p = c->peers[0][rank];
     struct slice s = buf_slice(&p->out);
@@ -293,7 +294,7 @@ static bool pmix_hears(struct cluster *c, uint32_t rank, const char *word)
     return found;
 }
 
-static void pmix_hello(struct cluster *c, uint32_t rank)
+static void pmix_handshake(struct cluster *c, uint32_t rank)
 {
     char text[300];
 
@@ -301,25 +302,26 @@ static void pmix_hello(struct cluster *c, uint32_t rank)
              "ffffffff ffffffff 00000000 00000000 'native' 00000008 0000000000000000 00 'job0' "
              "%08x '4.2.2rc2' 'v41' 01 'hash' 00",
              rank);
-    pmix_say(c, rank, text);
-    pmix_hears(c, rank, "");
+    pmix_write(c, rank, text);
+    pmix_receives(c, rank, "");
 }
 
 /* mykey.g for all, mykey.l for the own node, mykey.r for others */
 static void pmix_commit(struct cluster *c, uint32_t rank)
 {
-    pmix_say(c, rank,
-             PMIX_HEAD
-             "0202 0201 020129 0210 'mykey.g' 031a 'hello-global' 0210 'mykey.l' 0ef8acd19101"
-             "0202 020132 0210 'mykey.g' 031a 'hello-global' 0210 'mykey.r' 031a 'hello-remote'");
-    pmix_hears(c, rank, "");
+    pmix_write(c, rank,
+               PMIX_HEAD
+               "0202 0201 020129 0210 'mykey.g' 031a 'hello-global' 0210 'mykey.l' 0ef8acd19101"
+               "0202 020132 0210 'mykey.g' 031a 'hello-global' 0210 'mykey.r' 031a 'hello-remote'");
+    pmix_receives(c, rank, "");
 }
 
 static void pmix_fence(struct cluster *c, uint32_t rank, bool collect)
 {
-    pmix_say(c, rank,
-             collect ? PMIX_HEAD "0203 0201 020a 'job0' feffffff0f 0201 021a 'pmix.collect' 000101"
-                     : PMIX_HEAD "0203 0201 020a 'job0' feffffff0f 0200");
+    pmix_write(c, rank,
+               collect ? PMIX_HEAD
+                   "0203 0201 020a 'job0' feffffff0f 0201 021a 'pmix.collect' 000101"
+                       : PMIX_HEAD "0203 0201 020a 'job0' feffffff0f 0200");
 }
 
 static void pmix_get(struct cluster *c, uint32_t rank, uint32_t of, const char *key)
@@ -327,7 +329,7 @@ static void pmix_get(struct cluster *c, uint32_t rank, uint32_t of, const char *
     char text[200];
 
     snprintf(text, sizeof text, PMIX_HEAD "0204 020a 'job0' 02%02x 0200 0210 '%s'", of, key);
-    pmix_say(c, rank, text);
+    pmix_write(c, rank, text);
 }
 
 static void test_pmix_modex(void)
@@ -337,37 +339,38 @@ static void test_pmix_modex(void)
     cluster_open(&c, 2, 31);
     cluster_job(&c, 4, false, false); /* 0 and 1 on one node, 2 and 3 on the other */
     for (uint32_t r = 0; r < 4; r++)
-        pmix_hello(&c, r);
+        pmix_handshake(&c, r);
     {
         struct peer *p = c.peers[0][1]; /* another process, from here on: of node 0 */
         struct peer *stranger = server_peer_new(&c.nodes[0].server, NULL, 0, false, NULL);
         c.peers[0][1] = stranger;
-        pmix_say(&c, 1,
-                 "ffffffff ffffffff 00000000 00000000 'native' 00000008 0000000000000000 00 'job0' "
-                 "00000003 '4.2.2rc2' 'v41' 01 'hash' 00");
+        pmix_write(
+            &c, 1,
+            "ffffffff ffffffff 00000000 00000000 'native' 00000008 0000000000000000 00 'job0' "
+            "00000003 '4.2.2rc2' 'v41' 01 'hash' 00");
         OK_F(!stranger->job && stranger->closing, "nobody is a process of another node here");
         c.peers[0][1] = p;
     }
     pmix_commit(&c, 0);
     pmix_get(&c, 1, 0, "mykey.l");
-    OK_F(pmix_hears(&c, 1, "mykey.l"), "what is for the own node is seen there");
+    OK_F(pmix_receives(&c, 1, "mykey.l"), "what is for the own node is seen there");
     for (uint32_t r = 0; r < 4; r++)
         pmix_fence(&c, r, true);
     for (uint32_t r = 0; r < 4; r++)
-        OK(pmix_hears(&c, r, ""));
+        OK(pmix_receives(&c, r, ""));
     EQ(c.fetches, 0);
     pmix_get(&c, 2, 0, "mykey.g");
-    OK_F(pmix_hears(&c, 2, "hello-global"), "a fence with data brings the cards");
+    OK_F(pmix_receives(&c, 2, "hello-global"), "a fence with data brings the cards");
     pmix_get(&c, 3, 0, "mykey.r");
-    OK(pmix_hears(&c, 3, "hello-remote"));
+    OK(pmix_receives(&c, 3, "hello-remote"));
     EQ(c.fetches, 0);
     pmix_get(&c, 3, 0, "mykey.l");
     OK(c.fetches == 1 && buf_len(&c.peers[0][3]->out) != 0);
-    OK_F(!pmix_hears(&c, 3, "mykey.l"), "what is for the owner's node does not leave it");
+    OK_F(!pmix_receives(&c, 3, "mykey.l"), "what is for the owner's node does not leave it");
     pmix_get(&c, 2, 0, "mykey.x");
     OK(buf_len(&c.peers[0][2]->out) == 0 && c.fetches == 2);
     cluster_tick(&c, 3000000000);
-    OK_F(pmix_hears(&c, 2, ""), "what nobody puts is waited for as long as was said");
+    OK_F(pmix_receives(&c, 2, ""), "what nobody puts is waited for as long as was said");
     cluster_close(&c);
 }
 
@@ -382,15 +385,15 @@ static void test_read_once(uint32_t nodes)
     cluster_open(&c, nodes, 5);
     cluster_job(&c, 4, false, false);
     for (uint32_t r = 0; r < 4; r++)
-        pmix_hello(&c, r);
+        pmix_handshake(&c, r);
     for (uint32_t i = 0; i < 4; i++) {
-        pmix_say(&c, 3 - i, publish);
-        pmix_hears(&c, 3 - i, "");
-        pmix_say(&c, i, lookup);
-        OK_F(pmix_hears(&c, i, "pubval"), "%u nodes: rank %u reads what rank %u has published",
+        pmix_write(&c, 3 - i, publish);
+        pmix_receives(&c, 3 - i, "");
+        pmix_write(&c, i, lookup);
+        OK_F(pmix_receives(&c, i, "pubval"), "%u nodes: rank %u reads what rank %u has published",
              nodes, i, 3 - i);
-        pmix_say(&c, i, lookup);
-        OK_F(!pmix_hears(&c, i, "pubval"), "once");
+        pmix_write(&c, i, lookup);
+        OK_F(!pmix_receives(&c, i, "pubval"), "once");
     }
     cluster_close(&c);
 }
@@ -403,33 +406,33 @@ static void test_pmix_direct(void)
     cluster_open(&c, 2, 37);
     cluster_job(&c, 4, false, false);
     for (uint32_t r = 0; r < 4; r++)
-        pmix_hello(&c, r);
+        pmix_handshake(&c, r);
     pmix_get(&c, 2, 0, "mykey.g"); /* too early: waits at the owner's node */
     pmix_get(&c, 3, 0, "mykey.g");
     pmix_get(&c, 3, 0, "mykey.r");
     EQ(c.fetches, 1);
     OK(buf_len(&c.peers[0][2]->out) == 0);
     pmix_commit(&c, 0);
-    OK_F(pmix_hears(&c, 2, "hello-global") && pmix_hears(&c, 3, "hello-remote"),
+    OK_F(pmix_receives(&c, 2, "hello-global") && pmix_receives(&c, 3, "hello-remote"),
          "one question serves all who wait");
     EQ(c.fetches, 1);
     before = c.bytes;
     for (uint32_t r = 0; r < 4; r++)
         pmix_fence(&c, r, false);
     for (uint32_t r = 0; r < 4; r++)
-        OK(pmix_hears(&c, r, ""));
+        OK(pmix_receives(&c, r, ""));
     OK_F(c.bytes == before, "a fence without data carries none");
     pmix_commit(&c, 3);
     pmix_get(&c, 1, 3, "mykey.g");
-    OK(pmix_hears(&c, 1, "hello-global") && c.fetches == 2);
+    OK(pmix_receives(&c, 1, "hello-global") && c.fetches == 2);
     pmix_get(&c, 0, 3, "mykey.r"); /* the whole block came along */
-    OK(pmix_hears(&c, 0, "hello-remote") && c.fetches == 2);
+    OK(pmix_receives(&c, 0, "hello-remote") && c.fetches == 2);
     pmix_get(&c, 0, 2, "mykey.g");
     OK(buf_len(&c.peers[0][0]->out) == 0);
     cluster_event(&c, 0, 2, PROC_EVENT_EXIT, 0);
-    OK_F(pmix_hears(&c, 0, ""), "its owner has gone without it: that is an answer");
+    OK_F(pmix_receives(&c, 0, ""), "its owner has gone without it: that is an answer");
     pmix_get(&c, 0, 2, "mykey.g");
-    OK(pmix_hears(&c, 0, ""));
+    OK(pmix_receives(&c, 0, ""));
     cluster_close(&c);
 }
 
@@ -440,19 +443,19 @@ static void test_mixed(void)
 
     cluster_open(&c, 2, 41);
     cluster_job(&c, 2, false, false);
-    say(&c, 0, INIT);
-    say(&c, 0, "cmd=put kvsname=job0 key=mykey.p value=from-pmi\n");
-    pmix_hello(&c, 1);
+    send_to(&c, 0, INIT);
+    send_to(&c, 0, "cmd=put kvsname=job0 key=mykey.p value=from-pmi\n");
+    pmix_handshake(&c, 1);
     pmix_commit(&c, 1);
-    cluster_heard(&c, 0, 0);
-    say(&c, 0, "cmd=barrier_in\n");
+    cluster_received(&c, 0, 0);
+    send_to(&c, 0, "cmd=barrier_in\n");
     pmix_fence(&c, 1, true);
-    HEARS(&c, 0, "cmd=barrier_out rc=0\n");
-    OK(pmix_hears(&c, 1, ""));
+    RECEIVES(&c, 0, "cmd=barrier_out rc=0\n");
+    OK(pmix_receives(&c, 1, ""));
     pmix_get(&c, 1, 0, "mykey.p");
-    OK(pmix_hears(&c, 1, "from-pmi"));
-    say(&c, 0, "cmd=get kvsname=job0 key=mykey.g\n");
-    HEARS(&c, 0, "cmd=get_result rc=0 msg=success value=hello-global\n");
+    OK(pmix_receives(&c, 1, "from-pmi"));
+    send_to(&c, 0, "cmd=get kvsname=job0 key=mykey.g\n");
+    RECEIVES(&c, 0, "cmd=get_result rc=0 msg=success value=hello-global\n");
     cluster_close(&c);
 }
 
@@ -463,10 +466,10 @@ static void test_events(void)
     cluster_open(&c, 3, 43);
     cluster_job(&c, 3, false, false);
     for (uint32_t r = 0; r < 3; r++)
-        pmix_hello(&c, r);
-    pmix_say(&c, 2, PMIX_HEAD "020d 0201 02d00f 0200"); /* registers for code 1000 */
-    OK(pmix_hears(&c, 2, ""));
-    pmix_say(&c, 0, PMIX_HEAD "020c 02d00f 0205 0200");
+        pmix_handshake(&c, r);
+    pmix_write(&c, 2, PMIX_HEAD "020d 0201 02d00f 0200"); /* registers for code 1000 */
+    OK(pmix_receives(&c, 2, ""));
+    pmix_write(&c, 0, PMIX_HEAD "020c 02d00f 0205 0200");
     OK(c.nodes[1].events + c.nodes[2].events == 2 && c.nodes[0].events == 0);
     cluster_close(&c);
 }
@@ -481,9 +484,9 @@ static void test_abort(int code)
     cluster_open(&c, 4, 17);
     cluster_job(&c, 8, true, false);
     init_all(&c, 8);
-    say(&c, 0, "cmd=barrier_in\n");
+    send_to(&c, 0, "cmd=barrier_in\n");
     snprintf(words, sizeof words, "cmd=abort exitcode=%d\n", code);
-    say(&c, 6, words);
+    send_to(&c, 6, words);
     EQ(job_exit_code(c.nodes[0].jobs[0]), code);
     EQ(c.nodes[0].jobs[0]->culprit, 6);
     snprintf(words, sizeof words, "rank 6 on c (pid 1006) aborted with code %d", code);
@@ -502,7 +505,7 @@ static void test_death(void)
     cluster_job(&c, 6, false, false);
     init_all(&c, 6);
     for (uint32_t r = 0; r < 5; r++)
-        say(&c, r, "cmd=barrier_in\n");
+        send_to(&c, r, "cmd=barrier_in\n");
     server_deliver(&cluster_of(&c, 0, 5)->server, INPUT(hangup, .connection = c.peers[0][5]->id));
     cluster_event(&c, 0, 5, PROC_EVENT_DEATH, 11);
     EQ(job_exit_code(c.nodes[0].jobs[0]), 139);
@@ -524,18 +527,18 @@ static void test_going_on(void)
     cluster_job(&c, 6, false, true);
     init_all(&c, 6);
     for (uint32_t r = 0; r < 5; r++)
-        say(&c, r, "cmd=barrier_in\n");
-    say(&c, 0, "cmd=barrier_in group=0,2:8\n");
+        send_to(&c, r, "cmd=barrier_in\n");
+    send_to(&c, 0, "cmd=barrier_in group=0,2:8\n");
     cluster_event(&c, 0, 5, PROC_EVENT_DEATH, 11);
     for (uint32_t r = 0; r < 5; r++)
-        HEARS(&c, r, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
-    say(&c, 2, "cmd=barrier_in group=0,2:8\n");
-    HEARS(&c, 0, "cmd=barrier_out rc=0 tag=8\n");
-    HEARS(&c, 2, "cmd=barrier_out rc=0 tag=8\n");
-    say(&c, 3, "cmd=barrier_in\n");
-    HEARS(&c, 3, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
-    say(&c, 1, "cmd=get kvsname=job0 key=PMI_dead_processes\n");
-    HEARS(&c, 1, "cmd=get_result rc=0 msg=success value=5\n");
+        RECEIVES(&c, r, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
+    send_to(&c, 2, "cmd=barrier_in group=0,2:8\n");
+    RECEIVES(&c, 0, "cmd=barrier_out rc=0 tag=8\n");
+    RECEIVES(&c, 2, "cmd=barrier_out rc=0 tag=8\n");
+    send_to(&c, 3, "cmd=barrier_in\n");
+    RECEIVES(&c, 3, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
+    send_to(&c, 1, "cmd=get kvsname=job0 key=PMI_dead_processes\n");
+    RECEIVES(&c, 1, "cmd=get_result rc=0 msg=success value=5\n");
     OK(c.nodes[0].jobs[0]->phase == JOB_RUNNING && c.nodes[1].kills == 0);
     cluster_close(&c);
 }
@@ -549,12 +552,12 @@ static void test_going_on_without_ours(void)
     cluster_job(&c, 6, false, true);
     init_all(&c, 6);
     for (uint32_t r = 2; r < 6; r++)
-        say(&c, r, "cmd=barrier_in\n");
+        send_to(&c, r, "cmd=barrier_in\n");
     cluster_event(&c, 0, 0, PROC_EVENT_DEATH, 11);
     for (uint32_t r = 2; r < 6; r++)
-        HEARS(&c, r, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
-    say(&c, 5, "cmd=get kvsname=job0 key=PMI_dead_processes\n");
-    HEARS(&c, 5, "cmd=get_result rc=0 msg=success value=0\n");
+        RECEIVES(&c, r, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
+    send_to(&c, 5, "cmd=get kvsname=job0 key=PMI_dead_processes\n");
+    RECEIVES(&c, 5, "cmd=get_result rc=0 msg=success value=0\n");
     cluster_close(&c);
 }
 
@@ -567,14 +570,14 @@ static void test_node_down(void)
     cluster_job(&c, 6, false, true);
     for (uint32_t r = 0; r < 6; r++) {
         if (r != 2)
-            say(&c, r, INIT);
-        cluster_heard(&c, 0, r);
+            send_to(&c, r, INIT);
+        cluster_received(&c, 0, r);
     }
-    pmix_hello(&c, 2);
-    pmix_say(&c, 2, PMIX_HEAD "020d 0201 02d00f 0200"); /* registers for a code */
-    OK(pmix_hears(&c, 2, ""));
-    say(&c, 0, "cmd=barrier_in\n");
-    say(&c, 3, "cmd=barrier_in\n");
+    pmix_handshake(&c, 2);
+    pmix_write(&c, 2, PMIX_HEAD "020d 0201 02d00f 0200"); /* registers for a code */
+    OK(pmix_receives(&c, 2, ""));
+    send_to(&c, 0, "cmd=barrier_in\n");
+    send_to(&c, 3, "cmd=barrier_in\n");
     server_deliver(&c.nodes[0].server, INPUT(job_failed, .job = c.nodes[0].jobs[0]->id, .code = 1,
                                              .reason = slice_str("node c is lost")));
     server_deliver(&c.nodes[0].server, INPUT(node_down, .job = c.nodes[0].jobs[0]->id, .node = 2));
@@ -585,10 +588,10 @@ static void test_node_down(void)
         server_deliver(&c.nodes[0].server, INPUT(proc_state, .job = c.nodes[0].jobs[0]->id,
                                                  .rank = r, .event = PROC_EVENT_DEATH, .code = 9));
     cluster_settle(&c);
-    HEARS(&c, 0, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
-    HEARS(&c, 3, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
-    say(&c, 3, "cmd=get kvsname=job0 key=PMI_dead_processes\n");
-    HEARS(&c, 3, "cmd=get_result rc=0 msg=success value=4,5\n");
+    RECEIVES(&c, 0, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
+    RECEIVES(&c, 3, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
+    send_to(&c, 3, "cmd=get kvsname=job0 key=PMI_dead_processes\n");
+    RECEIVES(&c, 3, "cmd=get_result rc=0 msg=success value=4,5\n");
     OK(c.nodes[0].jobs[0]->phase == JOB_RUNNING && job_exit_code(c.nodes[0].jobs[0]) == 1);
     OK(!strcmp(c.nodes[0].jobs[0]->reason.text, "node c is lost"));
     cluster_close(&c);
@@ -603,8 +606,8 @@ static void test_leaving(void)
     cluster_job(&c, 4, false, false);
     init_all(&c, 4);
     for (uint32_t r = 0; r < 3; r++)
-        say(&c, r, "cmd=barrier_in group=WORLD:4\n");
-    say(&c, 3, "cmd=finalize\n");
+        send_to(&c, r, "cmd=barrier_in group=WORLD:4\n");
+    send_to(&c, 3, "cmd=finalize\n");
     server_deliver(&cluster_of(&c, 0, 3)->server, INPUT(hangup, .connection = c.peers[0][3]->id));
     cluster_event(&c, 0, 3, PROC_EVENT_EXIT, 0);
     OK(c.nodes[0].jobs[0]->failed);
@@ -626,15 +629,16 @@ static void test_nested_names(const char *first, const char *second)
     cluster_job_named(&c, first, 2, false, false);
     cluster_job_named(&c, second, 2, false, false);
     for (uint32_t i = 0; i < 4; i++) {
-        cluster_say(&c, i / 2, i % 2, slice_str(INIT));
-        cluster_heard(&c, i / 2, i % 2);
+        cluster_write(&c, i / 2, i % 2, slice_str(INIT));
+        cluster_received(&c, i / 2, i % 2);
     }
     for (uint32_t round = 0; round < 3; round++) {
         for (uint32_t i = 0; i < 4; i++)
-            cluster_say(&c, i / 2, i % 2,
-                        round ? SLICE("cmd=barrier_in group=1,0:7\n") : SLICE("cmd=barrier_in\n"));
+            cluster_write(&c, i / 2, i % 2,
+                          round ? SLICE("cmd=barrier_in group=1,0:7\n")
+                                : SLICE("cmd=barrier_in\n"));
         for (uint32_t i = 0; i < 4; i++)
-            good = good && strstr(cluster_heard(&c, i / 2, i % 2), "barrier_out rc=0");
+            good = good && strstr(cluster_received(&c, i / 2, i % 2), "barrier_out rc=0");
     }
     OK_F(good, "jobs named '%s' and '%s' fence over two nodes", first, second);
     cluster_close(&c);
@@ -648,10 +652,10 @@ static void test_order(uint32_t nodes)
     cluster_open(&c, nodes, 3);
     cluster_job(&c, 2, false, false);
     init_all(&c, 2);
-    say(&c, 0, "cmd=barrier_in group=0,1:7\n");
-    say(&c, 1, "cmd=barrier_in group=1,0,1:7\n");
-    HEARS(&c, 0, "cmd=barrier_out rc=0 tag=7\n");
-    HEARS(&c, 1, "cmd=barrier_out rc=0 tag=7\n");
+    send_to(&c, 0, "cmd=barrier_in group=0,1:7\n");
+    send_to(&c, 1, "cmd=barrier_in group=1,0,1:7\n");
+    RECEIVES(&c, 0, "cmd=barrier_out rc=0 tag=7\n");
+    RECEIVES(&c, 1, "cmd=barrier_out rc=0 tag=7\n");
     cluster_close(&c);
 }
 
@@ -708,9 +712,9 @@ static void test_who(void)
     cluster_job(&c, 6, false, false);
     init_all(&c, 5);
     for (uint32_t r = 0; r < 4; r++)
-        say(&c, r, "cmd=barrier_in\n");
-    say(&c, 0, "cmd=barrier_in group=0,2:7\n");
-    say(&c, 4, "cmd=put kvsname=job0 key=a value=b\n");
+        send_to(&c, r, "cmd=barrier_in\n");
+    send_to(&c, 0, "cmd=barrier_in group=0,2:7\n");
+    send_to(&c, 4, "cmd=put kvsname=job0 key=a value=b\n");
     got = who(&c, false, SIZE_MAX);
     if (!OK_F(!strcmp(got, want), "the report of three nodes"))
         printf("# got: %s\n", got);
@@ -718,9 +722,9 @@ static void test_who(void)
     OK(strstr(got, "\"members\":6,\"arrived\":4,\"missing\":\"4-5\""));
     for (size_t cut = 0; cut < 60; cut++)
         who(&c, false, cut);
-    say(&c, 4, "cmd=barrier_in\n");
-    say(&c, 5, INIT);
-    say(&c, 5, "cmd=barrier_in\n");
+    send_to(&c, 4, "cmd=barrier_in\n");
+    send_to(&c, 5, INIT);
+    send_to(&c, 5, "cmd=barrier_in\n");
     OK(!strstr(who(&c, false, SIZE_MAX), "WORLD"));
     cluster_close(&c);
 }

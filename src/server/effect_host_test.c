@@ -47,14 +47,14 @@ static void test_kinds(void)
 
     world_open(&w, 1, 1);
     p = w.jobs[0].peers[0];
-    world_say(&w, p, SLICE("cmd=init pmi_version=1 pmi_subversion=1\n"));
-    world_heard(p);
+    world_write(&w, p, SLICE("cmd=init pmi_version=1 pmi_subversion=1\n"));
+    world_received(p);
     effect_host_init(&w.host, &w.server, &some, &w);
-    world_say(&w, p, slice_str(spawn));
-    OK_F(nspawns == 1 && !*world_heard(p), "the effect goes to the function of its kind");
+    world_write(&w, p, slice_str(spawn));
+    OK_F(nspawns == 1 && !*world_received(p), "the effect goes to the function of its kind");
     effect_host_init(&w.host, &w.server, &none, &w);
-    world_say(&w, p, slice_str(spawn));
-    answer = world_heard(p);
+    world_write(&w, p, slice_str(spawn));
+    answer = world_received(p);
     OK_F(strstr(answer, "rc=") && !strstr(answer, "rc=0"), "what nobody carries out is refused");
     world_close(&w);
 }
@@ -68,7 +68,7 @@ static void test_time(void)
 
     world_open(&w, 1, 1);
     effect_host_init(&w.host, &w.server, &timed, &w);
-    world_say(&w, w.jobs[0].peers[0], SLICE("cmd=init pmi_version=1 pmi_subversion=1\n"));
+    world_write(&w, w.jobs[0].peers[0], SLICE("cmd=init pmi_version=1 pmi_subversion=1\n"));
     OK_F(nwritten > 0 && list_empty(&w.server.dirty), "what the server has written is sent");
     EQ(nrings, 0);
     effects_tick_by(&w.server.core.effects, 5000);

@@ -17,51 +17,51 @@ struct protocol {
     void (*finalize)(struct cluster *c, uint32_t rank);
 };
 
-static void say(struct cluster *c, uint32_t rank, const char *text)
+static void send_to(struct cluster *c, uint32_t rank, const char *text)
 {
-    cluster_say(c, 0, rank, slice_str(text));
+    cluster_write(c, 0, rank, slice_str(text));
 }
 
-static void say2(struct cluster *c, uint32_t rank, const char *text)
+static void send2(struct cluster *c, uint32_t rank, const char *text)
 {
     char framed[300];
 
     snprintf(framed, sizeof framed, "%6zu%s", strlen(text), text);
-    say(c, rank, framed);
+    send_to(c, rank, framed);
 }
 
 static void pmi1_init(struct cluster *c, uint32_t rank)
 {
-    say(c, rank, "cmd=init pmi_version=1 pmi_subversion=1\n");
+    send_to(c, rank, "cmd=init pmi_version=1 pmi_subversion=1\n");
 }
 
 static void pmi1_fence(struct cluster *c, uint32_t rank)
 {
-    say(c, rank, "cmd=barrier_in\n");
+    send_to(c, rank, "cmd=barrier_in\n");
 }
 
 static void pmi1_finalize(struct cluster *c, uint32_t rank)
 {
-    say(c, rank, "cmd=finalize\n");
+    send_to(c, rank, "cmd=finalize\n");
 }
 
 static void pmi2_init(struct cluster *c, uint32_t rank)
 {
     char text[100];
 
-    say(c, rank, "cmd=init pmi_version=2 pmi_subversion=0\n");
+    send_to(c, rank, "cmd=init pmi_version=2 pmi_subversion=0\n");
     snprintf(text, sizeof text, "cmd=fullinit;pmijobid=job0;pmirank=%u;threaded=FALSE;", rank);
-    say2(c, rank, text);
+    send2(c, rank, text);
 }
 
 static void pmi2_fence(struct cluster *c, uint32_t rank)
 {
-    say2(c, rank, "cmd=kvs-fence;");
+    send2(c, rank, "cmd=kvs-fence;");
 }
 
 static void pmi2_finalize(struct cluster *c, uint32_t rank)
 {
-    say2(c, rank, "cmd=finalize;");
+    send2(c, rank, "cmd=finalize;");
 }
 
 static void pmix_init(struct cluster *c, uint32_t rank)
@@ -72,18 +72,18 @@ static void pmix_init(struct cluster *c, uint32_t rank)
              "ffffffff ffffffff 00000000 00000000 'native' 00000008 0000000000000000 00 'job0' "
              "%08x '4.2.2rc2' 'v41' 01 'hash' 00",
              rank);
-    cluster_say(c, 0, rank, pmix_bytes(text));
-    cluster_say(c, 0, rank, pmix_bytes(PMIX_HEAD "0200")); /* its requests during init */
+    cluster_write(c, 0, rank, pmix_bytes(text));
+    cluster_write(c, 0, rank, pmix_bytes(PMIX_HEAD "0200")); /* its requests during init */
 }
 
 static void pmix_fence(struct cluster *c, uint32_t rank)
 {
-    cluster_say(c, 0, rank, pmix_bytes(PMIX_HEAD "0203 0201 020a 'job0' feffffff0f 0200"));
+    cluster_write(c, 0, rank, pmix_bytes(PMIX_HEAD "0203 0201 020a 'job0' feffffff0f 0200"));
 }
 
 static void pmix_finalize(struct cluster *c, uint32_t rank)
 {
-    cluster_say(c, 0, rank, pmix_bytes(PMIX_HEAD "0205"));
+    cluster_write(c, 0, rank, pmix_bytes(PMIX_HEAD "0205"));
 }
 
 static const struct protocol protocols[] = {
@@ -157,7 +157,7 @@ static void act(struct cluster *c, const struct scene *s)
     others_fence(c, s);
 }
 
-static bool says_why(const struct job *j, const struct scene *s)
+static bool names_reason(const struct job *j, const struct scene *s)
 {
     char who[40];
 
@@ -179,7 +179,7 @@ static bool play(const struct scene *s, uint64_t seed)
     j = c.nodes[0].jobs[0];
     for (uint32_t i = 0; i < s->nodes; i++)
         all = all && c.nodes[i].ends == 1;
-    good = all && j->failed && job_exit_code(j) == s->end->status && says_why(j, s);
+    good = all && j->failed && job_exit_code(j) == s->end->status && names_reason(j, s);
     if (!good)
         printf("# %s, %s, %s, %u nodes, rank %u%s, seed %llu: status %d, %s%s\n", s->protocol->name,
                s->end->name, instants[s->instant], s->nodes, s->gone, s->held ? ", held" : "",
@@ -235,11 +235,11 @@ static void test_beside(uint32_t nodes)
         pmi1_init(&c, r);
     cluster_event(&c, 0, RANKS - 1, PROC_EVENT_EXIT, 0);
     for (uint32_t r = 0; r + 1 < RANKS; r++) {
-        cluster_heard(&c, 0, r);
-        say(&c, r, "cmd=barrier_in group=0,1,2:7\n");
+        cluster_received(&c, 0, r);
+        send_to(&c, r, "cmd=barrier_in group=0,1,2:7\n");
     }
     for (uint32_t r = 0; r + 1 < RANKS; r++)
-        good = good && !strcmp(cluster_heard(&c, 0, r), "cmd=barrier_out rc=0 tag=7\n");
+        good = good && !strcmp(cluster_received(&c, 0, r), "cmd=barrier_out rc=0 tag=7\n");
     OK_F(good && c.nodes[0].jobs[0]->phase == JOB_RUNNING && !c.nodes[0].jobs[0]->failed,
          "%u nodes: a program without PMI beside others that need only each other", nodes);
     cluster_close(&c);
@@ -254,12 +254,12 @@ static void test_get(uint32_t nodes, bool early)
     cluster_open(&c, nodes, 5);
     cluster_job(&c, RANKS, false, false);
     pmix_init(&c, 0);
-    cluster_heard(&c, 0, 0);
+    cluster_received(&c, 0, 0);
     if (early)
-        cluster_say(&c, 0, 0, pmix_bytes(get));
+        cluster_write(&c, 0, 0, pmix_bytes(get));
     cluster_event(&c, 0, RANKS - 1, PROC_EVENT_EXIT, 0);
     if (!early)
-        cluster_say(&c, 0, 0, pmix_bytes(get));
+        cluster_write(&c, 0, 0, pmix_bytes(get));
     OK_F(buf_len(&c.peers[0][0]->out) > 0, "%u nodes: a get %s its end is answered", nodes,
          early ? "before" : "after");
     cluster_close(&c);
@@ -278,15 +278,15 @@ static bool play_get_any(uint32_t nodes, const struct end *e, bool early)
     cluster_open(&c, nodes, 5);
     cluster_job(&c, RANKS, false, true);
     pmix_init(&c, 0);
-    cluster_heard(&c, 0, 0);
+    cluster_received(&c, 0, 0);
     if (early)
-        cluster_say(&c, 0, 0, pmix_bytes(get));
+        cluster_write(&c, 0, 0, pmix_bytes(get));
     for (uint32_t r = 1; r + 1 < RANKS; r++)
         cluster_event(&c, 0, r, e->event, e->code);
     good = buf_len(&c.peers[0][0]->out) == 0; /* the last one could put it */
     cluster_event(&c, 0, RANKS - 1, e->event, e->code);
     if (!early)
-        cluster_say(&c, 0, 0, pmix_bytes(get));
+        cluster_write(&c, 0, 0, pmix_bytes(get));
     good = good && buf_len(&c.peers[0][0]->out) > 0;
     cluster_close(&c);
     return good;
@@ -337,15 +337,15 @@ static bool play_node_get(const struct node_scene *s)
     cluster_job(&c, RANKS, false, true);
     pmi2_init(&c, 0);
     if (s->threaded)
-        say2(&c, 0, "cmd=fullinit;pmijobid=job0;pmirank=0;threaded=TRUE;");
-    cluster_heard(&c, 0, 0);
+        send2(&c, 0, "cmd=fullinit;pmijobid=job0;pmirank=0;threaded=TRUE;");
+    cluster_received(&c, 0, 0);
     if (s->early)
-        say2(&c, 0, node_get);
-    good = !*cluster_heard(&c, 0, 0);
+        send2(&c, 0, node_get);
+    good = !*cluster_received(&c, 0, 0);
     others_end(&c, s);
     if (!s->early)
-        say2(&c, 0, node_get);
-    good = good && !strcmp(cluster_heard(&c, 0, 0), node_get_absent);
+        send2(&c, 0, node_get);
+    good = good && !strcmp(cluster_received(&c, 0, 0), node_get_absent);
     cluster_close(&c);
     return good;
 }
@@ -376,19 +376,19 @@ static void test_node_circle(bool puts)
     cluster_job(&c, RANKS, false, false);
     for (uint32_t r = 0; r < RANKS; r++) {
         pmi2_init(&c, r);
-        cluster_heard(&c, 0, r);
-        say2(&c, r, node_get);
+        cluster_received(&c, 0, r);
+        send2(&c, r, node_get);
     }
-    OK(!strcmp(cluster_heard(&c, 0, RANKS - 1),
+    OK(!strcmp(cluster_received(&c, 0, RANKS - 1),
                "133   cmd=info-getnodeattr-response;rc=1;errmsg=ranks 0-2 wait for attributes of "
                "this node, too: no process is left to put one;found=FALSE;"));
-    OK(!*cluster_heard(&c, 0, 0));
+    OK(!*cluster_received(&c, 0, 0));
     if (puts)
-        say2(&c, RANKS - 1, "cmd=info-putnodeattr;key=na;value=v;");
+        send2(&c, RANKS - 1, "cmd=info-putnodeattr;key=na;value=v;");
     else
         pmi2_finalize(&c, RANKS - 1);
     for (uint32_t r = 0; r + 1 < RANKS; r++)
-        OK(!strcmp(cluster_heard(&c, 0, r),
+        OK(!strcmp(cluster_received(&c, 0, r),
                    puts ? "54    cmd=info-getnodeattr-response;rc=0;found=TRUE;value=v;"
                         : node_get_absent));
     cluster_close(&c);
@@ -403,16 +403,16 @@ static void test_node_threads(void)
     cluster_job(&c, RANKS, false, false);
     for (uint32_t r = 0; r < RANKS; r++)
         pmi2_init(&c, r);
-    say2(&c, 0, "cmd=fullinit;pmijobid=job0;pmirank=0;threaded=TRUE;");
+    send2(&c, 0, "cmd=fullinit;pmijobid=job0;pmirank=0;threaded=TRUE;");
     for (uint32_t r = 0; r < 2; r++) {
-        cluster_heard(&c, 0, r);
-        say2(&c, r, node_get);
+        cluster_received(&c, 0, r);
+        send2(&c, r, node_get);
     }
     for (uint32_t r = 2; r < RANKS; r++)
         pmi2_finalize(&c, r);
-    OK(!strcmp(cluster_heard(&c, 0, 0), node_get_absent) && !*cluster_heard(&c, 0, 1));
-    say2(&c, 0, "cmd=info-putnodeattr;key=na;value=v;");
-    OK(!strcmp(cluster_heard(&c, 0, 1),
+    OK(!strcmp(cluster_received(&c, 0, 0), node_get_absent) && !*cluster_received(&c, 0, 1));
+    send2(&c, 0, "cmd=info-putnodeattr;key=na;value=v;");
+    OK(!strcmp(cluster_received(&c, 0, 1),
                "54    cmd=info-getnodeattr-response;rc=0;found=TRUE;value=v;"));
     cluster_close(&c);
 }
@@ -431,18 +431,18 @@ static void test_keep_going(uint32_t nodes, bool early)
     if (!early)
         cluster_event(&c, 0, RANKS - 1, PROC_EVENT_EXIT, 3);
     for (uint32_t r = 0; r + 1 < RANKS; r++) {
-        cluster_heard(&c, 0, r);
+        cluster_received(&c, 0, r);
         pmi1_fence(&c, r);
     }
     if (early)
         cluster_event(&c, 0, RANKS - 1, PROC_EVENT_EXIT, 3);
     for (uint32_t r = 0; r + 1 < RANKS; r++)
-        good = good && !strcmp(cluster_heard(&c, 0, r), failed);
+        good = good && !strcmp(cluster_received(&c, 0, r), failed);
     OK_F(good && c.nodes[0].kills == 0 && c.nodes[0].jobs[0]->phase == JOB_RUNNING,
          "%u nodes, a job that goes on: the fence fails, whether it %s", nodes,
          early ? "had begun" : "begins later");
-    say(&c, 0, "cmd=get kvsname=job0 key=PMI_dead_processes\n");
-    OK(!strcmp(cluster_heard(&c, 0, 0), "cmd=get_result rc=0 msg=success value=3\n"));
+    send_to(&c, 0, "cmd=get kvsname=job0 key=PMI_dead_processes\n");
+    OK(!strcmp(cluster_received(&c, 0, 0), "cmd=get_result rc=0 msg=success value=3\n"));
     cluster_close(&c);
 }
 

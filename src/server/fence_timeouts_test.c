@@ -42,14 +42,14 @@ static bool is_running(const struct model *m)
 }
 
 /* Every daemon runs until it is idle, and some of the messages between them are delivered. */
-static void pass_mail(struct model *m, uint64_t messages)
+static void pass_messages(struct model *m, uint64_t messages)
 {
     cluster_effects(&m->c);
     while (messages-- && cluster_step(&m->c))
         continue;
 }
 
-static void says(struct model *m, uint32_t rank, const char *text)
+static void expect(struct model *m, uint32_t rank, const char *text)
 {
     struct cluster_node *n = cluster_of(&m->c, 0, rank);
 
@@ -58,7 +58,7 @@ static void says(struct model *m, uint32_t rank, const char *text)
 }
 
 /* The status of the answer, if there is one: 0, or as it is packed. */
-static int hears(struct model *m, uint32_t rank)
+static int receives_end(struct model *m, uint32_t rank)
 {
     struct peer *p = m->c.peers[0][rank];
     struct slice s = buf_slice(&p->out);
@@ -80,14 +80,14 @@ static void enters(struct model *m, uint32_t rank)
              r->patient ? "0200" : "0201 021a 'pmix.timeout' 00", (unsigned)(2 * seconds));
     if (r->patient)
         text[strlen(text) - 5] = '\0';
-    says(m, rank, text);
+    expect(m, rank, text);
 }
 
 static void ends(struct model *m, uint32_t rank)
 {
     struct cluster_node *n = cluster_of(&m->c, 0, rank);
 
-    says(m, rank, PMIX_HEAD "0205");
+    expect(m, rank, PMIX_HEAD "0205");
     cluster_effects(&m->c);
     server_deliver(&n->server, INPUT(hangup, .connection = m->c.peers[0][rank]->id));
     server_deliver(&n->server, INPUT(proc_state, .job = n->jobs[0]->id, .rank = rank,
@@ -106,10 +106,10 @@ static void note_needed(struct model *m)
     }
 }
 
-static void hear_all(struct model *m)
+static void read_all(struct model *m)
 {
     for (uint32_t r = 0; r < m->n && is_running(m); r++) {
-        int status = m->ranks[r].state == WAITING ? hears(m, r) : -1;
+        int status = m->ranks[r].state == WAITING ? receives_end(m, r) : -1;
         if (status < 0)
             continue;
         m->ranks[r].state = status == 0 || status == 0x2f ? IDLE : DOOMED;
@@ -148,12 +148,12 @@ static void step(struct model *m)
     if (what < 4)
         act(m, (uint32_t)rand_below(&m->rand, m->n));
     else if (what < 6)
-        pass_mail(m, rand_below(&m->rand, 8));
+        pass_messages(m, rand_below(&m->rand, 8));
     else
         pass_time(m, rand_below(&m->rand, 2) * SECOND);
     note_needed(m);
     cluster_effects(&m->c);
-    hear_all(m);
+    read_all(m);
 }
 
 /* All ranks go to the end, as far as they get. */
@@ -164,14 +164,14 @@ static void finish(struct model *m)
         for (uint32_t r = 0; r < m->n && is_running(m); r++) {
             act(m, rand_below(&m->rand, 4) ? (uint32_t)rand_below(&m->rand, m->n) : r);
             note_needed(m);
-            pass_mail(m, rand_below(&m->rand, 16));
-            hear_all(m);
+            pass_messages(m, rand_below(&m->rand, 16));
+            read_all(m);
         }
-        pass_mail(m, UINT64_MAX);
-        hear_all(m);
+        pass_messages(m, UINT64_MAX);
+        read_all(m);
         pass_time(m, 10 * SECOND);
-        pass_mail(m, UINT64_MAX);
-        hear_all(m);
+        pass_messages(m, UINT64_MAX);
+        read_all(m);
     }
 }
 
@@ -180,7 +180,7 @@ static void judge(struct model *m)
     const struct job *j = m->c.nodes[0].jobs[0];
     unsigned long culprit = m->n;
 
-    pass_mail(m, UINT64_MAX);
+    pass_messages(m, UINT64_MAX);
     if (is_running(m)) {
         m->wrong = "somebody waits for ever";
     } else if (j->failed) {
@@ -212,9 +212,9 @@ static bool is_good(uint64_t seed, unsigned *failed_p)
                  "ffffffff ffffffff 00000000 00000000 'native' 00000008 0000000000000000 00 "
                  "'job0' %08x '4.2.2rc2' 'v41' 01 'hash' 00",
                  r);
-        says(&m, r, hello);
-        says(&m, r, PMIX_HEAD "0200");
-        hears(&m, r);
+        expect(&m, r, hello);
+        expect(&m, r, PMIX_HEAD "0200");
+        receives_end(&m, r);
     }
     for (unsigned i = 0; i < 60 * m.n && is_running(&m) && !m.wrong; i++)
         step(&m);

@@ -79,7 +79,7 @@ static int pmi1_input(struct session *base, struct slice bytes)
 
 /* All messages are valid by construction, so only memory can fail, and that poisons.  In case of an
  * error here, a client that waits for ever would be worse than one that loses its connection. */
-static void say(struct pmi1 *s, enum pmi1_msg id, const void *m)
+static void reply(struct pmi1 *s, enum pmi1_msg id, const void *m)
 {
     struct buf *out = &s->base.peer->out;
 
@@ -102,7 +102,7 @@ void pmi1_greet_singleton(struct session *base)
 
     s->singleton = true;
     PMI1_SET(m, singinit, authtype, SLICE("none"));
-    say(s, PMI1_singinit, &m);
+    reply(s, PMI1_singinit, &m);
 }
 
 /* ---- pending requests ------------------------------------------------------------------------ */
@@ -165,7 +165,7 @@ void pmi1_facts(struct peer *p, struct pmi1_response_to_init *r)
  * whether the server has barriers of groups (1.2); older ones do not; Flux's refuses anything but
  * 1.1. All read the same line, and split it in two ways: for MPICH's only a blank ends a word, for
  * Flux's a tab does, too; and of two values the first counts. */
-static void say_both_versions(struct pmi1 *s)
+static void reply_both_versions(struct pmi1 *s)
 {
     buf_str(&s->base.peer->out, "cmd=response_to_init rc=0 pmi_version=1 "
                                 "strict=1.1\tpmi_subversion=1 pmi_subversion=2\n");
@@ -185,9 +185,9 @@ static int on_init(struct pmi1 *s, const struct incoming *in)
         s->ours = true;
     }
     if (known && !ours && m->pmi_subversion == 1)
-        say_both_versions(s);
+        reply_both_versions(s);
     else
-        say(s, PMI1_response_to_init, &r);
+        reply(s, PMI1_response_to_init, &r);
     if (!known)
         return SESSION_IDLE;
     s->state = TEXT_READY;
@@ -215,7 +215,7 @@ static int on_singinit(struct pmi1 *s, const struct incoming *in)
     PMI1_SET(r, singinit_info, versionok, SLICE("yes"));
     PMI1_SET(r, singinit_info, stdio, SLICE("no"));
     PMI1_SET(r, singinit_info, kvsname, slice_str(s->base.peer->job->nspace));
-    say(s, PMI1_singinit_info, &r);
+    reply(s, PMI1_singinit_info, &r);
     return SESSION_IDLE;
 }
 
@@ -228,7 +228,7 @@ static int on_get_maxes(struct pmi1 *s, const struct incoming *in)
     PMI1_SET(r, maxes, kvsname_max, LIMIT_PMI_KVSNAME);
     PMI1_SET(r, maxes, keylen_max, LIMIT_PMI_KEY);
     PMI1_SET(r, maxes, vallen_max, LIMIT_PMI_VALUE);
-    say(s, PMI1_maxes, &r);
+    reply(s, PMI1_maxes, &r);
     return SESSION_IDLE;
 }
 
@@ -239,7 +239,7 @@ static int on_get_appnum(struct pmi1 *s, const struct incoming *in)
     (void)in;
     RC(r, appnum, 0);
     PMI1_SET(r, appnum, appnum, appnum_of(s->base.peer));
-    say(s, PMI1_appnum, &r);
+    reply(s, PMI1_appnum, &r);
     return SESSION_IDLE;
 }
 
@@ -250,7 +250,7 @@ static int on_get_universe_size(struct pmi1 *s, const struct incoming *in)
     (void)in;
     RC(r, universe_size, 0);
     PMI1_SET(r, universe_size, size, s->base.peer->job->plan.universe);
-    say(s, PMI1_universe_size, &r);
+    reply(s, PMI1_universe_size, &r);
     return SESSION_IDLE;
 }
 
@@ -261,7 +261,7 @@ static int on_get_my_kvsname(struct pmi1 *s, const struct incoming *in)
     (void)in;
     RC(r, my_kvsname, 0);
     PMI1_SET(r, my_kvsname, kvsname, slice_str(s->base.peer->job->nspace));
-    say(s, PMI1_my_kvsname, &r);
+    reply(s, PMI1_my_kvsname, &r);
     return SESSION_IDLE;
 }
 
@@ -301,7 +301,7 @@ static int on_put(struct pmi1 *s, const struct incoming *in)
         RC(r, put_result, nothing ? 0 : 1);
         PMI1_SET(r, put_result, msg,
                  nothing ? SLICE("success") : SLICE("value_not_sayable_in_PMI-1"));
-        say(s, PMI1_put_result, &r);
+        reply(s, PMI1_put_result, &r);
         return SESSION_IDLE;
     }
     return ask(s, PMI1_put, in->rq,
@@ -684,7 +684,7 @@ static void answer_get(struct pmi1 *s, const struct answer *a)
     PMI1_SET(r, get_result, msg, sayable ? word_of(a) : SLICE("value_not_sayable_in_PMI-1"));
     if (a->status == ANSWER_OK && sayable)
         PMI1_SET(r, get_result, value, a->value);
-    say(s, PMI1_get_result, &r);
+    reply(s, PMI1_get_result, &r);
 }
 
 static void answer_get_wireup(struct pmi1 *s, const struct answer *a)
@@ -696,7 +696,7 @@ static void answer_get_wireup(struct pmi1 *s, const struct answer *a)
         PMI1_SET(r, value_wireup, bytes, (uint32_t)a->value.len);
     else
         PMI1_SET(r, value_wireup, msg, word_of(a));
-    say(s, PMI1_value_wireup, &r);
+    reply(s, PMI1_value_wireup, &r);
     if (a->status == ANSWER_OK)
         buf_slice_put(&s->base.peer->out, a->value);
 }
@@ -716,7 +716,7 @@ static void answer_getbyidx(struct pmi1 *s, const struct pmi1_pending *p, const 
         RC(r, getbyidx_results, -2);
         PMI1_SET(r, getbyidx_results, reason, SLICE("no_more_keyvals"));
     }
-    say(s, PMI1_getbyidx_results, &r);
+    reply(s, PMI1_getbyidx_results, &r);
 }
 
 static void answer_mput(struct pmi1 *s, const struct answer *a)
@@ -729,7 +729,7 @@ static void answer_mput(struct pmi1 *s, const struct answer *a)
             PMI1_SET(r, mput_result, key, a->key);
         PMI1_SET(r, mput_result, msg, word_of(a));
     }
-    say(s, PMI1_mput_result, &r);
+    reply(s, PMI1_mput_result, &r);
 }
 
 static void answer_barrier(struct pmi1 *s, const struct pmi1_pending *p, const struct answer *a)
@@ -742,7 +742,7 @@ static void answer_barrier(struct pmi1 *s, const struct pmi1_pending *p, const s
     if (a->status != ANSWER_OK)
         PMI1_SET(r, barrier_out, msg,
                  a->status == ANSWER_FAILED ? SLICE("a_member_has_died") : word_of(a));
-    say(s, PMI1_barrier_out, &r);
+    reply(s, PMI1_barrier_out, &r);
 }
 
 /* The `info=ok` is for MPICH 4.0, which reads it. */
@@ -753,7 +753,7 @@ static void answer_publish(struct pmi1 *s, const struct answer *a)
     PMI1_SET(r, publish_result, info, a->status == ANSWER_OK ? SLICE("ok") : SLICE("fail"));
     RC(r, publish_result, a->status == ANSWER_OK ? 0 : 1);
     PMI1_SET(r, publish_result, msg, word_of(a));
-    say(s, PMI1_publish_result, &r);
+    reply(s, PMI1_publish_result, &r);
 }
 
 static void answer_unpublish(struct pmi1 *s, const struct answer *a)
@@ -763,7 +763,7 @@ static void answer_unpublish(struct pmi1 *s, const struct answer *a)
     PMI1_SET(r, unpublish_result, info, a->status == ANSWER_OK ? SLICE("ok") : SLICE("fail"));
     RC(r, unpublish_result, a->status == ANSWER_OK ? 0 : 1);
     PMI1_SET(r, unpublish_result, msg, word_of(a));
-    say(s, PMI1_unpublish_result, &r);
+    reply(s, PMI1_unpublish_result, &r);
 }
 
 /* Wireup's own library reads a port to the end of the line. */
@@ -785,7 +785,7 @@ static void answer_lookup(struct pmi1 *s, const struct answer *a)
                                       : SLICE("service_not_found"));
     if (found)
         PMI1_SET(r, lookup_result, port, a->value);
-    say(s, PMI1_lookup_result, &r);
+    reply(s, PMI1_lookup_result, &r);
 }
 
 static void answer_spawn(struct pmi1 *s, const struct answer *a)
@@ -802,7 +802,7 @@ static void answer_spawn(struct pmi1 *s, const struct answer *a)
         PMI1_SET(r, spawn_result, errcodes, buf_slice(&codes));
     if (a->status != ANSWER_OK)
         PMI1_SET(r, spawn_result, msg, word_of(a));
-    say(s, PMI1_spawn_result, &r);
+    reply(s, PMI1_spawn_result, &r);
     buf_free(&codes);
 }
 
@@ -826,7 +826,7 @@ static void answer_create(struct pmi1 *s, const struct answer *a)
     RC(r, newkvs, code_of(a));
     if (a->status == ANSWER_OK)
         PMI1_SET(r, newkvs, kvsname, a->value);
-    say(s, PMI1_newkvs, &r);
+    reply(s, PMI1_newkvs, &r);
 }
 
 static void answer_destroy(struct pmi1 *s, const struct answer *a)
@@ -834,7 +834,7 @@ static void answer_destroy(struct pmi1 *s, const struct answer *a)
     struct pmi1_kvs_destroyed r = { .has = 0 };
 
     RC(r, kvs_destroyed, code_of(a));
-    say(s, PMI1_kvs_destroyed, &r);
+    reply(s, PMI1_kvs_destroyed, &r);
 }
 
 static void answer_put(struct pmi1 *s, const struct answer *a)
@@ -843,7 +843,7 @@ static void answer_put(struct pmi1 *s, const struct answer *a)
 
     RC(r, put_result, code_of(a));
     PMI1_SET(r, put_result, msg, word_of(a));
-    say(s, PMI1_put_result, &r);
+    reply(s, PMI1_put_result, &r);
 }
 
 static void answer_finalize(struct pmi1 *s)
@@ -851,7 +851,7 @@ static void answer_finalize(struct pmi1 *s)
     struct pmi1_finalize_ack r = { .has = 0 };
 
     RC(r, finalize_ack, 0);
-    say(s, PMI1_finalize_ack, &r);
+    reply(s, PMI1_finalize_ack, &r);
 }
 
 static void pmi1_answer(struct session *base, uint32_t token, const struct answer *a)

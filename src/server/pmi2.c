@@ -142,7 +142,7 @@ static int ask(struct pmi2 *s, const struct incoming *in, struct request what)
 }
 
 /* A request that is not answered. */
-static int tell(struct pmi2 *s, struct request *rq, struct request what, struct errmsg *err)
+static int request(struct pmi2 *s, struct request *rq, struct request what, struct errmsg *err)
 {
     return ask_for(s, &(struct pmi2_pending){ .msg = PMI2_COUNT }, rq, what, err);
 }
@@ -310,7 +310,7 @@ static int on_abort(struct pmi2 *s, const struct incoming *in)
         return SESSION_IDLE;
     if (PMI2_HAS(m, abort, exitcode))
         rq.u.abort.code = (int)m->exitcode;
-    return tell(s, in->rq, rq, in->err);
+    return request(s, in->rq, rq, in->err);
 }
 
 /* ---- spawn ----------------------------------------------------------------------------------- */
@@ -531,7 +531,7 @@ static void fill_ring(struct pmi2 *s, const struct answer *a, union pmi2_any *m)
 
 typedef int handler(struct pmi2 *s, const struct incoming *in);
 
-static const struct command {
+static const struct pmi2_command {
     handler *on;
     filler *fill; /* NULL: nothing to add */
     enum pmi2_msg reply;
@@ -575,7 +575,7 @@ static void head(union pmi2_any *m, const struct pmi2_pending *p, const struct a
 
 static void reply(struct pmi2 *s, const struct pmi2_pending *p, const struct answer *a)
 {
-    const struct command *c = &commands[p->msg];
+    const struct pmi2_command *c = &commands[p->msg];
     struct pmi2_response *r;
     union pmi2_any m;
 
@@ -644,7 +644,7 @@ static int on_init(struct pmi2 *s, const struct pmi1_init *m, struct request *rq
     s->state = s->ours ? TEXT_READY : TEXT_START; /* it has everything that fullinit would bring */
     if (!s->base.peer->job)
         return SESSION_IDLE;
-    return tell(s, rq, REQUEST_WITH(attach, .speaks = SPEAKS_PMI2), err);
+    return request(s, rq, REQUEST_WITH(attach, .speaks = SPEAKS_PMI2), err);
 }
 
 /* A line that does not begin PMI-2 goes to another session. */
@@ -794,7 +794,7 @@ static int pmi2_next(struct session *base, struct request *rq_p, struct errmsg *
         rc = errmsg_set(err, SESSION_BROKEN, "a message of more than %zu bytes", s->in.max);
     if (rc == SESSION_IDLE && s->attach_due) {
         s->attach_due = false;
-        return tell(s, rq_p, REQUEST_WITH(attach, .speaks = SPEAKS_PMI2), err);
+        return request(s, rq_p, REQUEST_WITH(attach, .speaks = SPEAKS_PMI2), err);
     }
     while (rc == SESSION_IDLE) {
         bool due = s->raw && s->raw_bytes == 0;

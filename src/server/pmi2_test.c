@@ -15,14 +15,14 @@ static void frame(struct world *w, struct peer *p, const char *body)
     char text[4096];
     int n = snprintf(text, sizeof text, turn++ % 2 ? "%6zu%s" : "%-6zu%s", strlen(body), body);
 
-    world_say(w, p, slice_mem(text, (size_t)n));
+    world_write(w, p, slice_mem(text, (size_t)n));
 }
 
 /* The bytes received, without the lengths. */
 static const char *bodies(struct peer *p)
 {
     static char text[1 << 16];
-    const char *in = world_heard(p);
+    const char *in = world_received(p);
     size_t n = 0;
 
     while (strlen(in) > 6) {
@@ -36,7 +36,7 @@ static const char *bodies(struct peer *p)
     return text;
 }
 
-#define HEARS(p, text)                                                                             \
+#define RECEIVES(p, text)                                                                          \
     do {                                                                                           \
         const char *got_ = bodies(p);                                                              \
         if (!OK_F(!strcmp(got_, text "\n"), "%s", text))                                           \
@@ -46,15 +46,15 @@ static const char *bodies(struct peer *p)
 #define ASKS(w, p, body, text)                                                                     \
     do {                                                                                           \
         frame(w, p, body);                                                                         \
-        HEARS(p, text);                                                                            \
+        RECEIVES(p, text);                                                                         \
     } while (0)
 
 static void start(struct world *w, struct peer *p)
 {
-    world_say(w, p, slice_str(INIT));
-    world_heard(p);
+    world_write(w, p, slice_str(INIT));
+    world_received(p);
     frame(w, p, "cmd=fullinit;pmirank=0;threaded=TRUE;");
-    world_heard(p);
+    world_received(p);
 }
 
 static void test_start(void)
@@ -64,12 +64,12 @@ static void test_start(void)
 
     world_open(&w, 2, 1);
     p = PEER(&w, 1);
-    world_say(&w, p, slice_str(INIT));
-    OK(!strcmp(world_heard(p), "cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0\n"));
+    world_write(&w, p, slice_str(INIT));
+    OK(!strcmp(world_received(p), "cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0\n"));
     EQ(w.jobs[0].job->procs[1].state, PROC_STATE_ATTACHED);
     frame(&w, p, "cmd=fullinit;pmijobid=x;pmirank=1;threaded=FALSE;");
-    HEARS(p, "cmd=fullinit-response;rc=0;pmi-version=2;pmi-subversion=0;rank=1;size=2;appnum=0;"
-             "debugged=FALSE;pmiverbose=FALSE;");
+    RECEIVES(p, "cmd=fullinit-response;rc=0;pmi-version=2;pmi-subversion=0;rank=1;size=2;appnum=0;"
+                "debugged=FALSE;pmiverbose=FALSE;");
     ASKS(&w, p, "cmd=job-getid;", "cmd=job-getid-response;rc=0;jobid=job_0;");
     ASKS(&w, p, "cmd=job-getid;thrid=0x7f1;",
          "cmd=job-getid-response;thrid=0x7f1;rc=0;jobid=job_0;");
@@ -80,13 +80,13 @@ static void test_start(void)
     start(&w, p);
     EQ(w.jobs[0].job->procs[1].state, PROC_STATE_ATTACHED);
     ASKS(&w, p, "cmd=kvs-put;key=a;value=1;", "cmd=kvs-put-response;rc=0;");
-    world_say(&w, p, SLICE("cmd=init pmi_version=1 pmi_subversion=1\ncmd=get_appnum\n"));
-    OK_F(!strcmp(world_heard(p), "cmd=response_to_init rc=0 pmi_version=1 "
-                                 "strict=1.1\tpmi_subversion=1 pmi_subversion=2\n"
-                                 "cmd=appnum rc=0 appnum=0\n"),
+    world_write(&w, p, SLICE("cmd=init pmi_version=1 pmi_subversion=1\ncmd=get_appnum\n"));
+    OK_F(!strcmp(world_received(p), "cmd=response_to_init rc=0 pmi_version=1 "
+                                    "strict=1.1\tpmi_subversion=1 pmi_subversion=2\n"
+                                    "cmd=appnum rc=0 appnum=0\n"),
          "a wrapper's child may speak PMI-1 on the same connection");
-    world_say(&w, p, slice_str(INIT));
-    OK(!strcmp(world_heard(p), "cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0\n"));
+    world_write(&w, p, slice_str(INIT));
+    OK(!strcmp(world_received(p), "cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0\n"));
     world_close(&w);
 }
 
@@ -109,8 +109,8 @@ static void test_kvs(void)
     ASKS(&w, p, "cmd=kvs-get;thrid=b;jobid=job_0;srcid=0;key=k0;",
          "cmd=kvs-get-response;thrid=b;rc=0;found=TRUE;value=v a=b;;;;c;");
     frame(&w, q, "cmd=kvs-fence;");
-    HEARS(p, "cmd=kvs-fence-response;thrid=a;rc=0;");
-    HEARS(q, "cmd=kvs-fence-response;rc=0;");
+    RECEIVES(p, "cmd=kvs-fence-response;thrid=a;rc=0;");
+    RECEIVES(q, "cmd=kvs-fence-response;rc=0;");
     ASKS(&w, q, "cmd=kvs-get;jobid=;srcid=-1;key=empty;",
          "cmd=kvs-get-response;rc=0;found=TRUE;value=;");
     ASKS(&w, q, "cmd=kvs-get;srcid=1;key=k0;",
@@ -118,10 +118,10 @@ static void test_kvs(void)
     ASKS(&w, q, "cmd=kvs-get;jobid=job_0;srcid=-1;key=none;",
          "cmd=kvs-get-response;rc=0;found=FALSE;");
     ASKS(&w, q, "cmd=kvs-get;jobid=other;key=k0;", "cmd=kvs-get-response;rc=0;found=FALSE;");
-    world_say(&w, q, slice_str(INIT));
-    world_heard(q);
+    world_write(&w, q, slice_str(INIT));
+    world_received(q);
     frame(&w, q, "cmd=fullinit;pmirank=1;"); /* MPICH 4.1 and later */
-    world_heard(q);
+    world_received(q);
     ASKS(&w, q, "cmd=kvs-get;key=empty;",
          "cmd=kvs-get-response;rc=1;errmsg=the value cannot be said to this client;found=FALSE;");
     ASKS(&w, q, "cmd=kvs-get;key=k0;",
@@ -144,7 +144,7 @@ static void test_attributes(void)
     ASKS(&w, p[0], "cmd=info-getjobattr;key=none;",
          "cmd=info-getjobattr-response;rc=0;found=FALSE;");
     frame(&w, p[0], "cmd=kvs-put;key=mine;value=1;");
-    world_heard(p[0]);
+    world_received(p[0]);
     ASKS(&w, p[0], "cmd=info-getjobattr;key=mine;",
          "cmd=info-getjobattr-response;rc=0;found=FALSE;");
     ASKS(&w, p[0], "cmd=info-getnodeattr;key=na;wait=FALSE;",
@@ -154,15 +154,15 @@ static void test_attributes(void)
         frame(&w, p[0], body);
     }
     frame(&w, p[1], "cmd=info-getnodeattr;key=na;wait=TRUE;");
-    OK(!strcmp(world_heard(p[0]), "") && !strcmp(world_heard(p[1]), ""));
+    OK(!strcmp(world_received(p[0]), "") && !strcmp(world_received(p[1]), ""));
     ASKS(&w, p[2], "cmd=info-putnodeattr;key=na;value=nv;;x=1;",
          "cmd=info-putnodeattr-response;rc=0;");
     OK_F(strstr(bodies(p[0]),
                 "cmd=info-getnodeattr-response;thrid=19;rc=0;found=TRUE;value=nv;;x=1;"),
          "who waited on this node hears of it");
-    OK_F(!strcmp(world_heard(p[1]), ""), "and nobody on the other node");
+    OK_F(!strcmp(world_received(p[1]), ""), "and nobody on the other node");
     frame(&w, p[3], "cmd=info-putnodeattr;key=na;value=other;");
-    HEARS(p[1], "cmd=info-getnodeattr-response;rc=0;found=TRUE;value=other;");
+    RECEIVES(p[1], "cmd=info-getnodeattr-response;rc=0;found=TRUE;value=other;");
     frame(&w, p[3], "cmd=info-putnodeattr;key=na;value=newer;");
     ASKS(&w, p[1], "cmd=info-getnodeattr;key=na;",
          "cmd=info-getnodeattr-response;rc=0;found=TRUE;value=newer;");
@@ -175,7 +175,7 @@ static void test_attributes(void)
     OK(w.last.kind == EFFECT_attr && slice_is(w.last.u.attr.key, "PMI_hwloc_xmlfile"));
     server_answer(&w.server, w.last.u.attr.ticket,
                   &(struct answer){ .status = ANSWER_OK, .value = SLICE("/proc/1/fd/2") });
-    HEARS(p[0], "cmd=info-getjobattr-response;thrid=9;rc=0;found=TRUE;value=/proc/1/fd/2;");
+    RECEIVES(p[0], "cmd=info-getjobattr-response;thrid=9;rc=0;found=TRUE;value=/proc/1/fd/2;");
     world_close(&w);
 }
 
@@ -254,11 +254,12 @@ static void test_spawn(void)
                                     .text = SLICE("c: no such program"),
                                     .codes = codes,
                                     .ncodes = 3 });
-    HEARS(p, "cmd=spawn-response;thrid=7;rc=1;errmsg=c: no such program;nerrs=1;errcodes=0,2,0;");
+    RECEIVES(p,
+             "cmd=spawn-response;thrid=7;rc=1;errmsg=c: no such program;nerrs=1;errcodes=0,2,0;");
     frame(&w, p, body);
     server_answer(&w.server, w.last.u.spawn.ticket,
                   &(struct answer){ .status = ANSWER_OK, .value = SLICE("job_9") });
-    HEARS(p, "cmd=spawn-response;thrid=7;rc=0;jobid=job_9;nerrs=0;");
+    RECEIVES(p, "cmd=spawn-response;thrid=7;rc=0;jobid=job_9;nerrs=0;");
     world_close(&w);
 }
 
@@ -272,13 +273,13 @@ static void test_other_jobs(void)
     p = PEER(&w, 0);
     child = w.jobs[1].peers[0];
     start(&w, p);
-    world_say(&w, child, slice_str(INIT));
-    world_heard(child);
+    world_write(&w, child, slice_str(INIT));
+    world_received(child);
     frame(&w, child, "cmd=fullinit;pmirank=0;threaded=FALSE;");
-    HEARS(child, "cmd=fullinit-response;rc=0;pmi-version=2;pmi-subversion=0;rank=0;size=1;"
-                 "appnum=0;spawner-jobid=job_0;debugged=FALSE;pmiverbose=FALSE;");
+    RECEIVES(child, "cmd=fullinit-response;rc=0;pmi-version=2;pmi-subversion=0;rank=0;size=1;"
+                    "appnum=0;spawner-jobid=job_0;debugged=FALSE;pmiverbose=FALSE;");
     frame(&w, p, "cmd=kvs-put;key=a;value=1;");
-    world_heard(p);
+    world_received(p);
     ASKS(&w, child, "cmd=kvs-get;jobid=job_0;srcid=0;key=a;",
          "cmd=kvs-get-response;rc=0;found=TRUE;value=1;");
     ASKS(&w, child, "cmd=kvs-get;key=a;", "cmd=kvs-get-response;rc=0;found=FALSE;");
@@ -291,7 +292,7 @@ static void test_other_jobs(void)
     start(&w, p);
     start(&w, child);
     frame(&w, child, "cmd=kvs-put;key=a;value=1;");
-    world_heard(child);
+    world_received(child);
     ASKS(&w, p, "cmd=kvs-get;jobid=job_1;key=a;", "cmd=kvs-get-response;rc=0;found=FALSE;");
     ASKS(&w, p, "cmd=job-connect;jobid=job_7;", "cmd=job-connect-response;rc=1;errmsg=not_found;");
     ASKS(&w, p, "cmd=job-connect;jobid=job_1;", "cmd=job-connect-response;rc=0;kvscopy=FALSE;");
@@ -326,7 +327,7 @@ static void test_ring(void)
         OK_F(strstr(bodies(PEER(&w, r)), want[r]), "rank %u: %s", r, want[r]);
     for (int i = 0; i < 17; i++)
         frame(&w, PEER(&w, 0), "cmd=ring;ring-count=1;ring-left=;ring-right=;");
-    OK(!strcmp(world_heard(PEER(&w, 0)), ""));
+    OK(!strcmp(world_received(PEER(&w, 0)), ""));
     ASKS(&w, PEER(&w, 0), "cmd=ring;ring-count=1;ring-left=;ring-right=;",
          "cmd=ring-response;rc=1;errmsg=over_quota;");
     world_close(&w);
@@ -345,10 +346,10 @@ static void test_port(void)
 
     world_open(&w, 2, 1);
     p = server_peer_new(&w.server, NULL, 0, false, NULL);
-    world_say(&w, p, slice_str(INIT));
-    OK(!strcmp(world_heard(p), "cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0\n"));
+    world_write(&w, p, slice_str(INIT));
+    OK(!strcmp(world_received(p), "cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0\n"));
     frame(&w, p, "cmd=fullinit;srcid=12;threaded=FALSE;");
-    HEARS(p, "cmd=fullinit-response;rc=1;errmsg=not_found;");
+    RECEIVES(p, "cmd=fullinit-response;rc=1;errmsg=not_found;");
     OK(p->closing);
     world_close(&w);
 }
@@ -371,11 +372,11 @@ static void test_port_known(void)
     w.server.identify = find_one;
     w.server.arg = &w;
     p = server_peer_new(&w.server, NULL, 0, false, NULL);
-    world_say(&w, p, slice_str(INIT));
-    world_heard(p);
+    world_write(&w, p, slice_str(INIT));
+    world_received(p);
     frame(&w, p, "cmd=fullinit;pmirank=12;threaded=FALSE;");
-    HEARS(p, "cmd=fullinit-response;rc=0;pmi-version=2;pmi-subversion=0;rank=1;size=2;appnum=0;"
-             "debugged=FALSE;pmiverbose=FALSE;");
+    RECEIVES(p, "cmd=fullinit-response;rc=0;pmi-version=2;pmi-subversion=0;rank=1;size=2;appnum=0;"
+                "debugged=FALSE;pmiverbose=FALSE;");
     EQ(w.jobs[0].job->procs[1].state, PROC_STATE_ATTACHED);
     world_close(&w);
 }
@@ -390,23 +391,23 @@ static void test_ours(void)
 
     world_open(&w, 2, 2);
     p = PEER(&w, 1);
-    world_say(&w, p, SLICE("cmd=init pmi_version=2 pmi_subversion=0 wireup=1\n"));
-    OK_F(!strcmp(world_heard(p),
+    world_write(&w, p, SLICE("cmd=init pmi_version=2 pmi_subversion=0 wireup=1\n"));
+    OK_F(!strcmp(world_received(p),
                  "cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0 wireup=1 rank=1 size=2 "
                  "appnum=0 universe=-1 kvsname_max=256 keylen_max=64 vallen_max=1024 store=0 "
                  "whole=0 node=1 kvsname=job_0\n"),
          "everything in the first answer");
     for (size_t i = 0; i + 1 < sizeof put; i++)
-        world_say(&w, p, slice_mem(put + i, 1));
-    HEARS(p, "cmd=mput-wireup-response;thrid=3;rc=0;");
+        world_write(&w, p, slice_mem(put + i, 1));
+    RECEIVES(p, "cmd=mput-wireup-response;thrid=3;rc=0;");
     OK(job_get(w.jobs[0].job, SLICE_NULL, SLICE("k"), &v) == ANSWER_OK && slice_is(v, "a;b"));
     frame(&w, p, "cmd=get-wireup;key=k;");
-    OK(!strcmp(world_heard(p), "48    cmd=get-wireup-response;rc=0;found=TRUE;bytes=3;a;b"));
+    OK(!strcmp(world_received(p), "48    cmd=get-wireup-response;rc=0;found=TRUE;bytes=3;a;b"));
     frame(&w, p, "cmd=get-wireup;key=none;");
-    HEARS(p, "cmd=get-wireup-response;rc=0;found=FALSE;");
+    RECEIVES(p, "cmd=get-wireup-response;rc=0;found=FALSE;");
     for (size_t i = 0; i + 1 < sizeof put; i++)
-        world_say(&w, p, slice_mem(put + i, 1));
-    HEARS(p, "cmd=mput-wireup-response;thrid=3;rc=1;errmsg=already_present;key=k;");
+        world_write(&w, p, slice_mem(put + i, 1));
+    RECEIVES(p, "cmd=mput-wireup-response;thrid=3;rc=1;errmsg=already_present;key=k;");
     world_close(&w);
 }
 
@@ -460,12 +461,12 @@ static void test_rule_breakers(void)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         world_open(&w, 2, 1);
         start(&w, PEER(&w, 0));
-        world_say(&w, PEER(&w, 0), slice_str(bad[i]));
+        world_write(&w, PEER(&w, 0), slice_str(bad[i]));
         OK_F(PEER(&w, 0)->closing && w.last.kind == EFFECT_kill, "refused: %s", bad[i]);
         world_close(&w);
     }
     world_open(&w, 2, 1);
-    world_say(&w, PEER(&w, 0), slice_str(INIT));
+    world_write(&w, PEER(&w, 0), slice_str(INIT));
     frame(&w, PEER(&w, 0), "cmd=kvs-fence;");
     OK_F(PEER(&w, 0)->closing, "nothing before fullinit");
     world_close(&w);
@@ -505,8 +506,8 @@ static void mixed_put(struct world *w, uint32_t r, unsigned round, unsigned key)
     if (speaks2(r))
         frame(w, PEER(w, r), text);
     else
-        world_say(w, PEER(w, r), slice_str(text));
-    world_heard(PEER(w, r));
+        world_write(w, PEER(w, r), slice_str(text));
+    world_received(PEER(w, r));
 }
 
 static bool mixed_get(struct world *w, uint32_t r, unsigned round, uint32_t of, unsigned key)
@@ -521,8 +522,8 @@ static bool mixed_get(struct world *w, uint32_t r, unsigned round, uint32_t of, 
     if (speaks2(r))
         frame(w, PEER(w, r), text);
     else
-        world_say(w, PEER(w, r), slice_str(text));
-    return strstr(world_heard(PEER(w, r)), want) != NULL;
+        world_write(w, PEER(w, r), slice_str(text));
+    return strstr(world_received(PEER(w, r)), want) != NULL;
 }
 
 static void test_mixed(void)
@@ -535,8 +536,8 @@ static void test_mixed(void)
         if (speaks2(r))
             start(&w, PEER(&w, r));
         else
-            world_say(&w, PEER(&w, r), SLICE("cmd=init pmi_version=1 pmi_subversion=1\n"));
-        world_heard(PEER(&w, r));
+            world_write(&w, PEER(&w, r), SLICE("cmd=init pmi_version=1 pmi_subversion=1\n"));
+        world_received(PEER(&w, r));
     }
     for (unsigned round = 0; round < 4; round++) {
         for (uint32_t r = 0; r < MIXED; r++) {
@@ -545,14 +546,14 @@ static void test_mixed(void)
         }
         for (uint32_t i = 0; i < MIXED; i++) {
             uint32_t r = (i * 37 + round) % MIXED; /* each once, in another order */
-            good = good && (i == 0 || !strcmp(world_heard(PEER(&w, r)), ""));
+            good = good && (i == 0 || !strcmp(world_received(PEER(&w, r)), ""));
             if (speaks2(r))
                 frame(&w, PEER(&w, r), "cmd=kvs-fence;");
             else
-                world_say(&w, PEER(&w, r), SLICE("cmd=barrier_in\n"));
+                world_write(&w, PEER(&w, r), SLICE("cmd=barrier_in\n"));
         }
         for (uint32_t r = 0; r < MIXED; r++)
-            good = good && strstr(world_heard(PEER(&w, r)),
+            good = good && strstr(world_received(PEER(&w, r)),
                                   speaks2(r) ? "kvs-fence-response;rc=0;" : "barrier_out rc=0\n");
         for (unsigned i = 0; i < 2000; i++)
             good = good && mixed_get(&w, dice(MIXED), round, dice(MIXED), dice(KEYS));

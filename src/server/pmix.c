@@ -84,7 +84,7 @@ struct pmix_dialect pmix_dialect(const struct peer *p)
 /* ---- commands -------------------------------------------------------------------------------- */
 
 /* What is done with a command.  Without a function for the reply it is the status of the answer. */
-static const struct handler {
+static const struct command_handler {
     pmix_reader *read;
     pmix_replier *reply;
 } handlers[] = {
@@ -120,7 +120,7 @@ static const struct handler {
 };
 
 /* NULL: the server does not support it. */
-static const struct handler *handler_of(unsigned command)
+static const struct command_handler *handler_of(unsigned command)
 {
     bool is = command < sizeof handlers / sizeof *handlers && handlers[command].read;
 
@@ -164,10 +164,10 @@ static int pass_on(struct command *c)
     return c->no_memory ? -ENOMEM : SESSION_IDLE;
 }
 
-static int run_command(struct command *c)
+static int carry_out(struct command *c)
 {
     uint8_t number = punpack_byte(&c->r, PMIX_COMMAND);
-    const struct handler *h = handler_of(number);
+    const struct command_handler *h = handler_of(number);
     bool passes;
 
     c->cmd = (enum pmix_command)number;
@@ -239,7 +239,7 @@ static int step_command(struct pmix_session *s, struct request *rq, struct errms
     }
     punpack_init(&c.r, slice_mem(bytes.ptr + PMIX_HEADER, n), s->as);
     c.r.described = s->described;
-    return run_command(&c);
+    return carry_out(&c);
 }
 
 static void drop_consumed(struct pmix_session *s)

@@ -9,7 +9,7 @@
 #include "server/pmix_batch.h"
 #include "server/pmix_value.h"
 
-struct control {
+struct control_request {
     struct command *c;
     struct pmix_batch *batch;
     const struct member *members;
@@ -19,7 +19,7 @@ struct control {
     bool refused;      /* a required attribute cannot be satisfied */
 };
 
-static void ask_signal(struct control *k, int sig, bool is_end)
+static void ask_signal(struct control_request *k, int sig, bool is_end)
 {
     pmix_batch_ask(k->c, k->batch,
                    REQUEST_WITH(signal, .members = k->members, .count = k->nmembers, .signal = sig,
@@ -27,7 +27,7 @@ static void ask_signal(struct control *k, int sig, bool is_end)
 }
 
 /* Files separated by commas. */
-static void ask_cleanups(struct control *k, const char *paths, bool directory)
+static void ask_cleanups(struct control_request *k, const char *paths, bool directory)
 {
     struct slice rest = pmix_keep(k->c, slice_str(paths ? paths : ""));
 
@@ -39,7 +39,7 @@ static void ask_cleanups(struct control *k, const char *paths, bool directory)
                                     .keep = directory ? k->stay : SLICE_NULL));
 }
 
-static void read_cleanup_words(struct control *k, const pmix_info_t *infos, size_t n)
+static void read_cleanup_words(struct control_request *k, const pmix_info_t *infos, size_t n)
 {
     static const struct {
         const char *key;
@@ -65,7 +65,7 @@ static bool is_cleanup_word(const char *key)
            !strcmp(key, PMIX_JOB_CTRL_ID);
 }
 
-static void do_directive(struct control *k, const pmix_info_t *info)
+static void do_directive(struct control_request *k, const pmix_info_t *info)
 {
     bool yes = pmix_flag_of(&info->value);
 
@@ -94,7 +94,7 @@ static void do_directive(struct control *k, const pmix_info_t *info)
 
 void pmix_read_control(struct command *c)
 {
-    struct control k = { .c = c };
+    struct control_request k = { .c = c };
     struct pmsg_procs_infos m;
 
     if (pmsg_read_procs_infos(&c->r, c->s->release, &m) == PTYPE_FINE) {

@@ -61,7 +61,7 @@ static bool keep_codes(struct pmix_session *s, const pmix_status_t *codes, size_
 
     if (!more)
         return false;
-    s->base.peer->hears = true;
+    s->base.peer->registered = true;
     s->codes = more;
     if (n)
         memcpy(more + s->ncodes, codes, n * sizeof *more);

@@ -112,7 +112,7 @@ static void put_life(struct ppack *w, const struct proc *p)
 }
 
 /* It is not part of the information at init, and is known. */
-static bool is_told_later(const struct proc *p, struct slice key)
+static bool is_known_later(const struct proc *p, struct slice key)
 {
     if (slice_is(key, PMIX_PROC_PID))
         return p->pid != 0;
@@ -176,7 +176,7 @@ static bool reply_known(struct command *c, struct slice nspace, uint32_t rank, s
         (rank == PMIX_RANK_WILDCARD ? !slice_is(key, PMIX_PROCDIR)
                                     : p && job_rank_is_here(j, rank)))
         return reply_place(c, j, rank);
-    if (!p || !(foreign ? !comes_later(s, j, rank, key) : is_told_later(p, key)))
+    if (!p || !(foreign ? !comes_later(s, j, rank, key) : is_known_later(p, key)))
         return false;
     w = begin_reply(s);
     if (foreign)

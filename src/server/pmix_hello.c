@@ -11,7 +11,7 @@
 #include "server/pmix_info.h"
 #include "wire/pmix_ours.h"
 #include "wire/pmix_handshake.h"
-#include "wire/pmix_hello.h"
+#include "wire/pmix_greeting.h"
 
 enum { HELLO_MAX = 131072 };
 
@@ -133,7 +133,7 @@ static void welcome(struct pmix_session *s)
     bool is_client = hello_is_client(s->kind, s->version);
 
     if (is_client) {
-        p->pass_store = s->reads_store && pmix_tell_job_info(p->job);
+        p->pass_store = s->reads_store && pmix_make_job_info(p->job);
         handshake_write(HANDSHAKE_welcome, s->kind, &(struct handshake_welcome){ .index = p->rank },
                         &p->out);
     } else {

@@ -51,7 +51,7 @@ struct subject {
     uint32_t index;
 };
 
-static bool is_told(const struct subject *s, const char *key)
+static bool is_given(const struct subject *s, const char *key)
 {
     return s->job->facts.count &&
            host_info_find(&s->job->facts, s->about, s->index, slice_str(key)) != NULL;
@@ -67,7 +67,7 @@ static void add(struct infos *i, const char *key, pmix_value_t value)
 {
     pmix_info_t *info = &i->list[i->n];
 
-    if (is_told(i->about, key))
+    if (is_given(i->about, key))
         return;
     i->n++;
     memset(info, 0, sizeof *info);
@@ -132,7 +132,7 @@ static void put_array(struct ppack *w, const char *key, struct infos *i)
 /* Unless the host has given another value. */
 static void put(struct ppack *w, const struct subject *s, const char *key, pmix_value_t v)
 {
-    if (!is_told(s, key))
+    if (!is_given(s, key))
         ppack_kval(w, key, &v);
 }
 
@@ -209,7 +209,7 @@ static uint32_t universe(const struct job_map *p)
 static void put_map(struct ppack *w, const struct subject *s, const struct buf *peers)
 {
     struct buf map = BUF_NULL(MAP_MAX);
-    struct slice told;
+    struct slice map_text;
 
     buf_str(&map, "raw:");
     for (uint32_t n = 0; n < s->job->plan.nnodes; n++) {
@@ -220,8 +220,8 @@ static void put_map(struct ppack *w, const struct subject *s, const struct buf *
     if (buf_cstr(&map))
         put(w, s, PMIX_PROC_MAP, text(buf_cstr(&map)));
     buf_clear(&map);
-    if (job_attr(s->job, SLICE("PMI_process_mapping"), &told) == ANSWER_OK) {
-        buf_slice_put(&map, told);
+    if (job_attr(s->job, SLICE("PMI_process_mapping"), &map_text) == ANSWER_OK) {
+        buf_slice_put(&map, map_text);
         if (buf_cstr(&map))
             put(w, s, PMIX_ANL_MAP, text(buf_cstr(&map)));
     }
@@ -502,20 +502,20 @@ struct slice pmix_job_info(struct job *j, const struct ptype_flavour *as, bool d
     return buf_slice(kept);
 }
 
-bool pmix_tell_job_info(struct job *j)
+bool pmix_make_job_info(struct job *j)
 {
     struct slice info;
 
-    if (j->info_told)
+    if (j->info_made)
         return true;
     info = pmix_job_info(j, ptype_flavour(SLICE("v41")), false);
-    j->info_told = info.len && job_tell(j, SLICE(OURS_JOB_INFO), info) == ANSWER_OK;
-    return j->info_told;
+    j->info_made = info.len && job_put_info(j, SLICE(OURS_JOB_INFO), info) == ANSWER_OK;
+    return j->info_made;
 }
 
 void pmix_job_info_changed(struct job *j)
 {
     for (int i = 0; i < 4; i++)
         buf_free(&j->wire_info[i]);
-    j->info_told = false;
+    j->info_made = false;
 }

@@ -17,7 +17,7 @@ struct slice pmix_job_info(struct job *j, const struct ptype_flavour *as, bool d
 void pmix_job_info_changed(struct job *j);
 /* Puts it into the job's store too, once, where Wireup's own clients look for it.  False: there is
  * no room for it. */
-bool pmix_tell_job_info(struct job *j);
+bool pmix_make_job_info(struct job *j);
 
 /* KVALs of one process of it. */
 void pmix_put_rank_info(struct ppack *w, const struct job *j, uint32_t rank);

@@ -17,8 +17,8 @@ enum { OUTPUT_TAG = 2 };
 /* A subscription to output. */
 struct pmix_pull {
     struct list link;
-    size_t id, theirs; /* our id of it, and the client's */
-    uint64_t ear;      /* that of other nodes */
+    size_t id, theirs;     /* our id of it, and the client's */
+    uint64_t subscription; /* that of other nodes */
     uint16_t channels;
     bool is_new; /* the kept output has not been sent yet */
     size_t n;
@@ -29,7 +29,7 @@ struct pmix_pull {
 
 static void drop_pull(struct pmix_session *s, struct pmix_pull *p)
 {
-    control_listen(s->base.peer->core, p->ear, SLICE_NULL, REQUEST_ALL_RANKS, 0);
+    control_listen(s->base.peer->core, p->subscription, SLICE_NULL, REQUEST_ALL_RANKS, 0);
     list_unlink(&p->link);
     s->npulls--;
     s->base.peer->core->listeners--;
@@ -46,7 +46,7 @@ static pmix_status_t may_listen(const struct command *c, const pmix_proc_t *proc
 {
     const struct peer *p = c->s->base.peer;
 
-    if (p->lesser)
+    if (p->restricted)
         return PMIX_ERR_NO_PERMISSIONS;
     for (size_t i = 0; i < n; i++) {
         const struct job *j = core_job_named(p->core, slice_str(procs[i].nspace));
@@ -70,7 +70,7 @@ static struct pmix_pull *add_pull(struct pmix_session *s, const pmix_proc_t *pro
     p->n = n;
     p->is_new = true;
     p->id = ++s->last_pull;
-    p->ear = ++s->base.peer->core->last_ear;
+    p->subscription = ++s->base.peer->core->last_subscription;
     memcpy(p->procs, procs, n * sizeof *procs);
     list_append(&s->pulls, &p->link);
     s->npulls++;
@@ -89,7 +89,8 @@ void pmix_forward(struct pmix_session *s, const char *nspace, uint16_t channels)
         return; /* the job runs, and its output goes elsewhere */
     p->channels = channels;
     s->base.peer->wants_output = true;
-    control_listen(s->base.peer->core, p->ear, slice_str(nspace), REQUEST_ALL_RANKS, channels);
+    control_listen(s->base.peer->core, p->subscription, slice_str(nspace), REQUEST_ALL_RANKS,
+                   channels);
 }
 
 static void begin_pull(struct command *c, const struct pmsg_iof_pull *m)
@@ -113,7 +114,7 @@ static void begin_pull(struct command *c, const struct pmsg_iof_pull *m)
     c->cmd = CMD_NONE; /* the kept output follows the reply */
     pmix_ask(c, (struct request){ .kind = REQ_listen });
     for (size_t i = 0; i < p->n; i++)
-        control_listen(s->base.peer->core, p->ear, slice_str(p->procs[i].nspace),
+        control_listen(s->base.peer->core, p->subscription, slice_str(p->procs[i].nspace),
                        p->procs[i].rank == PMIX_RANK_WILDCARD ? REQUEST_ALL_RANKS
                                                               : p->procs[i].rank,
                        p->channels);
@@ -178,7 +179,8 @@ void pmix_put_output(struct pmix_session *s, const pmix_proc_t *source, uint16_t
 
 static bool is_wanted(const struct pmix_pull *p, const struct spoken *o)
 {
-    if (!(p->channels & o->channel) || (o->ear ? p->ear != o->ear : p->is_new != o->recalled))
+    if (!(p->channels & o->channel) ||
+        (o->subscription ? p->subscription != o->subscription : p->is_new != o->recalled))
         return false;
     for (size_t i = 0; i < p->n; i++) {
         if ((p->procs[i].rank == o->rank || p->procs[i].rank == PMIX_RANK_WILDCARD) &&
@@ -203,7 +205,7 @@ static void send_output(struct pmix_session *s, const struct pmix_pull *p, const
 bool pmix_output(struct session *base, const struct spoken *o)
 {
     struct pmix_session *s = (struct pmix_session *)(void *)base;
-    bool said = false;
+    bool given = false;
 
     if (s->state != PMIX_TALKING)
         return false;
@@ -212,10 +214,10 @@ bool pmix_output(struct session *base, const struct spoken *o)
         const struct pmix_pull *p = LIST_OF(l, struct pmix_pull, link);
         if (is_wanted(p, o)) {
             send_output(s, p, o);
-            said = true;
+            given = true;
         }
     }
-    return said;
+    return given;
 }
 
 void pmix_pulls_caught_up(struct session *base)

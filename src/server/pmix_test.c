@@ -74,7 +74,7 @@ static void stage_close(struct stage *t)
     seg_memory_close(&t->region);
 }
 
-static void say_bytes(struct stage *t, uint32_t who, struct slice s)
+static void send_bytes(struct stage *t, uint32_t who, struct slice s)
 {
     while (s.len) {
         size_t n = t->chunk && t->chunk < s.len ? t->chunk : s.len;
@@ -92,8 +92,8 @@ static void say_bytes(struct stage *t, uint32_t who, struct slice s)
 
 struct line {
     uint32_t who;
-    const char *says;  /* with its header */
-    const char *hears; /* NULL: checked elsewhere */
+    const char *sent;  /* with its header */
+    const char *reply; /* NULL: checked elsewhere */
 };
 
 #define HEAD(tag, n) "00000000 000000" tag " 000000" n " 00000000 "
@@ -250,10 +250,10 @@ static struct bytes message(const char *text)
     return b;
 }
 
-static bool hears(struct stage *t, const struct line *l)
+static bool receives(struct stage *t, const struct line *l)
 {
     struct buf *out = &t->peers[l->who]->out;
-    struct bytes want = bytes_of(l->hears);
+    struct bytes want = bytes_of(l->reply);
     bool good;
 
     if (want.n > 16)
@@ -261,7 +261,7 @@ static bool hears(struct stage *t, const struct line *l)
     good = slice_eq(buf_slice(out), slice_of(&want));
     if (!good) {
         struct slice got = buf_slice(out);
-        printf("# to: %s\n# got:", l->says);
+        printf("# to: %s\n# got:", l->sent);
         for (size_t i = 0; i < got.len && i < 200; i++)
             printf(" %02x", (unsigned char)got.ptr[i]);
         printf("\n");
@@ -272,12 +272,12 @@ static bool hears(struct stage *t, const struct line *l)
 
 /* ---- content of the job information ---------------------------------------------------------- */
 
-struct told {
+struct reported {
     uint32_t size, nodes, blobs, node_arrays, apps;
     bool name, univ;
 };
 
-static void note(struct told *t, struct slice key, const pmix_value_t *v)
+static void note(struct reported *t, struct slice key, const pmix_value_t *v)
 {
     if (slice_is(key, "pmix.job.size"))
         t->size = v->data.uint32;
@@ -291,7 +291,7 @@ static void note(struct told *t, struct slice key, const pmix_value_t *v)
 static void check_info(struct peer *p, const char *encoding)
 {
     struct slice all = buf_slice(&p->out);
-    struct told t = { .size = 0 };
+    struct reported t = { .size = 0 };
     struct punpack r;
 
     OK(all.len > 16);
@@ -320,13 +320,13 @@ static void test_golden(const struct line *lines, size_t n, const char *encoding
 
     stage_open(&t, chunk);
     for (size_t i = 0; i < n; i++) {
-        struct bytes b = message(lines[i].says);
-        say_bytes(&t, lines[i].who, slice_of(&b));
-        if (lines[i].hears)
-            good = hears(&t, &lines[i]) && good;
+        struct bytes b = message(lines[i].sent);
+        send_bytes(&t, lines[i].who, slice_of(&b));
+        if (lines[i].reply)
+            good = receives(&t, &lines[i]) && good;
         else
             check_info(t.peers[lines[i].who], encoding);
-        if (i + 1 < n && lines[i + 1].who != lines[i].who && lines[i].hears && !*lines[i].hears)
+        if (i + 1 < n && lines[i + 1].who != lines[i].who && lines[i].reply && !*lines[i].reply)
             continue;
         for (uint32_t r = 0; r < RANKS; r++) /* the other's half of a fence */
             buf_take(&t.peers[r]->out, buf_len(&t.peers[r]->out));
@@ -344,17 +344,17 @@ static void test_cut(const struct line *lines, size_t n, const char *encoding)
     size_t cuts = 0;
 
     for (size_t i = 0; i < n; i++) {
-        struct bytes last = message(lines[i].says);
+        struct bytes last = message(lines[i].sent);
         for (size_t cut = 0; cut < last.n; cut++, cuts++) {
             struct stage t;
             stage_open(&t, 0);
             for (size_t k = 0; k < i; k++) {
-                struct bytes b = message(lines[k].says);
-                say_bytes(&t, lines[k].who, slice_of(&b));
+                struct bytes b = message(lines[k].sent);
+                send_bytes(&t, lines[k].who, slice_of(&b));
             }
             for (uint32_t r = 0; r < RANKS; r++)
                 buf_take(&t.peers[r]->out, buf_len(&t.peers[r]->out));
-            say_bytes(&t, lines[i].who, slice_head(slice_of(&last), cut));
+            send_bytes(&t, lines[i].who, slice_head(slice_of(&last), cut));
             good = good && buf_len(&t.peers[lines[i].who]->out) == 0;
             server_deliver(&t.server, INPUT(hangup, .connection = t.peers[lines[i].who]->id));
             settle(&t);
@@ -372,8 +372,8 @@ static uint64_t play_refused(const struct line *lines, size_t n, uint64_t refuse
     stage_open(&t, 0);
     alloc_fail(refused, on);
     for (size_t i = 0; i < n; i++) {
-        struct bytes b = message(lines[i].says);
-        say_bytes(&t, lines[i].who, slice_of(&b));
+        struct bytes b = message(lines[i].sent);
+        send_bytes(&t, lines[i].who, slice_of(&b));
     }
     count = alloc_count();
     alloc_fail(0, false);
@@ -416,7 +416,7 @@ static void test_refused(void)
         struct bytes b = message(wrong[i]);
         struct stage t;
         stage_open(&t, 0);
-        say_bytes(&t, 0, slice_of(&b));
+        send_bytes(&t, 0, slice_of(&b));
         OK_F(t.peers[0]->closing && buf_len(&t.peers[0]->out) == 0, "refused without a word: %zu",
              i);
         EQ(t.job->procs[0].state, PROC_STATE_RUNNING);
@@ -434,7 +434,7 @@ static void enter(struct stage *t, uint32_t rank, const char *version)
              "'%s' 'v41' 01 'hash'",
              rank, version);
     hello = message(text);
-    say_bytes(t, rank, slice_of(&hello));
+    send_bytes(t, rank, slice_of(&hello));
     buf_take(&t->peers[rank]->out, buf_len(&t->peers[rank]->out));
 }
 
@@ -459,9 +459,9 @@ static void test_groups(void)
         stage_open(&t, 0);
         for (uint32_t r = 0; r < RANKS; r++) {
             enter(&t, r, forms[i].version);
-            say_bytes(&t, r, slice_of(&b));
+            send_bytes(&t, r, slice_of(&b));
         }
-        OK_F(hears(&t, &l), "a group's reply to %s", forms[i].version);
+        OK_F(receives(&t, &l), "a group's reply to %s", forms[i].version);
         stage_close(&t);
     }
 }
@@ -475,11 +475,11 @@ static void both_hello(struct stage *t)
         enter(t, r, "4.2.2");
 }
 
-static void says(struct stage *t, uint32_t who, const char *text)
+static void send_text(struct stage *t, uint32_t who, const char *text)
 {
     struct bytes b = message(text);
 
-    say_bytes(t, who, slice_of(&b));
+    send_bytes(t, who, slice_of(&b));
 }
 
 /* A client that understands it is told why; others only find the connection closed. */
@@ -487,7 +487,7 @@ static void test_refusal(void)
 {
     static const struct {
         const char *version;
-        bool told;
+        bool reported;
     } cases[] = {
         { "v3.2.5", false }, { "4.2.9", false }, { "5.0.8", false }, { "5.0.9", true },
         { "5.0.11", true },  { "6.0.0", false }, { "6.1.0", true },  { "nonsense", false }
@@ -510,11 +510,11 @@ static void test_refusal(void)
                      "'%s' '%s' 01 'hash'",
                      reasons[w].name, cases[i].version, reasons[w].encoding);
             stage_open(&t, 0);
-            says(&t, 0, text);
+            send_text(&t, 0, text);
             out = buf_slice(&t.peers[0]->out);
             OK_F(t.peers[0]->closing &&
-                     slice_eq(out, slice_mem(&want, cases[i].told ? sizeof want : 0)),
-                 "refused %s: %s, %s", cases[i].told ? "with a status" : "without a word",
+                     slice_eq(out, slice_mem(&want, cases[i].reported ? sizeof want : 0)),
+                 "refused %s: %s, %s", cases[i].reported ? "with a status" : "without a word",
                  cases[i].version, reasons[w].name);
             stage_close(&t);
         }
@@ -542,19 +542,19 @@ static void test_timeout(const char *what, const char *meets, const char *meets_
 
     both_hello(&t);
     snprintf(text, sizeof text, HEAD("66", "00") "%s" TIMEOUT_INFO, meets);
-    says(&t, 0, text);
+    send_text(&t, 0, text);
     pass_time(&t, NANOS(1));
     OK_F(buf_len(&t.peers[0]->out) == 0, "%s: before its time nothing is said", what);
     pass_time(&t, NANOS(1));
-    OK(hears(&t, &(struct line){ 0, what, LATE("66") }));
+    OK(receives(&t, &(struct line){ 0, what, LATE("66") }));
     snprintf(text, sizeof text, HEAD("66", "00") "%s", meets_patiently);
-    says(&t, 1, text);
+    send_text(&t, 1, text);
     pass_time(&t, NANOS(5));
     OK_F(buf_len(&t.peers[1]->out) == 0, "%s: who has withdrawn is missing", what);
     snprintf(text, sizeof text, HEAD("67", "00") "%s" TIMEOUT_INFO, meets);
-    says(&t, 0, text);
-    OK(hears(&t, &(struct line){ 0, what, IN_TIME("67") }));
-    OK(hears(&t, &(struct line){ 1, what, IN_TIME("66") }));
+    send_text(&t, 0, text);
+    OK(receives(&t, &(struct line){ 0, what, IN_TIME("67") }));
+    OK(receives(&t, &(struct line){ 1, what, IN_TIME("66") }));
     stage_close(&t);
 }
 
@@ -564,12 +564,12 @@ static void test_timeout(const char *what, const char *meets, const char *meets_
 
 static void asks_for(struct stage *t, uint32_t who, const char *what, const char *answer)
 {
-    char says_it[300], hears_it[300];
+    char request[300], reply[300];
 
-    snprintf(says_it, sizeof says_it, HEAD("66", "00") "%s", what);
-    snprintf(hears_it, sizeof hears_it, HEAD("66", "00") "%s", answer);
-    says(t, who, says_it);
-    OK(hears(t, &(struct line){ who, what, *answer ? hears_it : "" }));
+    snprintf(request, sizeof request, HEAD("66", "00") "%s", what);
+    snprintf(reply, sizeof reply, HEAD("66", "00") "%s", answer);
+    send_text(t, who, request);
+    OK(receives(t, &(struct line){ who, what, *answer ? reply : "" }));
 }
 
 /* A name that may be read once is published again and again: as Open MPI does for each accept. */
@@ -589,9 +589,9 @@ static void test_read_once(void)
     asks_for(&t, 1, wait, "");
     asks_for(&t, 1, wait, "");
     asks_for(&t, 0, READ_ONCE, "0200");
-    OK_F(hears(&t, &(struct line){ 1, "one", HEAD("66", "00") FOUND }), "who waits gets it");
+    OK_F(receives(&t, &(struct line){ 1, "one", HEAD("66", "00") FOUND }), "who waits gets it");
     asks_for(&t, 0, READ_ONCE, "0200");
-    OK_F(hears(&t, &(struct line){ 1, "two", HEAD("66", "00") FOUND }), "one after the other");
+    OK_F(receives(&t, &(struct line){ 1, "two", HEAD("66", "00") FOUND }), "one after the other");
     asks_for(&t, 0, LOOKUP, "025b");
     EQ(t.job->procs[0].names, 0);
     /* A process that has gone does not take it away. */
@@ -635,14 +635,14 @@ static void test_ways(void)
         both_hello(&t);
         t.server.core.knows_way = wishes[i].judged ? knows_tree : NULL;
         snprintf(text, sizeof text, HEAD("66", "00") "0203 " EVERYBODY "%s", wishes[i].infos);
-        says(&t, 0, text);
+        send_text(&t, 0, text);
         if (wishes[i].refused)
-            OK_F(hears(&t, &(struct line){ 0, wishes[i].what, HEAD("66", "00") "025d" }), "%s",
+            OK_F(receives(&t, &(struct line){ 0, wishes[i].what, HEAD("66", "00") "025d" }), "%s",
                  wishes[i].what);
-        says(&t, 1, HEAD("66", "00") "0203 " EVERYBODY "0200");
+        send_text(&t, 1, HEAD("66", "00") "0203 " EVERYBODY "0200");
         OK_F((buf_len(&t.peers[1]->out) == 0) == wishes[i].refused, "%s: the fence",
              wishes[i].what);
-        says(&t, 0, HEAD("67", "00") "0203 " EVERYBODY "0200");
+        send_text(&t, 0, HEAD("67", "00") "0203 " EVERYBODY "0200");
         OK_F(buf_len(&t.peers[1]->out) != 0, "who was refused may come again");
         stage_close(&t);
     }
@@ -654,11 +654,11 @@ static void test_group_timeout(void)
     struct stage t;
 
     both_hello(&t);
-    says(&t, 0, HEAD("66", "00") "0218 0208 'grp' " EVERYBODY TIMEOUT_INFO);
+    send_text(&t, 0, HEAD("66", "00") "0218 0208 'grp' " EVERYBODY TIMEOUT_INFO);
     pass_time(&t, NANOS(2));
-    OK(hears(&t, &(struct line){ 0, "group", LATE("66") }));
-    says(&t, 1, HEAD("66", "00") "0218 0208 'grp' " EVERYBODY "0200");
-    says(&t, 0, HEAD("67", "00") "0218 0208 'grp' " EVERYBODY "0200");
+    OK(receives(&t, &(struct line){ 0, "group", LATE("66") }));
+    send_text(&t, 1, HEAD("66", "00") "0218 0208 'grp' " EVERYBODY "0200");
+    send_text(&t, 0, HEAD("67", "00") "0218 0208 'grp' " EVERYBODY "0200");
     OK_F(buf_len(&t.peers[0]->out) > 18 && buf_len(&t.peers[1]->out) > 18,
          "who comes again after its time is a member as any other");
     stage_close(&t);
@@ -671,13 +671,13 @@ static void test_meeting_of_dead(void)
 
     both_hello(&t);
     t.job->keep_going = true;
-    says(&t, 0, HEAD("66", "00") "020a " EVERYBODY "0200");
+    send_text(&t, 0, HEAD("66", "00") "020a " EVERYBODY "0200");
     job_event(t.job, 1, PROC_EVENT_DEATH, 9);
     settle(&t);
     OK(buf_len(&t.peers[0]->out) > 16);
     OK_F(memcmp(buf_slice(&t.peers[0]->out).ptr + 16, "\2\0", 2) != 0, "it is told that it failed");
     buf_take(&t.peers[0]->out, buf_len(&t.peers[0]->out));
-    says(&t, 0, HEAD("67", "00") "020a " EVERYBODY "0200");
+    send_text(&t, 0, HEAD("67", "00") "020a " EVERYBODY "0200");
     OK_F(buf_len(&t.peers[0]->out) > 16, "who meets a dead one does not wait");
     stage_close(&t);
 }
@@ -687,7 +687,7 @@ static void test_own_events(void)
 {
     static const struct {
         const char *version;
-        bool told;
+        bool reported;
     } cases[] = {
         { "v3.2.5", false }, { "4.2.2rc2", false }, { "4.2.3", true }, { "5.0.7a1", true }
     };
@@ -696,45 +696,45 @@ static void test_own_events(void)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct line l = { 0, cases[i].version,
-                          cases[i].told ? HEAD("00", "00") "020c 028f4e 020e 'testns' 00 0200"
-                                        : "" };
+                          cases[i].reported ? HEAD("00", "00") "020c 028f4e 020e 'testns' 00 0200"
+                                            : "" };
         struct stage t;
         stage_open(&t, 0);
         enter(&t, 0, cases[i].version);
-        say_bytes(&t, 0, slice_of(&notify));
+        send_bytes(&t, 0, slice_of(&notify));
         buf_take(&t.peers[0]->out, buf_len(&t.peers[0]->out));
-        say_bytes(&t, 0, slice_of(&late));
+        send_bytes(&t, 0, slice_of(&late));
         buf_take(&t.peers[0]->out, 18); /* the status */
-        OK_F(hears(&t, &l), "an event of its own: %s, to %s", cases[i].told ? "told" : "not told",
-             cases[i].version);
+        OK_F(receives(&t, &l), "an event of its own: %s, to %s",
+             cases[i].reported ? "told" : "not told", cases[i].version);
         stage_close(&t);
     }
 }
 
 /* A rank that has become another user sends events to its own job only. */
-static void test_lesser_events(void)
+static void test_restricted_events(void)
 {
     struct line own = { 1, "an event", HEAD("00", "00") "020c 028f4e 020e 'testns' 00 0200 0203" };
     static const char *const wider[] = { "0200", "0201", "0202", "0204", "0205", "0206" };
-    struct bytes hears_of_it = message(HEAD("66", "00") "020d 0201 028f4e 0200");
+    struct bytes registration = message(HEAD("66", "00") "020d 0201 028f4e 0200");
     struct stage t;
 
     stage_open(&t, 0);
     enter(&t, 0, "5.0.11");
     enter(&t, 1, "5.0.11");
-    say_bytes(&t, 1, slice_of(&hears_of_it));
+    send_bytes(&t, 1, slice_of(&registration));
     buf_take(&t.peers[1]->out, buf_len(&t.peers[1]->out));
     server_deliver(&t.server, INPUT(rights_lost, .connection = t.peers[0]->id));
     for (size_t i = 0; i < sizeof wider / sizeof *wider; i++) {
         struct line refused = { 0, "no", HEAD("67", "02") "022d" };
         char text[100];
         snprintf(text, sizeof text, HEAD("67", "00") "020c 028f4e %s 0200", wider[i]);
-        says(&t, 0, text);
-        OK_F(hears(&t, &refused) && buf_len(&t.peers[1]->out) == 0,
+        send_text(&t, 0, text);
+        OK_F(receives(&t, &refused) && buf_len(&t.peers[1]->out) == 0,
              "an event of range %s is refused, and reaches nobody", wider[i]);
     }
-    says(&t, 0, HEAD("68", "00") "020c 028f4e 0203 0200");
-    OK_F(hears(&t, &own), "one to its own job comes");
+    send_text(&t, 0, HEAD("68", "00") "020c 028f4e 0203 0200");
+    OK_F(receives(&t, &own), "one to its own job comes");
     stage_close(&t);
 }
 
@@ -743,7 +743,8 @@ static void test_lesser_events(void)
 enum { CROWD = 4 };
 
 /* The answer to rank r's request for the job's information; the host provides its values. */
-static bool hears_topology(struct server *s, struct peer *p, enum answer_status status, bool *asked)
+static bool receives_topology(struct server *s, struct peer *p, enum answer_status status,
+                              bool *asked)
 {
     struct bytes req = message(HEAD("65", "00") "0200");
     struct answer a = { .status = status, .value = SLICE("<topology/>") };
@@ -784,9 +785,9 @@ static void test_topology(enum answer_status status)
         t.peers[r] = server_peer_new(&t.server, NULL, 0, false, NULL);
         enter(&t, r, "5.0.7a1");
     }
-    EQ(hears_topology(&t.server, t.peers[0], status, &asked), status == ANSWER_OK);
+    EQ(receives_topology(&t.server, t.peers[0], status, &asked), status == ANSWER_OK);
     OK_F(asked, "the first asks");
-    EQ(hears_topology(&t.server, t.peers[1], status, &asked), status == ANSWER_OK);
+    EQ(receives_topology(&t.server, t.peers[1], status, &asked), status == ANSWER_OK);
     OK_F(!asked, "the second does not");
     stage_close(&t);
 }
@@ -859,7 +860,7 @@ static void test_tool(void)
                                            .job = j ? j->id : JOB_NO_RANK,
                                            .status = ANSWER_OK))); /* only once */
     buf_take(&t.peers[0]->out, TOOL_WELCOME);
-    says(&t, 0, HEAD("65", "00") "020f 0201 0202 18 'pmix.qry.ns' 00");
+    send_text(&t, 0, HEAD("65", "00") "020f 0201 0202 18 'pmix.qry.ns' 00");
     OK(memmem(buf_slice(&t.peers[0]->out).ptr, buf_len(&t.peers[0]->out), "testns", 7) != NULL);
     server_deliver(&t.server, INPUT(hangup, .connection = t.peers[0]->id));
     while (server_effect(&t.server, &e)) {
@@ -935,7 +936,7 @@ int main(void)
     test_group_timeout();
     test_meeting_of_dead();
     test_own_events();
-    test_lesser_events();
+    test_restricted_events();
     test_topology(ANSWER_OK);
     test_topology(ANSWER_NOT_FOUND);
     test_tool();

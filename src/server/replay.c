@@ -31,7 +31,7 @@ struct line {
     struct list link;
     struct peer *peer;
     uint32_t number;
-    uint64_t heard; /* bytes received on it */
+    uint64_t received; /* bytes received on it */
 };
 
 struct replay {
@@ -438,7 +438,7 @@ static int other_words(struct replay *r, const struct line *l, struct slice was,
            (was.ptr[from - 1] >= ' ' || at - from < 8))
         from--;
     name_line(&where, l);
-    buf_printf(&where, ", byte %llu sent to it", (unsigned long long)(l->heard + at));
+    buf_printf(&where, ", byte %llu sent to it", (unsigned long long)(l->received + at));
     return differs(r, &where, "the trace has ", slice_skip(was, from),
                    is.len > from ? "this version sends " : "this version sends no more",
                    slice_skip(is, from));
@@ -464,7 +464,7 @@ static int on_out(struct replay *r, const struct record *d)
                        SLICE_NULL, "this version does the opposite", SLICE_NULL);
     }
     server_wrote(&r->server, l->peer, v->bytes.len);
-    l->heard += v->bytes.len;
+    l->received += v->bytes.len;
     r->count.bytes_out += v->bytes.len;
     return REPLAY_SAME;
 }
@@ -715,7 +715,7 @@ struct replay *replay_free(struct replay *r)
     return NULL;
 }
 
-static int tell(const struct replay *r, struct errmsg *err)
+static int verdict_of(const struct replay *r, struct errmsg *err)
 {
     return r->verdict == REPLAY_SAME ? REPLAY_SAME : errmsg_set(err, r->verdict, "%s", r->why.text);
 }
@@ -726,16 +726,16 @@ int replay_feed(struct replay *r, struct slice bytes, struct errmsg *err)
     int rc;
 
     if (r->verdict != REPLAY_SAME)
-        return tell(r, err);
+        return verdict_of(r, err);
     if (record_reader_feed(&r->reader, bytes) < 0)
         return errmsg_set(err, -ENOMEM, "out of memory");
     while ((rc = record_reader_next(&r->reader, &d, &r->why)) == RECORD_WHOLE) {
         if (play(r, &d) != REPLAY_SAME)
-            return tell(r, err);
+            return verdict_of(r, err);
     }
     if (rc == RECORD_BAD)
         r->verdict = REPLAY_BAD;
-    return rc < 0 ? rc : tell(r, err);
+    return rc < 0 ? rc : verdict_of(r, err);
 }
 
 int replay_end(struct replay *r, struct replay_count *count_p, struct errmsg *err)
@@ -745,5 +745,5 @@ int replay_end(struct replay *r, struct replay_count *count_p, struct errmsg *er
     if (r->verdict == REPLAY_SAME && r->asked)
         speak(r, NULL);
     *count_p = r->count;
-    return tell(r, err);
+    return verdict_of(r, err);
 }

@@ -97,7 +97,7 @@ static void settle(struct world *w)
         server_wrote(&w->server, p, buf_len(&p->out));
 }
 
-static void say(struct world *w, int peer, const char *text)
+static void send_to(struct world *w, int peer, const char *text)
 {
     server_deliver(&w->server, INPUT_AT(w->now += 5000, in, .connection = w->peers[peer]->id,
                                         .bytes = slice_str(text)));
@@ -116,11 +116,11 @@ static void start(struct world *w)
         server_deliver(&w->server, INPUT(proc_state, .job = j->id, .rank = r,
                                          .event = PROC_EVENT_STARTED, .pid = j->procs[r].pid));
     }
-    say(w, 0, "cmd=init pmi_version=1 pmi_subversion=1\n");
-    say(w, 1, "cmd=init pmi_version=1 pmi_subversion=1 wireup=1\n");
-    say(w, 3, "cmd=initack ");
-    say(w, 3, "pmiid=77\ncmd=init pmi_version=1 pmi_subversion=2\n");
-    say(w, 2, "cmd=get_ranks2hosts\n");
+    send_to(w, 0, "cmd=init pmi_version=1 pmi_subversion=1\n");
+    send_to(w, 1, "cmd=init pmi_version=1 pmi_subversion=1 wireup=1\n");
+    send_to(w, 3, "cmd=initack ");
+    send_to(w, 3, "pmiid=77\ncmd=init pmi_version=1 pmi_subversion=2\n");
+    send_to(w, 2, "cmd=get_ranks2hosts\n");
 }
 
 static void exchange(struct world *w)
@@ -129,26 +129,27 @@ static void exchange(struct world *w)
 
     for (int r = 0; r < RANKS; r++) {
         snprintf(line, sizeof line, "cmd=put kvsname=kvs_a key=card-%d value=v %d\n", r, r * r);
-        say(w, r, line);
-        say(w, r, "cmd=barrier_in\n");
+        send_to(w, r, line);
+        send_to(w, r, "cmd=barrier_in\n");
     }
     for (int r = 0; r < RANKS; r++)
-        say(w, r,
+        send_to(
+            w, r,
             "cmd=get kvsname=kvs_a key=card-2\ncmd=get kvsname=kvs_a key=PMI_process_mapping\n");
-    say(w, 1, "cmd=mput_wireup count=1 bytes=9\n\2\0\1\0\0\0kk\n");
-    say(w, 1, "cmd=get_wireup key=kk\n");
+    send_to(w, 1, "cmd=mput_wireup count=1 bytes=9\n\2\0\1\0\0\0kk\n");
+    send_to(w, 1, "cmd=get_wireup key=kk\n");
 }
 
 static void use_names(struct world *w)
 {
-    say(w, 0, "cmd=publish_name service=s port=p\n");
+    send_to(w, 0, "cmd=publish_name service=s port=p\n");
     server_deliver(&w->server,
                    INPUT(names_reply, .ticket = w->names.u.names.ticket,
                          .query = w->names.u.names.query, .found = false, .value = SLICE_NULL));
     effect_drop(&w->names);
     settle(w);
-    say(w, 2, "cmd=lookup_name service=s\n");
-    say(w, 2, "cmd=lookup_name service=far\n");
+    send_to(w, 2, "cmd=lookup_name service=s\n");
+    send_to(w, 2, "cmd=lookup_name service=far\n");
     server_deliver(&w->server, INPUT(names_reply, .ticket = w->names.u.names.ticket,
                                      .query = w->names.u.names.query, .found = true,
                                      .value = SLICE("farport")));
@@ -161,9 +162,9 @@ static void spawn(struct world *w)
 {
     struct answer a = { .status = ANSWER_OK };
 
-    say(w, 0,
-        "mcmd=spawn\nnprocs=1\nexecname=/bin/x\ntotspawns=1\nspawnssofar=1\nargcnt=0\n"
-        "preput_num=0\ninfo_num=0\nendcmd\n");
+    send_to(w, 0,
+            "mcmd=spawn\nnprocs=1\nexecname=/bin/x\ntotspawns=1\nspawnssofar=1\nargcnt=0\n"
+            "preput_num=0\ninfo_num=0\nendcmd\n");
     add_job(w, 1, 2, 0);
     w->peers[RANKS] = server_peer_new(&w->server, w->jobs[1], 0, false, NULL);
     server_deliver(&w->server, INPUT(proc_state, .job = w->jobs[1]->id, .rank = 0,
@@ -176,12 +177,12 @@ static void spawn(struct world *w)
     settle(w);
     server_deliver(&w->server, INPUT(greet, .connection = w->peers[RANKS]->id));
     settle(w);
-    say(w, RANKS, "cmd=init pmi_version=1 pmi_subversion=1\ncmd=barrier_in\n");
+    send_to(w, RANKS, "cmd=init pmi_version=1 pmi_subversion=1\ncmd=barrier_in\n");
     server_tick(&w->server, w->now += 10);
     server_deliver(&w->server, INPUT(proc_state, .job = w->jobs[1]->id, .rank = 1,
                                      .event = PROC_EVENT_DEATH, .code = 9));
     settle(w);
-    say(w, RANKS, "cmd=finalize\n");
+    send_to(w, RANKS, "cmd=finalize\n");
     server_deliver(&w->server, INPUT(hangup, .connection = w->peers[RANKS]->id));
     w->peers[RANKS] = server_peer_free(&w->server, w->peers[RANKS]);
     server_deliver(&w->server,
@@ -196,10 +197,10 @@ static void finish(struct world *w)
 {
     struct effect e;
 
-    say(w, 0, "cmd=barrier_in\n");
+    send_to(w, 0, "cmd=barrier_in\n");
     server_deliver(&w->server, INPUT_AT(w->now += 5, in, .connection = w->peers[2]->id,
                                         .bytes = SLICE("cmd=get_maxes\n")));
-    say(w, 1, "cmd=nonsense\n");
+    send_to(w, 1, "cmd=nonsense\n");
     server_deliver(&w->server, INPUT_AT(w->now += 5, in, .connection = w->peers[2]->id,
                                         .bytes = SLICE("cmd=get_appnum\n")));
     server_abort(&w->server, w->jobs[0], JOB_NO_RANK, 124, "too %s", "late");
@@ -443,7 +444,7 @@ static bool many(struct record *r)
     r->u.job.runs = (struct part_uints){ runs, 4 };
     return true;
 }
-static bool far_rank(struct record *r)
+static bool remote_rank(struct record *r)
 {
     r->u.of.proc_state.rank = RANKS;
     return true;
@@ -453,7 +454,7 @@ static bool odd_event(struct record *r)
     r->u.of.proc_state.event = SLICE("wedding");
     return true;
 }
-static bool remote_open(struct record *r)
+static bool open_remote(struct record *r)
 {
     r->u.open.rank = RANKS;
     return true;
@@ -518,9 +519,9 @@ static void test_impossible(const struct world *w)
         { RECORD_job, orphan },
         { RECORD_job, many },
         { RECORD_job, NULL },
-        { RECORD_proc_state, far_rank },
+        { RECORD_proc_state, remote_rank },
         { RECORD_proc_state, odd_event },
-        { RECORD_open, remote_open },
+        { RECORD_open, open_remote },
         { RECORD_open, other_open },
         { RECORD_in, other_in },
         { RECORD_out, other_out },

@@ -18,7 +18,7 @@
 #include "trace/record.h"
 #include "server/rights.h"
 #include "server/server_priv.h"
-#include "wire/pmix_hello.h"
+#include "wire/pmix_greeting.h"
 
 void server_init(struct server *s, uint64_t seed, const struct log *log)
 {
@@ -79,8 +79,8 @@ struct peer *server_peer_new(struct server *s, struct job *job, uint32_t rank, b
         return NULL;
     }
     list_append(&s->peers, &p->link);
-    TELL(s, open, .connection = p->id, .job = job ? (int64_t)job->id : -1, .rank = rank,
-         .fds = can_pass_fd);
+    RECORD_OUTPUT(s, open, .connection = p->id, .job = job ? (int64_t)job->id : -1, .rank = rank,
+                  .fds = can_pass_fd);
     return p;
 }
 
@@ -88,7 +88,7 @@ struct peer *server_peer_free(struct server *s, struct peer *p)
 {
     if (!p)
         return NULL;
-    TELL(s, close, .connection = p->id, .unsent = buf_len(&p->out));
+    RECORD_OUTPUT(s, close, .connection = p->id, .unsent = buf_len(&p->out));
     map_del(&s->by_id, id_key(&p->id));
     s->latest = NULL;
     server_monitors_drop(s, p);
@@ -115,8 +115,8 @@ struct peer *server_dirty(struct server *s)
 
 void server_wrote(struct server *s, struct peer *p, size_t n)
 {
-    TELL(s, out, .connection = p->id, .store = n && p->pass_store,
-         .bytes = slice_head(buf_slice(&p->out), n));
+    RECORD_OUTPUT(s, out, .connection = p->id, .store = n && p->pass_store,
+                  .bytes = slice_head(buf_slice(&p->out), n));
     if (n)
         p->pass_store = false;
     buf_take(&p->out, n);
@@ -277,28 +277,28 @@ static void identify(struct server *s, struct peer *p, const struct request_iden
     }
 }
 
-static void tell_identity(const struct server *s, const struct peer *p)
+static void record_identity(const struct server *s, const struct peer *p)
 {
-    TELL(s, identify, .connection = p->id, .job = p->job ? (int64_t)p->job->id : -1,
-         .rank = p->rank);
+    RECORD_OUTPUT(s, identify, .connection = p->id, .job = p->job ? (int64_t)p->job->id : -1,
+                  .rank = p->rank);
 }
 
 bool server_on_rights_lost(struct server *s, const struct op_rights_lost *o, uint64_t now_ns)
 {
     (void)now_ns;
-    server_peer(s, o->connection)->lesser = true;
+    server_peer(s, o->connection)->restricted = true;
     return true;
 }
 
 static enum answer_status refuse_rights(const struct server *s, struct peer *p,
                                         const struct request *rq)
 {
-    if (!p->lesser_told)
+    if (!p->restricted_logged)
         log_warn(s->log,
                  "rank %u runs as another user than its launcher: it may not start programs, reach "
                  "other jobs, or have files removed",
                  p->rank);
-    p->lesser_told = true;
+    p->restricted_logged = true;
     if (rq->kind == REQ_spawn)
         spawn_free(rq->u.spawn.request);
     return ANSWER_RESERVED;
@@ -319,7 +319,7 @@ static void carry_out(struct server *s, struct peer *p, const struct request *rq
         if (uncount_line(p)) /* others of the same process are left */
             break;
         core_request(&s->core, p->job, p->rank, ticket, rq, now_ns, a_p);
-        server_tell_unbound(s, p->job, p->rank, 0, 0);
+        server_notify_disconnected(s, p->job, p->rank, 0, 0);
         break;
     default: core_request(&s->core, p->job, p->rank, ticket, rq, now_ns, a_p); break;
     }
@@ -332,7 +332,7 @@ static void decide(struct server *s, struct peer *p, const struct request *rq, u
     bool known = p->job != NULL;
 
     p->greeted = p->greeted || rq->kind == REQ_identify;
-    if (p->lesser && rights_needed(rq)) {
+    if (p->restricted && rights_needed(rq)) {
         a.status = refuse_rights(s, p, rq);
     } else if (s->takes && s->takes(s->arg, p, rq, ticket, &a)) {
         /* the host's */
@@ -342,7 +342,7 @@ static void decide(struct server *s, struct peer *p, const struct request *rq, u
         carry_out(s, p, rq, ticket, now_ns, &a);
     }
     if (rq->kind == REQ_identify && !known)
-        tell_identity(s, p);
+        record_identity(s, p);
     if (p->job && rq->kind == REQ_attach)
         count_line(p);
     if (a.status != ANSWER_LATER)
@@ -446,7 +446,7 @@ bool server_on_hangup(struct server *s, const struct op_hangup *o, uint64_t now_
         bool is_lost = p->job->procs[p->rank].state == PROC_STATE_ATTACHED;
         job_event(p->job, p->rank, PROC_EVENT_HANGUP, 0);
         if (is_lost && !p->job->is_tool)
-            server_tell_lost(s, p->job, p->rank);
+            server_notify_lost(s, p->job, p->rank);
     }
     server_mark_dirty(s, p);
     return true;
@@ -456,16 +456,16 @@ uint64_t server_tick(struct server *s, uint64_t now_ns)
 {
     struct effects *q = &s->core.effects;
     size_t before = q->count;
-    bool told = false;
+    bool recorded = false;
 
     if (now_ns < q->tick_ns)
         return q->tick_ns;
     q->tick_ns = UINT64_MAX;
     effects_tick_by(q, core_tick(&s->core, now_ns));
-    effects_tick_by(q, server_monitors_tick(s, now_ns, &told));
+    effects_tick_by(q, server_monitors_tick(s, now_ns, &recorded));
     /* Some find nothing to do: whoever waited has been answered. */
-    if (s->recorder && (told || q->count != before))
-        server_tell(s, &(struct record){ .kind = RECORD_tick, .time_ns = now_ns });
+    if (s->recorder && (recorded || q->count != before))
+        server_notify(s, &(struct record){ .kind = RECORD_tick, .time_ns = now_ns });
     return q->tick_ns;
 }
 
@@ -483,10 +483,10 @@ bool server_effect_next(struct server *s, struct effect *e_p)
     }
     if (s->recorder) {
         record_effect(e_p, &r);
-        server_tell(s, &r);
+        server_notify(s, &r);
     }
     if (e_p->kind == EFFECT_job_ended)
-        server_tell_job_end(s, core_job(&s->core, e_p->u.job_ended.job));
+        server_notify_job_end(s, core_job(&s->core, e_p->u.job_ended.job));
     return true;
 }
 

@@ -99,7 +99,7 @@ static bool is_moot(struct server *s, const struct input *in)
     switch (in->kind) {
     case INPUT_in: return server_peer(s, in->u.in.connection)->closing || in->u.in.bytes.len == 0;
     case INPUT_hangup: return server_peer(s, in->u.hangup.connection)->hung_up;
-    case INPUT_rights_lost: return server_peer(s, in->u.rights_lost.connection)->lesser;
+    case INPUT_rights_lost: return server_peer(s, in->u.rights_lost.connection)->restricted;
     case INPUT_output: return !server_output_wanted(s, &in->u.output);
     default: return false;
     }
@@ -179,7 +179,7 @@ static bool server_on_job_connect(struct server *s, const struct op_job_connect 
 static bool server_on_proc_connect(struct server *s, const struct op_proc_connect *o,
                                    uint64_t now_ns)
 {
-    bool good = proc_connect_heard(&s->core, o->procs, o->on);
+    bool good = proc_connect_receive(&s->core, o->procs, o->on);
 
     (void)now_ns;
     if (!good)
@@ -213,17 +213,17 @@ static int event_code(const struct proc *p, enum proc_event event)
 static bool server_on_proc_state(struct server *s, const struct op_proc_state *o, uint64_t now_ns)
 {
     struct job *j = job_of(s, o->job);
-    int told = event_code(&j->procs[o->rank], o->event);
+    int event = event_code(&j->procs[o->rank], o->event);
 
     (void)now_ns;
     if (o->pid)
         j->procs[o->rank].pid = o->pid;
     job_event(j, o->rank, o->event, o->code);
-    if (told)
-        server_tell_end(s, j, o->rank, told, o->code);
+    if (event)
+        server_notify_end(s, j, o->rank, event, o->code);
     if (o->event == PROC_EVENT_FINALIZE || o->event == PROC_EVENT_EXIT ||
         o->event == PROC_EVENT_DEATH)
-        server_tell_unbound(s, j, o->rank, told, o->code);
+        server_notify_disconnected(s, j, o->rank, event, o->code);
     return true;
 }
 
@@ -328,7 +328,7 @@ static bool server_on_names_reply(struct server *s, const struct op_names_reply 
     (void)now_ns;
     if (!o->query || (j && o->query->rank >= j->plan.nprocs))
         return false;
-    core_names_heard(&s->core, o->ticket, o->query, o->found, o->value, &a);
+    core_names_receive(&s->core, o->ticket, o->query, o->found, o->value, &a);
     if (a.status != ANSWER_LATER)
         server_give_answer(s, o->ticket, &a);
     return true;
@@ -364,7 +364,7 @@ static bool server_on_collective_reply(struct server *s, const struct op_collect
                                        uint64_t now_ns)
 {
     (void)now_ns;
-    collective_nodes_heard(&s->core, job_of(s, o->job), o->rank, &o->id, o->will);
+    collective_nodes_receive(&s->core, job_of(s, o->job), o->rank, &o->id, o->will);
     return true;
 }
 
@@ -426,7 +426,7 @@ bool server_deliver(struct server *s, const struct input *in)
         record_input(in, &r);
         if (in->kind == INPUT_proc_state)
             r.u.of.proc_state.pid = pid_of(s, &in->u.proc_state);
-        server_tell(s, &r);
+        server_notify(s, &r);
     }
     return decide(s, in);
 }

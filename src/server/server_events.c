@@ -136,7 +136,8 @@ static void spread(struct server *s, const struct notice *n)
     LIST_EACH(l, &s->peers)
     {
         struct peer *p = LIST_OF(l, struct peer, link);
-        if (!p->hears || p == n->but || !concerns(p, n, &t) || is_source(p, n)) /* told itself */
+        if (!p->registered || p == n->but || !concerns(p, n, &t) ||
+            is_source(p, n)) /* told itself */
             continue;
         p->session->ops->notify(p->session, n);
         server_mark_dirty(s, p);
@@ -233,8 +234,8 @@ void server_event_recall(struct server *s, struct peer *p, const struct request_
 
 /* Only clients registered for this very code are notified: a default handler often ends its
  * process. */
-static void tell(struct server *s, const struct job *j, struct notice *n, const char *status_key,
-                 pmix_value_t status)
+static void notify(struct server *s, const struct job *j, struct notice *n, const char *status_key,
+                   pmix_value_t status)
 {
     struct buf bytes = BUF_NULL(LIMIT_KEPT_EVENT_BYTES);
     pmix_info_t infos[2];
@@ -261,21 +262,21 @@ static void tell(struct server *s, const struct job *j, struct notice *n, const 
     buf_free(&bytes);
 }
 
-void server_tell_end(struct server *s, const struct job *j, uint32_t rank, int event, int code)
+void server_notify_end(struct server *s, const struct job *j, uint32_t rank, int event, int code)
 {
-    tell(s, j,
-         &(struct notice){
-             .code = event, .range = PMIX_RANGE_SESSION, .nspace = j->nspace, .rank = rank },
-         PMIX_EXIT_CODE, (pmix_value_t){ .type = PMIX_INT, .data.integer = code });
+    notify(s, j,
+           &(struct notice){
+               .code = event, .range = PMIX_RANGE_SESSION, .nspace = j->nspace, .rank = rank },
+           PMIX_EXIT_CODE, (pmix_value_t){ .type = PMIX_INT, .data.integer = code });
 }
 
-void server_tell_unbound(struct server *s, struct job *j, uint32_t rank, int told, int code)
+void server_notify_disconnected(struct server *s, struct job *j, uint32_t rank, int event, int code)
 {
     struct proc *p = &j->procs[rank];
 
-    if (p->bonds && told != PMIX_ERR_PROC_TERM_WO_SYNC)
-        server_tell_end(s, j, rank, PMIX_ERR_PROC_TERM_WO_SYNC, code);
-    p->bonds = 0;
+    if (p->connections && event != PMIX_ERR_PROC_TERM_WO_SYNC)
+        server_notify_end(s, j, rank, PMIX_ERR_PROC_TERM_WO_SYNC, code);
+    p->connections = 0;
 }
 
 /* The job's processes on that node; NULL: no memory, or none. */
@@ -350,25 +351,26 @@ bool server_on_node_down(struct server *s, const struct op_node_down *o, uint64_
     return true;
 }
 
-void server_tell_lost(struct server *s, const struct job *j, uint32_t rank)
+void server_notify_lost(struct server *s, const struct job *j, uint32_t rank)
 {
-    tell(s, j,
-         &(struct notice){ .code = PMIX_ERR_LOST_CONNECTION,
-                           .range = PMIX_RANGE_NAMESPACE,
-                           .nspace = j->nspace,
-                           .rank = rank },
-         PMIX_HOSTNAME,
-         (pmix_value_t){ .type = PMIX_STRING,
-                         .data.string =
-                             (char *)(uintptr_t)j->plan.nodes[j->plan.procs[rank].node].name });
+    notify(s, j,
+           &(struct notice){ .code = PMIX_ERR_LOST_CONNECTION,
+                             .range = PMIX_RANGE_NAMESPACE,
+                             .nspace = j->nspace,
+                             .rank = rank },
+           PMIX_HOSTNAME,
+           (pmix_value_t){ .type = PMIX_STRING,
+                           .data.string =
+                               (char *)(uintptr_t)j->plan.nodes[j->plan.procs[rank].node].name });
 }
 
-void server_tell_silent(struct server *s, const struct job *j, uint32_t rank, int code)
+void server_notify_silent(struct server *s, const struct job *j, uint32_t rank, int code)
 {
-    tell(s, j,
-         &(struct notice){
-             .code = code, .range = PMIX_RANGE_NAMESPACE, .nspace = j->nspace, .rank = rank },
-         PMIX_PROC_PID, (pmix_value_t){ .type = PMIX_PID, .data.pid = (pid_t)j->procs[rank].pid });
+    notify(s, j,
+           &(struct notice){
+               .code = code, .range = PMIX_RANGE_NAMESPACE, .nspace = j->nspace, .rank = rank },
+           PMIX_PROC_PID,
+           (pmix_value_t){ .type = PMIX_PID, .data.pid = (pid_t)j->procs[rank].pid });
 }
 
 /* How a job ended, as a PMIx status. */
@@ -387,22 +389,22 @@ static pmix_status_t term_status(const struct job *j)
     return p->code ? PMIX_ERR_JOB_NON_ZERO_TERM : PMIX_ERR_JOB_TERM_WO_SYNC;
 }
 
-static void tell_of_job(struct server *s, const struct job *j, int code)
+static void notify_of_job(struct server *s, const struct job *j, int code)
 {
-    tell(s, j,
-         &(struct notice){ .code = code,
-                           .range = PMIX_RANGE_SESSION,
-                           .nspace = j->nspace,
-                           .rank = PMIX_RANK_WILDCARD },
-         PMIX_JOB_TERM_STATUS,
-         (pmix_value_t){ .type = PMIX_STATUS, .data.status = term_status(j) });
+    notify(s, j,
+           &(struct notice){ .code = code,
+                             .range = PMIX_RANGE_SESSION,
+                             .nspace = j->nspace,
+                             .rank = PMIX_RANK_WILDCARD },
+           PMIX_JOB_TERM_STATUS,
+           (pmix_value_t){ .type = PMIX_STATUS, .data.status = term_status(j) });
 }
 
-void server_tell_job_end(struct server *s, const struct job *j)
+void server_notify_job_end(struct server *s, const struct job *j)
 {
     if (!j || j->is_tool)
         return;
-    tell_of_job(s, j, PMIX_EVENT_JOB_END);
+    notify_of_job(s, j, PMIX_EVENT_JOB_END);
     if (j->failed && (j->npartners || j->blames != JOB_NO_RANK)) /* together with others, as one */
-        tell_of_job(s, j, PMIX_ERR_JOB_TERM_WO_SYNC);
+        notify_of_job(s, j, PMIX_ERR_JOB_TERM_WO_SYNC);
 }

@@ -32,19 +32,19 @@ void server_record(struct server *s, server_recorder *fn, void *arg, uint64_t wa
 {
     s->recorder = fn;
     s->recorder_arg = arg;
-    TELL(s, begin, .wall_ns = wall_ns, .seed = s->core.seed, .neighbours = s->core.has_neighbours,
-         .version = SLICE(WIREUP_VERSION), .node = slice_str(node),
-         .topology = s->core.has_topology, .others = s->core.has_others,
-         .names_elsewhere = s->core.names_elsewhere, .position = s->core.position,
-         .tools = s->core.takes_tools, .manager = s->core.is_manager,
-         .name = slice_str(s->core.name), .uri = slice_str(s->core.uri),
-         .sessions = slice_str(s->core.sessions));
+    RECORD_OUTPUT(s, begin, .wall_ns = wall_ns, .seed = s->core.seed,
+                  .neighbours = s->core.has_neighbours, .version = SLICE(WIREUP_VERSION),
+                  .node = slice_str(node), .topology = s->core.has_topology,
+                  .others = s->core.has_others, .names_elsewhere = s->core.names_elsewhere,
+                  .position = s->core.position, .tools = s->core.takes_tools,
+                  .manager = s->core.is_manager, .name = slice_str(s->core.name),
+                  .uri = slice_str(s->core.uri), .sessions = slice_str(s->core.sessions));
 }
 
 void server_record_end(struct server *s)
 {
     if (s->recorder)
-        server_tell(s, &(struct record){ .kind = RECORD_end });
+        server_notify(s, &(struct record){ .kind = RECORD_end });
     s->recorder = NULL;
 }
 
@@ -98,7 +98,7 @@ static struct slice *list_args(const struct job_map *p, uint32_t *argcs)
     return words;
 }
 
-static void tell_job(const struct server *s, const struct job *j)
+static void record_job(const struct server *s, const struct job *j)
 {
     const struct job_map *p = &j->plan;
     struct slice *names = calloc(2 * (size_t)p->napps + p->nnodes + 1, sizeof *names);
@@ -119,12 +119,13 @@ static void tell_job(const struct server *s, const struct job *j)
     }
     if (names && slots && runs && argcs &&
         words) /* else the trace cannot be replayed, and its reader reports that */
-        TELL(s, job, .job = j->id, .parent = signed_id(j->parent), .keep_going = j->keep_going,
-             .nspace = slice_str(j->nspace), .universe = p->universe, .apps = { names, p->napps },
-             .nodes = { nodes, p->nnodes }, .runs = { runs, nruns }, .wdirs = { wdirs, p->napps },
-             .slots = { slots, p->nnodes }, .here = (uint32_t)(j->here + 1), .follows = j->follows,
-             .base = j->base + UINT64_C(1), .tool = j->is_tool, .asked = j->is_asked,
-             .words = { words, count_args(p) }, .argcs = { argcs, p->napps });
+        RECORD_OUTPUT(
+            s, job, .job = j->id, .parent = signed_id(j->parent), .keep_going = j->keep_going,
+            .nspace = slice_str(j->nspace), .universe = p->universe, .apps = { names, p->napps },
+            .nodes = { nodes, p->nnodes }, .runs = { runs, nruns }, .wdirs = { wdirs, p->napps },
+            .slots = { slots, p->nnodes }, .here = (uint32_t)(j->here + 1), .follows = j->follows,
+            .base = j->base + UINT64_C(1), .tool = j->is_tool, .asked = j->is_asked,
+            .words = { words, count_args(p) }, .argcs = { argcs, p->napps });
     free(argcs);
     free(words);
     free(names);
@@ -137,7 +138,7 @@ struct job *server_job_order(struct server *s, const struct job_order *o)
     struct job *j = core_job_order(&s->core, o);
 
     if (j && s->recorder)
-        tell_job(s, j);
+        record_job(s, j);
     return j;
 }
 

@@ -113,10 +113,10 @@ static void alert(struct server *s, const struct monitor *m)
     struct peer *p = map_get(&s->by_id, slice_mem(&m->peer, sizeof m->peer));
 
     if (p && p->job)
-        server_tell_silent(s, p->job, p->rank, m->code);
+        server_notify_silent(s, p->job, p->rank, m->code);
 }
 
-uint64_t server_monitors_tick(struct server *s, uint64_t now_ns, bool *told_p)
+uint64_t server_monitors_tick(struct server *s, uint64_t now_ns, bool *notified_p)
 {
     uint64_t next = UINT64_MAX;
 
@@ -127,7 +127,7 @@ uint64_t server_monitors_tick(struct server *s, uint64_t now_ns, bool *told_p)
             m->missing = m->beaten ? 0 : m->missing + 1;
             m->beaten = false;
             m->due_ns = now_ns + m->period_ns;
-            *told_p = true; /* the count is part of the trace, too */
+            *notified_p = true; /* the count is part of the trace, too */
         }
         if (m->missing > m->drops) {
             alert(s, m);

@@ -81,17 +81,17 @@ bool server_on_output(struct server *s, const struct op_output *o, uint64_t now_
     struct spoken p = {
         .nspace = j->nspace, .rank = o->rank, .channel = o->channel, .bytes = o->bytes
     };
-    bool heard = false;
+    bool given = false;
 
     (void)now_ns;
     LIST_EACH(l, &s->peers)
     {
         if (s->core.listeners)
-            heard = give(s, LIST_OF(l, struct peer, link), &p) || heard;
+            given = give(s, LIST_OF(l, struct peer, link), &p) || given;
     }
     if (may_be_late(j))
         keep(s, &p);
-    return heard;
+    return given;
 }
 
 void server_recall(const struct server *s, struct slice nspace, uint32_t rank, server_kept_fn *fn,
@@ -111,7 +111,7 @@ bool server_on_iof_data(struct server *s, const struct op_iof_data *o, uint64_t 
     struct spoken p = { .nspace = name,
                         .rank = o->rank,
                         .channel = o->channel,
-                        .ear = o->subscription,
+                        .subscription = o->subscription,
                         .bytes = o->bytes };
 
     (void)now_ns;

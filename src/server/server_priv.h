@@ -13,16 +13,16 @@ struct request_recall;
 struct request_monitor;
 
 /* To the recorder, which is set. */
-static inline void server_tell(const struct server *s, struct record *r)
+static inline void server_notify(const struct server *s, struct record *r)
 {
     s->recorder(s->recorder_arg, r);
 }
 
 /* One branch when there is no trace. */
-#define TELL(s, id, ...)                                                                           \
+#define RECORD_OUTPUT(s, id, ...)                                                                  \
     do {                                                                                           \
         if ((s)->recorder)                                                                         \
-            server_tell(s, &(struct record){ .kind = RECORD_##id, .u.id = { __VA_ARGS__ } });      \
+            server_notify(s, &(struct record){ .kind = RECORD_##id, .u.id = { __VA_ARGS__ } });    \
     } while (0)
 
 /* Tickets of requests that the host has brought from another node: it gets their answers. */
@@ -85,13 +85,14 @@ static inline void server_mark_dirty(struct server *s, struct peer *p)
 void server_event_notify(struct server *s, struct peer *p, const struct request_notify *rq);
 void server_event_recall(struct server *s, struct peer *p, const struct request_recall *rq);
 void server_events_free(struct server *s);
-void server_tell_end(struct server *s, const struct job *j, uint32_t rank, int event, int code);
-/* It ends, which has been reported to `told`, and may still be connected to others
+void server_notify_end(struct server *s, const struct job *j, uint32_t rank, int event, int code);
+/* It ends, which has been reported to `event`, and may still be connected to others
  * (core/proc_connect.h). */
-void server_tell_unbound(struct server *s, struct job *j, uint32_t rank, int told, int code);
-void server_tell_lost(struct server *s, const struct job *j, uint32_t rank);
-void server_tell_silent(struct server *s, const struct job *j, uint32_t rank, int code);
-void server_tell_job_end(struct server *s, const struct job *j);
+void server_notify_disconnected(struct server *s, struct job *j, uint32_t rank, int event,
+                                int code);
+void server_notify_lost(struct server *s, const struct job *j, uint32_t rank);
+void server_notify_silent(struct server *s, const struct job *j, uint32_t rank, int code);
+void server_notify_job_end(struct server *s, const struct job *j);
 
 /* ---- server_output.c ---- */
 
@@ -107,7 +108,7 @@ enum answer_status server_monitor_request(struct server *s, struct peer *p,
 enum answer_status server_monitor_beat(struct server *s, const struct peer *p);
 /* Reports processes whose heartbeats are overdue; returns when the next one may be, or UINT64_MAX.
  */
-uint64_t server_monitors_tick(struct server *s, uint64_t now_ns, bool *told_p);
+uint64_t server_monitors_tick(struct server *s, uint64_t now_ns, bool *notified_p);
 void server_monitors_drop(struct server *s, const struct peer *p);
 void server_monitors_free(struct server *s);
 

@@ -118,7 +118,7 @@ static void send(struct world *w, uint32_t rank, const char *text)
 }
 
 /* The bytes sent to the rank since the last call. */
-static const char *heard(struct world *w, uint32_t rank)
+static const char *received(struct world *w, uint32_t rank)
 {
     static char text[8192];
     struct slice s = buf_slice(&w->peers[rank]->out);
@@ -128,9 +128,9 @@ static const char *heard(struct world *w, uint32_t rank)
     return text;
 }
 
-#define HEARS(w, rank, text)                                                                       \
+#define RECEIVES(w, rank, text)                                                                    \
     do {                                                                                           \
-        const char *got_ = heard(w, rank);                                                         \
+        const char *got_ = received(w, rank);                                                      \
         if (!OK_F(!strcmp(got_, text), "rank %d hears %s", (int)(rank), #text))                    \
             printf("# got: %s\n", got_);                                                           \
     } while (0)
@@ -146,49 +146,49 @@ static void test_conversation(void)
 
     open_world(&w, 2, false);
     send(&w, 0, START);
-    HEARS(&w, 0, BOTH_VERSIONS);
+    RECEIVES(&w, 0, BOTH_VERSIONS);
     send(&w, 1, "cmd=init pmi_version=1 pmi_subversion=2\n");
-    HEARS(&w, 1, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=2\n");
+    RECEIVES(&w, 1, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=2\n");
     send(&w, 0, "cmd=get_maxes\n");
-    HEARS(&w, 0, "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=1024\n");
+    RECEIVES(&w, 0, "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=1024\n");
     send(&w, 0, "cmd=get_appnum\n");
-    HEARS(&w, 0, "cmd=appnum rc=0 appnum=0\n");
+    RECEIVES(&w, 0, "cmd=appnum rc=0 appnum=0\n");
     send(&w, 0, "cmd=get_universe_size\n");
-    HEARS(&w, 0, "cmd=universe_size rc=0 size=-1\n");
+    RECEIVES(&w, 0, "cmd=universe_size rc=0 size=-1\n");
     send(&w, 0, "cmd=get_my_kvsname\n");
-    HEARS(&w, 0, "cmd=my_kvsname rc=0 kvsname=kvs_test\n");
+    RECEIVES(&w, 0, "cmd=my_kvsname rc=0 kvsname=kvs_test\n");
     send(&w, 0, "cmd=put kvsname=kvs_test key=a[1] value=x=y\n");
-    HEARS(&w, 0, "cmd=put_result rc=0 msg=success\n");
+    RECEIVES(&w, 0, "cmd=put_result rc=0 msg=success\n");
     send(&w, 1, "cmd=put kvsname=kvs_test key=a[1] value=z\n");
-    HEARS(&w, 1, "cmd=put_result rc=1 msg=already_present\n");
+    RECEIVES(&w, 1, "cmd=put_result rc=1 msg=already_present\n");
     send(&w, 1, "cmd=put kvsname=kvs_test key=PMI_x value=z\n");
-    HEARS(&w, 1, "cmd=put_result rc=1 msg=reserved_for_the_process_manager\n");
+    RECEIVES(&w, 1, "cmd=put_result rc=1 msg=reserved_for_the_process_manager\n");
     send(&w, 1, "cmd=put kvsname= key= value=\n");
-    HEARS(&w, 1, "cmd=put_result rc=0 msg=success\n");
+    RECEIVES(&w, 1, "cmd=put_result rc=0 msg=success\n");
     send(&w, 0, "cmd=barrier_in\n");
-    HEARS(&w, 0, "");
+    RECEIVES(&w, 0, "");
     send(&w, 1, "cmd=barrier_in\n");
-    HEARS(&w, 0, "cmd=barrier_out rc=0\n");
-    HEARS(&w, 1, "cmd=barrier_out rc=0\n");
+    RECEIVES(&w, 0, "cmd=barrier_out rc=0\n");
+    RECEIVES(&w, 1, "cmd=barrier_out rc=0\n");
     send(&w, 1, "\n\ncmd=get kvsname=kvs_test key=a[1]\n");
-    HEARS(&w, 1, "cmd=get_result rc=0 msg=success value=x=y\n");
+    RECEIVES(&w, 1, "cmd=get_result rc=0 msg=success value=x=y\n");
     send(&w, 1, "cmd=get kvsname=kvs_test key=none\n");
-    HEARS(&w, 1, "cmd=get_result rc=-1 msg=not_found\n");
+    RECEIVES(&w, 1, "cmd=get_result rc=-1 msg=not_found\n");
     send(&w, 1, "cmd=get kvsname=other key=a[1]\n");
-    HEARS(&w, 1, "cmd=get_result rc=-1 msg=not_found\n");
+    RECEIVES(&w, 1, "cmd=get_result rc=-1 msg=not_found\n");
     send(&w, 1, "cmd=put kvsname=kvs_test key=blank value=a b\n");
-    HEARS(&w, 1, "cmd=put_result rc=0 msg=success\n");
+    RECEIVES(&w, 1, "cmd=put_result rc=0 msg=success\n");
     send(&w, 1, "cmd=get kvsname=kvs_test key=blank\n");
-    HEARS(&w, 1, "cmd=get_result rc=0 msg=success value=a b\n");
+    RECEIVES(&w, 1, "cmd=get_result rc=0 msg=success value=a b\n");
     send(&w, 0, "cmd=getbyidx kvsname=kvs_test idx=0\n");
-    HEARS(&w, 0, "cmd=getbyidx_results rc=0 nextidx=1 key=a[1] val=x=y\n");
+    RECEIVES(&w, 0, "cmd=getbyidx_results rc=0 nextidx=1 key=a[1] val=x=y\n");
     send(&w, 0, "cmd=getbyidx kvsname=kvs_test idx=2\n");
-    HEARS(&w, 0, "cmd=getbyidx_results rc=-2 reason=no_more_keyvals\n");
+    RECEIVES(&w, 0, "cmd=getbyidx_results rc=-2 reason=no_more_keyvals\n");
     send(&w, 0, "cmd=finalize\n");
-    HEARS(&w, 0, "cmd=finalize_ack rc=0\n");
+    RECEIVES(&w, 0, "cmd=finalize_ack rc=0\n");
     EQ(w.job->procs[0].state, PROC_STATE_LEAVING);
     send(&w, 0, START);
-    HEARS(&w, 0, BOTH_VERSIONS);
+    RECEIVES(&w, 0, BOTH_VERSIONS);
     EQ(w.job->procs[0].state, PROC_STATE_ATTACHED);
     close_world(&w);
 }
@@ -199,36 +199,36 @@ static void test_spaces_and_names(void)
 
     open_world(&w, 2, false);
     send(&w, 0, "cmd=create_kvs\n");
-    HEARS(&w, 0, "cmd=newkvs rc=0 kvsname=kvs_test.1\n");
+    RECEIVES(&w, 0, "cmd=newkvs rc=0 kvsname=kvs_test.1\n");
     EQ(w.job->procs[0].state, PROC_STATE_ATTACHED); /* PMI 1.0: no init */
     send(&w, 0, "cmd=put kvsname=kvs_test.1 key=a value=1\n");
     send(&w, 0, "cmd=put kvsname=kvs_test key=a value=2\n");
-    heard(&w, 0);
+    received(&w, 0);
     send(&w, 1, "cmd=get kvsname=kvs_test.1 key=a\ncmd=get kvsname=kvs_test key=a\n");
-    HEARS(&w, 1,
-          "cmd=get_result rc=0 msg=success value=1\n"
-          "cmd=get_result rc=0 msg=success value=2\n");
+    RECEIVES(&w, 1,
+             "cmd=get_result rc=0 msg=success value=1\n"
+             "cmd=get_result rc=0 msg=success value=2\n");
     send(&w, 1, "cmd=getbyidx kvsname=kvs_test.1 idx=0\ncmd=getbyidx kvsname=kvs_test.1 idx=1\n");
-    HEARS(&w, 1,
-          "cmd=getbyidx_results rc=0 nextidx=1 key=a val=1\n"
-          "cmd=getbyidx_results rc=-2 reason=no_more_keyvals\n");
+    RECEIVES(&w, 1,
+             "cmd=getbyidx_results rc=0 nextidx=1 key=a val=1\n"
+             "cmd=getbyidx_results rc=-2 reason=no_more_keyvals\n");
     send(&w, 1, "cmd=destroy_kvs kvsname=kvs_test.1\ncmd=get kvsname=kvs_test.1 key=a\n");
-    HEARS(&w, 1, "cmd=kvs_destroyed rc=0\ncmd=get_result rc=-1 msg=not_found\n");
+    RECEIVES(&w, 1, "cmd=kvs_destroyed rc=0\ncmd=get_result rc=-1 msg=not_found\n");
 
     send(&w, 0, "cmd=lookup_name service=svc\n");
-    HEARS(&w, 0, "cmd=lookup_result info=fail rc=1 msg=service_not_found\n");
+    RECEIVES(&w, 0, "cmd=lookup_result info=fail rc=1 msg=service_not_found\n");
     send(&w, 0, "cmd=publish_name service=svc port=port#1$x\n\n");
-    HEARS(&w, 0, "cmd=publish_result info=ok rc=0 msg=success\n");
+    RECEIVES(&w, 0, "cmd=publish_result info=ok rc=0 msg=success\n");
     send(&w, 1, "cmd=publish_name service=svc port=other\n");
-    HEARS(&w, 1, "cmd=publish_result info=fail rc=1 msg=already_present\n");
+    RECEIVES(&w, 1, "cmd=publish_result info=fail rc=1 msg=already_present\n");
     send(&w, 1, "cmd=lookup_name service=svc\n");
-    HEARS(&w, 1, "cmd=lookup_result info=ok rc=0 msg=success port=port#1$x\n");
+    RECEIVES(&w, 1, "cmd=lookup_result info=ok rc=0 msg=success port=port#1$x\n");
     send(&w, 0, "cmd=unpublish_name service=svc\ncmd=unpublish_name service=svc\n");
-    HEARS(&w, 0,
-          "cmd=unpublish_result info=ok rc=0 msg=success\n"
-          "cmd=unpublish_result info=fail rc=1 msg=not_found\n");
+    RECEIVES(&w, 0,
+             "cmd=unpublish_result info=ok rc=0 msg=success\n"
+             "cmd=unpublish_result info=fail rc=1 msg=not_found\n");
     send(&w, 0, "cmd=get_ranks2hosts\n");
-    HEARS(&w, 0, "cmd=put_ranks2hosts 12 1\n4 here 0,1, ");
+    RECEIVES(&w, 0, "cmd=put_ranks2hosts 12 1\n4 here 0,1, ");
     close_world(&w);
 }
 
@@ -240,26 +240,26 @@ static void test_groups(void)
     send(&w, 2, "cmd=barrier_in group=0,2:77\n");
     send(&w, 0, "cmd=barrier_in group=WORLD:5\n");
     send(&w, 2, "cmd=get_appnum\n");
-    HEARS(&w, 2, "cmd=appnum rc=0 appnum=0\n");
+    RECEIVES(&w, 2, "cmd=appnum rc=0 appnum=0\n");
     send(&w, 2, "cmd=barrier_in group=0,2:77\n"); /* the next round of the same name */
     send(&w, 0, "cmd=barrier_in group=0,2:77\n");
-    HEARS(&w, 2, "cmd=barrier_out rc=0 tag=77\n");
-    HEARS(&w, 0, "cmd=barrier_out rc=0 tag=77\n");
+    RECEIVES(&w, 2, "cmd=barrier_out rc=0 tag=77\n");
+    RECEIVES(&w, 0, "cmd=barrier_out rc=0 tag=77\n");
     send(&w, 0, "cmd=barrier_in group=0,2:77\n");
-    HEARS(&w, 2, "cmd=barrier_out rc=0 tag=77\n");
-    heard(&w, 0);
+    RECEIVES(&w, 2, "cmd=barrier_out rc=0 tag=77\n");
+    received(&w, 0);
     for (uint32_t r = 1; r < 4; r++)
         send(&w, r, "cmd=barrier_in group=WORLD:5\n");
     for (uint32_t r = 0; r < 4; r++)
-        HEARS(&w, r, "cmd=barrier_out rc=0 tag=5\n");
+        RECEIVES(&w, r, "cmd=barrier_out rc=0 tag=5\n");
     for (uint32_t r = 0; r < 4; r++)
         send(&w, r, "cmd=barrier_in group=NODE:9\n");
     for (uint32_t r = 0; r < 4; r++)
-        HEARS(&w, r, "cmd=barrier_out rc=0 tag=9\n");
+        RECEIVES(&w, r, "cmd=barrier_out rc=0 tag=9\n");
     send(&w, 3, "cmd=barrier_in group=0,1:3\n");
-    HEARS(&w, 3, "cmd=barrier_out rc=1 tag=3 msg=bad_key\n");
+    RECEIVES(&w, 3, "cmd=barrier_out rc=1 tag=3 msg=bad_key\n");
     send(&w, 3, "cmd=barrier_in group=3:4\n");
-    HEARS(&w, 3, "cmd=barrier_out rc=0 tag=4\n");
+    RECEIVES(&w, 3, "cmd=barrier_out rc=0 tag=4\n");
     OK_F(w.job->colls.groups.count == 1, "no group is left behind but that of everybody");
     close_world(&w);
 }
@@ -279,21 +279,21 @@ static void test_sixty_four(void)
         send(&w, r, "cmd=barrier_in\n");
     }
     for (uint32_t r = 0; r < MAX_RANKS; r++) {
-        good = good && strstr(heard(&w, r), "barrier_out rc=0\n");
+        good = good && strstr(received(&w, r), "barrier_out rc=0\n");
         for (uint32_t other = 0; other < MAX_RANKS; other++) {
             char want[64];
             snprintf(line, sizeof line, "cmd=get kvsname=kvs_test key=card-%u\n", other);
             send(&w, r, line);
             snprintf(want, sizeof want, "cmd=get_result rc=0 msg=success value=v%u\n",
                      other * other);
-            good = good && !strcmp(heard(&w, r), want);
+            good = good && !strcmp(received(&w, r), want);
         }
     }
     OK_F(good, "64 ranks exchange their cards without a socket");
     for (uint32_t r = 0; r < MAX_RANKS; r++)
         send(&w, r, "cmd=barrier_in\n");
     for (uint32_t r = 0; r < MAX_RANKS; r++) {
-        good = good && strstr(heard(&w, r), "barrier_out");
+        good = good && strstr(received(&w, r), "barrier_out");
         send(&w, r, "cmd=finalize\n");
         server_deliver(&w.server, INPUT(hangup, .connection = w.peers[r]->id));
         server_deliver(&w.server,
@@ -350,16 +350,16 @@ static void test_endings(void)
     for (uint32_t r = 0; r < 3; r++)
         send(&w, r, START);
     send(&w, 0, "cmd=barrier_in\n");
-    heard(&w, 0);
+    received(&w, 0);
     server_deliver(&w.server, INPUT(hangup, .connection = w.peers[1]->id));
     server_deliver(&w.server, INPUT(proc_state, .job = w.job->id, .rank = 1,
                                     .event = PROC_EVENT_DEATH, .code = 11));
     settle(&w);
-    HEARS(&w, 0, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
+    RECEIVES(&w, 0, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
     send(&w, 2, "cmd=barrier_in\n");
-    OK(strstr(heard(&w, 2), "barrier_out rc=1"));
+    OK(strstr(received(&w, 2), "barrier_out rc=1"));
     send(&w, 2, "cmd=get kvsname=kvs_test key=PMI_dead_processes\n");
-    HEARS(&w, 2, "cmd=get_result rc=0 msg=success value=1\n");
+    RECEIVES(&w, 2, "cmd=get_result rc=0 msg=success value=1\n");
     OK(job_exit_code(w.job) == 128 + 11 && w.job->phase == JOB_RUNNING);
     close_world(&w);
 }
@@ -395,29 +395,29 @@ static void test_ours(void)
 
     open_world(&w, 2, false);
     send(&w, 1, "cmd=init pmi_version=1 pmi_subversion=1 wireup=1\n");
-    HEARS(&w, 1,
-          "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1 wireup=1 rank=1 size=2 "
-          "appnum=0 universe=-1 kvsname_max=256 keylen_max=64 vallen_max=1024 store=0 "
-          "kvsname=kvs_test\n");
+    RECEIVES(&w, 1,
+             "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1 wireup=1 rank=1 size=2 "
+             "appnum=0 universe=-1 kvsname_max=256 keylen_max=64 vallen_max=1024 store=0 "
+             "kvsname=kvs_test\n");
     server_deliver(&w.server, INPUT_AT(1, in, .connection = w.peers[1]->id,
                                        .bytes = SLICE("cmd=mput_wireup count=2 bytes=18\n")));
     for (size_t i = 0; i + 1 < sizeof records; i++)
         server_deliver(&w.server, INPUT_AT(1, in, .connection = w.peers[1]->id,
                                            .bytes = slice_mem(records + i, 1)));
-    HEARS(&w, 1, "cmd=mput_result rc=0\n");
+    RECEIVES(&w, 1, "cmd=mput_result rc=0\n");
     OK(job_get(w.job, SLICE_NULL, SLICE("k"), &v) == ANSWER_OK && slice_is(v, "a\nb"));
     OK(job_get(w.job, SLICE_NULL, SLICE("k2"), &v) == ANSWER_OK && v.len == 0);
     send(&w, 1, "cmd=get_wireup key=k\ncmd=get_wireup key=none\n");
-    HEARS(&w, 1, "cmd=value_wireup rc=0 bytes=3\na\nbcmd=value_wireup rc=-1 msg=not_found\n");
+    RECEIVES(&w, 1, "cmd=value_wireup rc=0 bytes=3\na\nbcmd=value_wireup rc=-1 msg=not_found\n");
     send(&w, 0, "cmd=get key=k\ncmd=get key=k2\n");
-    HEARS(&w, 0,
-          "cmd=get_result rc=1 msg=value_not_sayable_in_PMI-1\n"
-          "cmd=get_result rc=1 msg=value_not_sayable_in_PMI-1\n");
+    RECEIVES(&w, 0,
+             "cmd=get_result rc=1 msg=value_not_sayable_in_PMI-1\n"
+             "cmd=get_result rc=1 msg=value_not_sayable_in_PMI-1\n");
     server_deliver(&w.server, INPUT_AT(1, in, .connection = w.peers[1]->id,
                                        .bytes = SLICE("cmd=mput_wireup count=2 bytes=18\n")));
     server_deliver(&w.server,
                    INPUT_AT(1, in, .connection = w.peers[1]->id, .bytes = slice_mem(records, 18)));
-    HEARS(&w, 1, "cmd=mput_result rc=3 key=k msg=already_present\n");
+    RECEIVES(&w, 1, "cmd=mput_result rc=3 key=k msg=already_present\n");
     close_world(&w);
 }
 
@@ -435,7 +435,7 @@ static void test_spawn(void)
 
     open_world(&w, 1, false);
     send(&w, 0, START);
-    heard(&w, 0);
+    received(&w, 0);
     for (size_t i = 0; i + 1 < sizeof block; i++) {
         server_deliver(&w.server, INPUT_AT(1, in, .connection = w.peers[0]->id,
                                            .bytes = slice_mem(block + i, 1)));
@@ -449,7 +449,7 @@ static void test_spawn(void)
     OK(slice_is(rq->preputs[0].value, "tag h 1"));
     server_answer(&w.server, last.u.spawn.ticket,
                   &(struct answer){ .status = ANSWER_FAILED, .codes = codes, .ncodes = 3 });
-    HEARS(&w, 0, "cmd=spawn_result rc=1 errcodes=0,2,0 msg=failed\n");
+    RECEIVES(&w, 0, "cmd=spawn_result rc=1 errcodes=0,2,0 msg=failed\n");
     close_world(&w);
 }
 
@@ -480,7 +480,7 @@ static void test_both_versions(void)
 
 /* A rank that has become another user takes part in its job, but none of its requests is carried
  * out with the rights of the user who started it. */
-static void test_lesser(void)
+static void test_restricted(void)
 {
     static const char spawn[] = "mcmd=spawn\nnprocs=1\nexecname=/bin/x\ntotspawns=1\n"
                                 "spawnssofar=1\nargcnt=0\npreput_num=0\ninfo_num=0\nendcmd\n";
@@ -489,20 +489,20 @@ static void test_lesser(void)
     open_world(&w, 2, false);
     send(&w, 0, START);
     send(&w, 1, START);
-    heard(&w, 0);
-    heard(&w, 1);
+    received(&w, 0);
+    received(&w, 1);
     server_deliver(&w.server, INPUT(rights_lost, .connection = w.peers[1]->id));
     effects_seen = 0;
     send(&w, 1, spawn);
-    HEARS(&w, 1, "cmd=spawn_result rc=1 msg=reserved_for_the_process_manager\n");
+    RECEIVES(&w, 1, "cmd=spawn_result rc=1 msg=reserved_for_the_process_manager\n");
     send(&w, 1, "cmd=publish_name service=a port=b\n");
-    HEARS(&w, 1, "cmd=publish_result info=fail rc=1 msg=reserved_for_the_process_manager\n");
+    RECEIVES(&w, 1, "cmd=publish_result info=fail rc=1 msg=reserved_for_the_process_manager\n");
     OK_F(effects_seen == 0, "nothing is done for it");
     send(&w, 1, "cmd=put kvsname=kvs_test key=k value=v\n");
-    HEARS(&w, 1, "cmd=put_result rc=0 msg=success\n");
+    RECEIVES(&w, 1, "cmd=put_result rc=0 msg=success\n");
     send(&w, 0, "cmd=barrier_in\n");
     send(&w, 1, "cmd=barrier_in\n");
-    HEARS(&w, 1, "cmd=barrier_out rc=0\n");
+    RECEIVES(&w, 1, "cmd=barrier_out rc=0\n");
     send(&w, 0, spawn);
     OK_F(last.kind == EFFECT_spawn, "the others have what they had");
     server_answer(&w.server, last.u.spawn.ticket, &(struct answer){ .status = ANSWER_FAILED });
@@ -573,7 +573,7 @@ int main(void)
 {
     test_due();
     test_both_versions();
-    test_lesser();
+    test_restricted();
     test_rights();
     test_conversation();
     test_spaces_and_names();

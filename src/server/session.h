@@ -46,10 +46,10 @@ struct peer {
     bool attached;       /* a process takes part through this connection */
     bool counted;        /* in proc.lines */
     bool hung_up;
-    bool lesser_told;        /* the refusal of a request for that was reported */
-    bool lesser;             /* the writer lacks the rights of the user who started it (rights.h) */
+    bool restricted_logged;  /* the refusal of a request for that was reported */
+    bool restricted;         /* the writer lacks the rights of the user who started it (rights.h) */
     bool wants_output;       /* the session has subscribed to output: the kept output is due */
-    bool hears;              /* it has registered for events */
+    bool registered;         /* it has registered for events */
     struct session *session; /* NULL: no bytes have come yet */
     struct buf out;
     void *host; /* the host's own */
@@ -86,9 +86,9 @@ struct notice {
 struct spoken {
     const char *nspace;
     uint32_t rank;
-    uint16_t channel; /* as in PMIx: 2 is standard output, 4 standard error */
-    bool recalled;    /* kept earlier: only for the newest subscription */
-    uint64_t ear;     /* from another node, for this subscription only; 0: for all */
+    uint16_t channel;      /* as in PMIx: 2 is standard output, 4 standard error */
+    bool recalled;         /* kept earlier: only for the newest subscription */
+    uint64_t subscription; /* from another node, for this subscription only; 0: for all */
     struct slice bytes;
 };
 

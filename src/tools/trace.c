@@ -378,7 +378,7 @@ static bool is_none(const struct record *r, const struct part *p)
 }
 
 /* Parts of a record that its line has already shown, or that have no meaning. */
-static bool is_told(const struct subject *s, const struct record *r, const struct part *p)
+static bool is_printed(const struct subject *s, const struct record *r, const struct part *p)
 {
     return (s->job >= 0 && !strcmp(p->name, "job")) || (s->rank >= 0 && !strcmp(p->name, "rank")) ||
            (s->connection && !strcmp(p->name, "connection")) || is_none(r, p) ||
@@ -394,7 +394,7 @@ static void text_record(struct trace *t, const struct subject *s, const struct r
     if (r->kind == RECORD_begin)
         put_date(&t->out, r->u.begin.wall_ns);
     for (uint32_t i = 0; i < row->nparts; i++) {
-        if (!is_told(s, r, &row->parts[i]))
+        if (!is_printed(s, r, &row->parts[i]))
             text_part(&t->out, &row->parts[i], r);
     }
     line_done(t);
@@ -580,7 +580,7 @@ static void json_record(struct trace *t, const struct subject *s, const struct r
     if (effect)
         json_str(&j, "effect", row->name);
     for (uint32_t i = 0; i < row->nparts; i++) {
-        if (!is_told(s, r, &row->parts[i]))
+        if (!is_printed(s, r, &row->parts[i]))
             json_part(&j, &row->parts[i], r);
     }
     json_line_done(&j, t);
@@ -679,13 +679,13 @@ static int end_story(struct trace *t, int code)
     return code;
 }
 
-static int tell_story(const struct command_line *l, struct trace *t,
-                      struct trace_reader_teller teller)
+static int print_story(const struct command_line *l, struct trace *t,
+                       struct trace_reader_printer printer)
 {
     int code;
 
     buf_init(&t->out, (size_t)LIMIT_TRACE_RECORD * 8);
-    trace_reader_init(&t->trace_reader, teller);
+    trace_reader_init(&t->trace_reader, printer);
     code = each_piece(l, feed_story, t);
     code = end_story(t, code);
     trace_reader_free(&t->trace_reader);
@@ -700,8 +700,9 @@ static int print_script(const struct command_line *l)
     int code;
 
     trace_to_script_init(&c, &t.out);
-    code = tell_story(
-        l, &t, (struct trace_reader_teller){ trace_to_script_record, trace_to_script_message, &c });
+    code = print_story(
+        l, &t,
+        (struct trace_reader_printer){ trace_to_script_record, trace_to_script_message, &c });
     trace_to_script_free(&c);
     return code;
 }
@@ -714,7 +715,7 @@ int trace_print(const struct command_line *l)
     if (l->choices[CHOICE_trace_conversation])
         return print_script(l);
     if (read_choices(&t, l))
-        code = tell_story(l, &t, (struct trace_reader_teller){ on_record, on_message, &t });
+        code = print_story(l, &t, (struct trace_reader_printer){ on_record, on_message, &t });
     free(t.ranges);
     return code;
 }

@@ -339,7 +339,7 @@ static int seats_objects(struct binder *b, const struct bind_order *order)
     if (u.count < b->spec->width)
         return errmsg_set(b->err, BIND_BAD, "-bind-to %s:%u: there are only %u here",
                           topo_kind_name(b->spec->kind), b->spec->width, u.count);
-    if (order->said)
+    if (order->given)
         return seats_ordered(b, &u, order);
     all.units = u.count / b->spec->width;
     return deal(b, &u, &all, 1, 0);

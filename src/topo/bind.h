@@ -37,7 +37,7 @@ struct bind_spec {
 
 /* The order of dealing. */
 struct bind_order {
-    bool said;
+    bool given;
     enum topo_kind kind; /* one seat of each group of `width` such objects in turn... */
     uint32_t width;
     uint32_t block; /* ...or, if not 0, this many seats of each group at once (ppr) */

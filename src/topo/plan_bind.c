@@ -27,7 +27,7 @@ const struct job_map_binding *plan_binding_new(struct arena *a, const struct bin
                                    .kind = spec->kind,
                                    .width = spec->width,
                                    .list = spec->list ? arena_str(a, slice_str(spec->list)) : NULL,
-                                   .ordered = order->said,
+                                   .ordered = order->given,
                                    .order_kind = order->kind,
                                    .order_width = order->width,
                                    .order_block = order->block };

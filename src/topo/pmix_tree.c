@@ -275,14 +275,14 @@ static void set_distances(const struct hwloc_dl *h, hwloc_topology_t t, hwloc_co
     d->maxdist = 0;
     for (unsigned i = 0; i < count; i++) {
         hwloc_obj_t pu = h->get_obj_by_depth(t, pus, i);
-        uint16_t far;
+        uint16_t distance_to;
         if (!h->bitmap_isset(set, pu->os_index))
             continue;
-        far = distance(h, depth, pu, place);
-        if (far < d->mindist)
-            d->mindist = far;
-        if (far > d->maxdist)
-            d->maxdist = far;
+        distance_to = distance(h, depth, pu, place);
+        if (distance_to < d->mindist)
+            d->mindist = distance_to;
+        if (distance_to > d->maxdist)
+            d->maxdist = distance_to;
     }
     if (d->mindist > d->maxdist) /* no processor in the set */
         d->maxdist = UINT16_MAX;

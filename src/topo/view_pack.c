@@ -7,7 +7,7 @@
 
 #include "wire/parts.h"
 
-struct flat {
+struct flat_view {
     uint64_t processors; /* of the view */
     uint64_t room;       /* of the set of allowed processors */
     struct part_uints counts;
@@ -16,11 +16,11 @@ struct flat {
 };
 
 static const struct part parts[] = {
-    { "processors", PART_UINT, offsetof(struct flat, processors) },
-    { "room", PART_UINT, offsetof(struct flat, room) },
-    { "counts", PART_UINTS, offsetof(struct flat, counts) },
-    { "runs", PART_UINTS, offsetof(struct flat, runs) },
-    { "bounds", PART_UINTS, offsetof(struct flat, bounds) },
+    { "processors", PART_UINT, offsetof(struct flat_view, processors) },
+    { "room", PART_UINT, offsetof(struct flat_view, room) },
+    { "counts", PART_UINTS, offsetof(struct flat_view, counts) },
+    { "runs", PART_UINTS, offsetof(struct flat_view, runs) },
+    { "bounds", PART_UINTS, offsetof(struct flat_view, bounds) },
 };
 
 enum { NPARTS = sizeof parts / sizeof *parts };
@@ -65,9 +65,9 @@ void view_pack(const struct bind_machine *m, struct buf *out)
 {
     uint32_t counts[TOPO_KIND_COUNT];
     struct writer w = { BUF_NULL(1 << 28), BUF_NULL(1 << 28) };
-    struct flat f = { .processors = m->view.processors,
-                      .room = m->allowed.words * CPUS_WORD_BITS,
-                      .counts = { counts, TOPO_KIND_COUNT } };
+    struct flat_view f = { .processors = m->view.processors,
+                           .room = m->allowed.words * CPUS_WORD_BITS,
+                           .counts = { counts, TOPO_KIND_COUNT } };
 
     for (int k = 0; k < TOPO_KIND_COUNT; k++) {
         const struct topo_objects *o = &m->view.kinds[k];
@@ -90,7 +90,7 @@ void view_pack(const struct bind_machine *m, struct buf *out)
 
 struct reader {
     struct arena *arena;
-    const struct flat *flat;
+    const struct flat_view *flat;
     uint32_t set, bound; /* read so far */
 };
 
@@ -99,7 +99,7 @@ enum { UNFIT = 1 };
 /* Reads the next set, with room for that many processors. */
 static int get_set(struct reader *r, size_t processors, struct cpus *set_p)
 {
-    const struct flat *f = r->flat;
+    const struct flat_view *f = r->flat;
     struct cpus s = cpus_new(r->arena, processors);
     uint32_t runs = r->set < f->runs.n ? f->runs.items[r->set] : UINT32_MAX;
 
@@ -135,7 +135,7 @@ static int get_kind(struct reader *r, enum topo_kind kind, struct topo_view *vie
 
 static int get_all(struct reader *r, struct bind_machine *m)
 {
-    const struct flat *f = r->flat;
+    const struct flat_view *f = r->flat;
     int rc = 0;
 
     if (f->counts.n != TOPO_KIND_COUNT || f->processors > CPUS_MAX || f->room > CPUS_MAX)
@@ -152,7 +152,7 @@ static int get_all(struct reader *r, struct bind_machine *m)
 int view_unpack(struct arena *a, struct slice bytes, struct bind_machine *m_p, struct errmsg *err)
 {
     struct arena lists = ARENA_NULL((size_t)1 << 28);
-    struct flat f = { .processors = 0 };
+    struct flat_view f = { .processors = 0 };
     struct reader r = { .arena = a, .flat = &f };
     struct bind_machine m = { .looked = false };
     int rc = UNFIT;

@@ -7,7 +7,7 @@
 
 #include "base/limit.h"
 #include "trace/decode_priv.h"
-#include "wire/pmix_hello.h"
+#include "wire/pmix_greeting.h"
 
 void decode_init(struct decode *d)
 {

@@ -10,7 +10,7 @@
 #include "wire/pmix_handshake.h"
 #include "wire/pmix_message.h"
 #include "wire/pmix_ours.h"
-#include "wire/pmix_hello.h"
+#include "wire/pmix_greeting.h"
 
 enum { HEAD = 16 };
 enum { TAG_EVENT = 0, TAG_HEARTBEAT = 1, TAG_OUTPUT = 2 };

@@ -47,7 +47,7 @@ static void put_hello(struct buf *out, const struct version *v)
     buf_free(&body);
 }
 
-static void say_hello(struct decode *d, const struct version *v)
+static void send_hello(struct decode *d, const struct version *v)
 {
     struct buf hello = BUF_NULL(512);
     struct decoded m;
@@ -65,11 +65,12 @@ static void say_hello(struct decode *d, const struct version *v)
 static void begin(struct decode *d, const struct version *v)
 {
     decode_init(d);
-    say_hello(d, v);
+    send_hello(d, v);
 }
 
 /* One message; the result is lent by d. */
-static struct decoded hear(struct decode *d, enum decode_way way, uint32_t tag, struct slice body)
+static struct decoded receive(struct decode *d, enum decode_way way, uint32_t tag,
+                              struct slice body)
 {
     unsigned char head[16] = { 0,
                                0,
@@ -334,11 +335,11 @@ static bool whole(const struct version *v, const struct pmsg *row, enum decode_w
     if (command >= 0)
         ppack_byte(&w, PMIX_COMMAND, (uint8_t)command);
     if (way == DECODE_OUT && command >= 0) /* the request it replies to */
-        hear(&d, DECODE_IN, tag, buf_slice(&bytes));
+        receive(&d, DECODE_IN, tag, buf_slice(&bytes));
     if (way == DECODE_OUT)
         buf_clear(&bytes);
     buf_slice_put(&bytes, buf_slice(&x.bytes));
-    m = hear(&d, way, tag, buf_slice(&bytes));
+    m = receive(&d, way, tag, buf_slice(&bytes));
     good = good && !m.fault && has_fields(&d, row, release) &&
            (command < 0 || slice_is(m.command, pmsg_commands[command].name));
     if (!good)
@@ -509,7 +510,7 @@ static void describe(const struct decoded *m, uint32_t *i, struct buf *out)
 }
 
 /* "command name=value ..., [fault]" */
-static void tell(const struct decoded *m, struct buf *out)
+static void print_decoded(const struct decoded *m, struct buf *out)
 {
     buf_clear(out);
     buf_slice_put(out, m->command);
@@ -647,12 +648,12 @@ static const struct on_wire wires[] = {
     { OUT, "02 00 02 08 'a,b'", "resolve_node tag=101 status=0 nodes=a,b", NULL },
 };
 
-static bool is_told(const struct decoded *m, const char *want)
+static bool is_printed(const struct decoded *m, const char *want)
 {
     struct buf out = BUF_NULL(1 << 16);
     bool same;
 
-    tell(m, &out);
+    print_decoded(m, &out);
     same = !strcmp(buf_cstr(&out), want);
     if (!same)
         printf("# got:  %s\n# want: %s\n", buf_cstr(&out), want);
@@ -665,9 +666,9 @@ static bool is_on_wire(struct decode *d, enum decode_way way, uint32_t tag, cons
 {
     unsigned char at[1024];
     size_t n = pmix_bytes_put(at, sizeof at, bytes);
-    struct decoded m = hear(d, way, tag, slice_mem(at, n));
+    struct decoded m = receive(d, way, tag, slice_mem(at, n));
 
-    return is_told(&m, want);
+    return is_printed(&m, want);
 }
 
 static void test_on_wire(void)
@@ -746,7 +747,7 @@ static void test_begins_again(void)
 
     begin(&d, &first);
     OK(is_on_wire(&d, IN, 101, "02 05", "finalize tag=101"));
-    say_hello(&d, &second);
+    send_hello(&d, &second);
     OK(is_on_wire(&d, IN, 101, "00 00 00 01 05", "finalize tag=101"));
     OK(is_on_wire(&d, OUT, 101, "00 00 00 01 00 00 00 00", "finalize tag=101 status=0"));
     decode_free(&d);
@@ -765,7 +766,7 @@ static void test_refusal(void)
     decode_feed(&d, DECODE_IN, buf_slice(&hello));
     OK(decode_next(&d, DECODE_IN, &m) == DECODE_MESSAGE && !m.fault);
     decode_feed(&d, DECODE_OUT, slice_mem("\377\377\377\321", 4));
-    OK(decode_next(&d, DECODE_OUT, &m) == DECODE_MESSAGE && is_told(&m, "refusal status=-47"));
+    OK(decode_next(&d, DECODE_OUT, &m) == DECODE_MESSAGE && is_printed(&m, "refusal status=-47"));
     decode_free(&d);
     buf_free(&hello);
 }
@@ -787,14 +788,14 @@ static void test_old_hello(void)
         decode_init(&d);
         decode_feed(&d, DECODE_IN, slice_mem(bytes, i ? cut : whole));
         OK(decode_next(&d, DECODE_IN, &m) == DECODE_MESSAGE &&
-           is_told(&m, i ? "hello security=none credential= kind=0 namespace=job rank=2 [the "
-                           "handshake is cut short]"
-                         : "hello security=none credential= kind=0 namespace=job rank=2 "
-                           "version=2.0.3"));
+           is_printed(&m, i ? "hello security=none credential= kind=0 namespace=job rank=2 [the "
+                              "handshake is cut short]"
+                            : "hello security=none credential= kind=0 namespace=job rank=2 "
+                              "version=2.0.3"));
         decode_feed(&d, DECODE_OUT, slice_mem("\0\0\0\0\0\0\0\2", 8));
         decode_next(&d, DECODE_OUT, &m);
-        m = hear(&d, DECODE_IN, 101, slice_mem("\2\5", 2));
-        OK(is_told(&m, " tag=101 rest=\\x02\\x05 [the handshake was not understood]"));
+        m = receive(&d, DECODE_IN, 101, slice_mem("\2\5", 2));
+        OK(is_printed(&m, " tag=101 rest=\\x02\\x05 [the handshake was not understood]"));
         decode_free(&d);
     }
 }
@@ -808,7 +809,7 @@ static void test_many_requests(void)
     begin(&d, &(struct version){ "4.2.2", "v41", false });
     good = is_on_wire(&d, IN, 100, "02 03 02 00 02 00", "fence tag=100 procs={} infos={}");
     for (uint32_t tag = 101; tag < 1101; tag++)
-        hear(&d, DECODE_IN, tag, slice_mem("\2\5", 2));
+        receive(&d, DECODE_IN, tag, slice_mem("\2\5", 2));
     good = good && is_on_wire(&d, OUT, 600, "02 00", "finalize tag=600 status=0");
     good = good && is_on_wire(&d, OUT, 100, "02 00", "fence tag=100 status=0");
     good = good && is_on_wire(&d, OUT, 600, "02 00", "reply tag=600 status=0");

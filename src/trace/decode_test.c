@@ -118,7 +118,7 @@ static void test_nonsense(void)
     expect(DECODE_IN, BYTES("1 2 3 \ncmd=get_maxes\n"), "PMI-1  !\nPMI-1 get_maxes\n");
 }
 
-static void say_pmix(struct decode *d, enum decode_way way, char tag, uint16_t type, int value,
+static void put_pmix(struct decode *d, enum decode_way way, char tag, uint16_t type, int value,
                      struct buf *out)
 {
     char head[16] = { 0 };
@@ -157,8 +157,8 @@ static void test_pmix(void)
     decode_init(&d);
     read_along(&d, DECODE_IN, slice_mem(hello, sizeof hello), 1, &out);
     read_along(&d, DECODE_OUT, slice_mem(welcome, sizeof welcome - 1), 1, &out);
-    say_pmix(&d, DECODE_IN, 7, PMIX_COMMAND, 5, &out);
-    say_pmix(&d, DECODE_OUT, 7, PMIX_STATUS, -46, &out);
+    put_pmix(&d, DECODE_IN, 7, PMIX_COMMAND, 5, &out);
+    put_pmix(&d, DECODE_OUT, 7, PMIX_STATUS, -46, &out);
     OK_F(strstr(buf_cstr(&out), "PMIx hello") &&
              strstr(buf_cstr(&out), "PMIx welcome status=0 index=2") &&
              strstr(buf_cstr(&out), "PMIx finalize tag=7\n") &&

@@ -9,7 +9,7 @@
 
 #include "trace/decode.h"
 #include "trace/record.h"
-#include "wire/pmix_hello.h"
+#include "wire/pmix_greeting.h"
 #include "wire/pmix_message.h"
 
 enum { HEAD = 16, SHORTEST = 8, PIECE = LIMIT_TRACE_RECORD / 2 };

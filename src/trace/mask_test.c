@@ -75,7 +75,7 @@ static void close_file(struct file *f)
     buf_free(&f->out);
 }
 
-static void say_on(struct file *f, uint64_t connection, struct slice bytes)
+static void send_on(struct file *f, uint64_t connection, struct slice bytes)
 {
     buf_slice_put(&f->in, bytes);
     while (bytes.len) {
@@ -87,12 +87,12 @@ static void say_on(struct file *f, uint64_t connection, struct slice bytes)
     }
 }
 
-static void say(struct file *f, struct slice bytes)
+static void send_text(struct file *f, struct slice bytes)
 {
-    say_on(f, CONNECTION, bytes);
+    send_on(f, CONNECTION, bytes);
 }
 
-static void hear(struct file *f, struct slice bytes)
+static void receive(struct file *f, struct slice bytes)
 {
     buf_slice_put(&f->out, bytes);
     while (bytes.len) {
@@ -195,7 +195,7 @@ static void hello(struct file *f, const struct version *v, struct slice credenti
     words[2] = (uint32_t)buf_len(&body);
     buf_put(&all, words, sizeof words);
     buf_slice_put(&all, buf_slice(&body));
-    say(f, buf_slice(&all));
+    send_text(f, buf_slice(&all));
     buf_free(&body);
     buf_free(&all);
 }
@@ -246,7 +246,7 @@ static void fence(struct file *f, const struct version *v)
 
     ppack_byte(&w, PMIX_COMMAND, CMD_FENCE);
     pmsg_write_procs_infos(&w, pmsg_release(v->release), &m);
-    send(f, say, JOB_TAG, &body);
+    send(f, send_text, JOB_TAG, &body);
 }
 
 static void get_credential(struct file *f, const struct version *v)
@@ -261,7 +261,7 @@ static void get_credential(struct file *f, const struct version *v)
 
     ppack_byte(&w, PMIX_COMMAND, CMD_GET_CREDENTIAL);
     pmsg_write_infos(&w, pmsg_release(v->release), &none);
-    send(f, say, JOB_TAG + 1, &request);
+    send(f, send_text, JOB_TAG + 1, &request);
     effect.u.of.credential =
         (struct flat_credential){ .ticket_connection = CONNECTION, .ticket_token = 3 };
     put(f, &effect);
@@ -271,7 +271,7 @@ static void get_credential(struct file *f, const struct version *v)
     put(f, &answer);
     w = writer(&reply, v);
     pmsg_write_credential(&w, pmsg_release(v->release), &m);
-    send(f, hear, JOB_TAG + 1, &reply);
+    send(f, receive, JOB_TAG + 1, &reply);
 }
 
 static void validate(struct file *f, const struct version *v)
@@ -283,14 +283,14 @@ static void validate(struct file *f, const struct version *v)
 
     ppack_byte(&w, PMIX_COMMAND, CMD_VALIDATE_CREDENTIAL);
     pmsg_write_validate(&w, pmsg_release(v->release), &m);
-    send(f, say, JOB_TAG + 2, &body);
+    send(f, send_text, JOB_TAG + 2, &body);
 }
 
 /* Everything that can have a credential in this release. */
 static void converse(struct file *f, const struct version *v)
 {
     hello(f, v, slice_mem(HELLO, sizeof HELLO));
-    hear(f, slice_mem("\0\0\0\0\0\0\0\2", 8));
+    receive(f, slice_mem("\0\0\0\0\0\0\0\2", 8));
     fence(f, v);
     get_credential(f, v);
     validate(f, v);
@@ -347,7 +347,7 @@ static void test_cut_off(void)
     close_file(&f);
     for (size_t n = 1; n < buf_len(&all); n++) {
         open_file(&f, 4096, false);
-        say(&f, slice_head(buf_slice(&all), n));
+        send_text(&f, slice_head(buf_slice(&all), n));
         put(&f, n % 2 ? &hangup : &end);
         read_back(&f, &in, &out, &marked);
         good = good && buf_len(&in) == n && !contains(buf_slice(&f.bytes), "token") &&
@@ -373,11 +373,11 @@ static void test_malformed(void)
     open_file(&f, 4096, false);
     hello(&f, &versions[3], SLICE_NULL);
     buf_put(&b, body, sizeof body);
-    send(&f, say, JOB_TAG, &b);
+    send(&f, send_text, JOB_TAG, &b);
     OK(contains(buf_slice(&f.bytes), PMIX_CREDENTIAL) && found(&f) == 0);
     close_file(&f);
     open_file(&f, 4096, false);
-    say(&f, slice_mem(longer, sizeof longer - 1));
+    send_text(&f, slice_mem(longer, sizeof longer - 1));
     OK_F(found(&f) == 0, "a handshake whose credential is longer than the message");
     close_file(&f);
 }
@@ -396,7 +396,7 @@ static void test_passed_on(void)
     fence(&f, &versions[3]);
     put(&f, &event);
     put(&f, &job);
-    say_on(&f, CONNECTION + 1, SLICE("cmd=put kvsname=k key=k value=" INFO "\n"));
+    send_on(&f, CONNECTION + 1, SLICE("cmd=put kvsname=k key=k value=" INFO "\n"));
     OK(found(&f) == 0 && contains(buf_slice(&f.bytes), "value=xxxxxxxxxxxxxxxxx\n"));
     close_file(&f);
 }
@@ -409,7 +409,7 @@ static void test_text(void)
     bool marked;
 
     open_file(&f, 5, false);
-    say(&f, SLICE("cmd=init pmi_version=1 pmi_subversion=1\ncmd=get_ma"));
+    send_text(&f, SLICE("cmd=init pmi_version=1 pmi_subversion=1\ncmd=get_ma"));
     read_back(&f, &in, &out, &marked);
     OK(slice_eq(buf_slice(&in), buf_slice(&f.in)));
     buf_free(&in);
@@ -432,7 +432,7 @@ static void test_altered(const struct version *v)
     for (size_t i = 0; i < buf_len(&all) && good; i++) {
         open_file(&f, 61, false);
         all.mem[all.start + i] ^= (char)0x81;
-        say(&f, buf_slice(&all));
+        send_text(&f, buf_slice(&all));
         all.mem[all.start + i] ^= (char)0x81;
         put(&f, &end);
         read_back(&f, &in, &out, &marked);
@@ -453,7 +453,7 @@ static void test_many(void)
 
     open_file(&f, 4096, false);
     hello(&f, &versions[6], slice_mem(HELLO, sizeof HELLO));
-    hear(&f, slice_mem("\0\0\0\0\0\0\0\2", 8));
+    receive(&f, slice_mem("\0\0\0\0\0\0\0\2", 8));
     for (unsigned i = 0; i < 3 * LIMIT_TRACE_CREDENTIALS; i++) {
         char text[64];
         struct record effect = { .kind = RECORD_effect_credential };

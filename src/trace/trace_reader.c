@@ -7,9 +7,9 @@
 #include "base/limit.h"
 #include "trace/record.h"
 
-void trace_reader_init(struct trace_reader *s, struct trace_reader_teller teller)
+void trace_reader_init(struct trace_reader *s, struct trace_reader_printer printer)
 {
-    *s = (struct trace_reader){ .teller = teller };
+    *s = (struct trace_reader){ .printer = printer };
     record_reader_init(&s->reader);
     list_init(&s->lines);
     map_init(&s->by_number, 0);
@@ -47,39 +47,39 @@ static struct trace_reader_line *line_of(const struct trace_reader *s, uint64_t 
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static int tell_bytes(struct trace_reader *s, struct trace_reader_line *l, enum decode_way way,
-                      struct slice bytes, uint64_t ns)
+static int print_bytes(struct trace_reader *s, struct trace_reader_line *l, enum decode_way way,
+                       struct slice bytes, uint64_t ns)
 {
     struct decoded m;
     int rc = decode_feed(&l->decode, way, bytes);
 
     while (rc == 0 && (rc = decode_next(&l->decode, way, &m)) == DECODE_MESSAGE) {
         if (m.command.len || m.fault) /* an empty line is no message */
-            s->teller.message(s->teller.arg, l, way, &m, ns);
+            s->printer.message(s->printer.arg, l, way, &m, ns);
         rc = 0;
     }
     return rc;
 }
 
 /* The bytes that came before their sender was known. */
-static int tell_words(struct trace_reader *s)
+static int print_words(struct trace_reader *s)
 {
     struct trace_reader_line *l = s->asked;
     int rc;
 
     s->asked = NULL;
-    rc = tell_bytes(s, l, DECODE_IN, buf_slice(&s->words), s->words_ns);
+    rc = print_bytes(s, l, DECODE_IN, buf_slice(&s->words), s->words_ns);
     buf_clear(&s->words);
     return rc;
 }
 
-static void tell_rest(struct trace_reader *s, struct trace_reader_line *l, uint64_t ns)
+static void print_rest(struct trace_reader *s, struct trace_reader_line *l, uint64_t ns)
 {
     struct decoded m;
 
     for (int w = 0; w < DECODE_WAYS; w++) {
         if (decode_rest(&l->decode, (enum decode_way)w, &m) == DECODE_MESSAGE)
-            s->teller.message(s->teller.arg, l, (enum decode_way)w, &m, ns);
+            s->printer.message(s->printer.arg, l, (enum decode_way)w, &m, ns);
     }
 }
 
@@ -139,10 +139,10 @@ static int find_line(struct trace_reader *s, const struct record *r, struct trac
     return *l_p ? 0 : errmsg_set(err, TRACE_READER_BAD, "a record about an unknown connection");
 }
 
-static int tell_in(struct trace_reader *s, struct trace_reader_line *l, const struct record *r)
+static int print_in(struct trace_reader *s, struct trace_reader_line *l, const struct record *r)
 {
     if (l->job >= 0)
-        return tell_bytes(s, l, DECODE_IN, r->u.of.in.bytes, r->time_ns);
+        return print_bytes(s, l, DECODE_IN, r->u.of.in.bytes, r->time_ns);
     s->asked = l;
     s->words_ns = r->time_ns;
     buf_slice_put(&s->words, r->u.of.in.bytes);
@@ -163,7 +163,7 @@ static void note(struct trace_reader *s, struct trace_reader_line *l, const stru
     }
 }
 
-static int tell(struct trace_reader *s, const struct record *r, struct errmsg *err)
+static int print(struct trace_reader *s, const struct record *r, struct errmsg *err)
 {
     struct trace_reader_line *l;
     int rc = find_line(s, r, &l, err);
@@ -172,17 +172,17 @@ static int tell(struct trace_reader *s, const struct record *r, struct errmsg *e
         return rc;
     if (r->kind == RECORD_identify)
         note(s, l, r);
-    if (s->asked && (rc = tell_words(s)) < 0)
+    if (s->asked && (rc = print_words(s)) < 0)
         return rc;
     if (r->kind != RECORD_identify)
         note(s, l, r);
     if (r->kind == RECORD_close)
-        tell_rest(s, l, r->time_ns);
-    s->teller.record(s->teller.arg, l, r);
+        print_rest(s, l, r->time_ns);
+    s->printer.record(s->printer.arg, l, r);
     if (r->kind == RECORD_in)
-        rc = tell_in(s, l, r);
+        rc = print_in(s, l, r);
     if (r->kind == RECORD_out)
-        rc = tell_bytes(s, l, DECODE_OUT, r->u.out.bytes, r->time_ns);
+        rc = print_bytes(s, l, DECODE_OUT, r->u.out.bytes, r->time_ns);
     if (r->kind == RECORD_close)
         line_free(s, l);
     return rc;
@@ -194,7 +194,7 @@ int trace_reader_feed(struct trace_reader *s, struct slice bytes, struct errmsg 
     int rc = record_reader_feed(&s->reader, bytes);
 
     while (rc == 0 && (rc = record_reader_next(&s->reader, &r, err)) == RECORD_WHOLE)
-        rc = tell(s, &r, err);
+        rc = print(s, &r, err);
     if (rc == RECORD_BAD)
         return TRACE_READER_BAD;
     return rc < 0 ? errmsg_set(err, rc, "out of memory") : rc;
@@ -207,8 +207,8 @@ int trace_reader_end(struct trace_reader *s, struct errmsg *err)
     if (!s->begun)
         return errmsg_set(err, TRACE_READER_BAD, "this is not a trace file, or it is truncated");
     if (s->asked)
-        rc = tell_words(s);
+        rc = print_words(s);
     LIST_EACH(l, &s->lines)
-    tell_rest(s, LIST_OF(l, struct trace_reader_line, link), s->reader.last_ns);
+    print_rest(s, LIST_OF(l, struct trace_reader_line, link), s->reader.last_ns);
     return rc < 0 ? errmsg_set(err, rc, "out of memory") : 0;
 }

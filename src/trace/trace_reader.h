@@ -22,7 +22,7 @@ struct trace_reader_line {
     struct decode decode;
 };
 
-struct trace_reader_teller {
+struct trace_reader_printer {
     /* Line NULL: the record is about no connection.  Records of bytes come before their messages.
      */
     void (*record)(void *arg, const struct trace_reader_line *l, const struct record *r);
@@ -32,7 +32,7 @@ struct trace_reader_teller {
 };
 
 struct trace_reader {
-    struct trace_reader_teller teller;
+    struct trace_reader_printer printer;
     struct record_reader reader;
     struct list lines;
     struct map by_number;
@@ -44,7 +44,7 @@ struct trace_reader {
     bool begun, ended; /* the first, the last record has been read */
 };
 
-void trace_reader_init(struct trace_reader *s, struct trace_reader_teller teller);
+void trace_reader_init(struct trace_reader *s, struct trace_reader_printer printer);
 void trace_reader_free(struct trace_reader *s);
 
 enum { TRACE_READER_BAD = 1 };

@@ -136,8 +136,8 @@ static bool is_sayable(const struct decoded *m, enum decode_way way, bool framed
 }
 
 /* Names that exist in both protocols belong to the one announced last. */
-static void say_protocol(struct trace_to_script *c, const struct trace_reader_line *l,
-                         const struct decoded *m)
+static void print_protocol(struct trace_to_script *c, const struct trace_reader_line *l,
+                           const struct decoded *m)
 {
     bool framed = !strcmp(m->protocol, "PMI-2");
 
@@ -189,7 +189,7 @@ void trace_to_script_message(void *arg, const struct trace_reader_line *l, enum 
         buf_byte(c->out, '\n');
         return;
     }
-    say_protocol(c, l, m);
+    print_protocol(c, l, m);
     put_client(c, l);
     buf_printf(c->out, "%s " SLICE_FMT, way == DECODE_IN ? "tx" : "rx", SLICE_ARG(m->command));
     for (uint32_t i = 0; i < m->nfields; i++) {
@@ -287,7 +287,7 @@ static void on_open(struct trace_to_script *c, const struct trace_reader_line *l
         buf_printf(c->out, "stranger s%u\n", l->number);
 }
 
-static void say(struct trace_to_script *c, const struct trace_reader_line *l, const char *what)
+static void print(struct trace_to_script *c, const struct trace_reader_line *l, const char *what)
 {
     put_client(c, l);
     buf_printf(c->out, "%s\n", what);
@@ -319,14 +319,14 @@ void trace_to_script_record(void *arg, const struct trace_reader_line *l, const 
         buf_printf(c->out, " %llu\n", (unsigned long long)r->u.of.spawn.request_processes);
         break;
     case RECORD_open: on_open(c, l, &r->u.open); break;
-    case RECORD_hangup: say(c, l, "hangup"); break;
+    case RECORD_hangup: print(c, l, "hangup"); break;
     case RECORD_out:
         if (r->u.out.store)
-            say(c, l, "store");
+            print(c, l, "store");
         break;
     case RECORD_close:
         if (!l->hung_up)
-            say(c, l, "closed");
+            print(c, l, "closed");
         break;
     case RECORD_abort: comment(c, "the host ends the job"); break;
     case RECORD_names_reply:

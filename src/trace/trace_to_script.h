@@ -21,7 +21,7 @@ struct trace_to_script {
 void trace_to_script_init(struct trace_to_script *c, struct buf *out);
 void trace_to_script_free(struct trace_to_script *c);
 
-/* Callbacks of struct trace_reader_teller; arg is the struct trace_to_script. */
+/* Callbacks of struct trace_reader_printer; arg is the struct trace_to_script. */
 void trace_to_script_record(void *arg, const struct trace_reader_line *l, const struct record *r);
 void trace_to_script_message(void *arg, const struct trace_reader_line *l, enum decode_way way,
                              const struct decoded *m, uint64_t time_ns);

@@ -10,7 +10,7 @@
 #include "tests/pmix_items.h"
 #include "tests/tap.h"
 #include "wire/pmix_handshake.h"
-#include "wire/pmix_hello.h"
+#include "wire/pmix_greeting.h"
 #include "wire/pmix_mem.h"
 #include "wire/pmix_message.h"
 

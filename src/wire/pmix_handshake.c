@@ -4,7 +4,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "wire/pmix_hello.h"
+#include "wire/pmix_greeting.h"
 
 /* ---- the descriptors ------------------------------------------------------------------------- */
 

@@ -15,7 +15,7 @@
 #include "base/limit.h"
 #include "wire/pmix_fields.h"
 
-struct task {
+struct mem_task {
     const struct ptype_foreign *foreign;
     enum ptype_error error;
     unsigned depth;
@@ -220,15 +220,16 @@ void pmem_value_free(pmix_value_t *v, const struct ptype_foreign *foreign)
 
 /* --- copying --- */
 
-static void copy_items(struct task *c, const struct ptype *t, char *to, const char *from, size_t n);
+static void copy_items(struct mem_task *c, const struct ptype *t, char *to, const char *from,
+                       size_t n);
 
-static void fail(struct task *c, enum ptype_error error)
+static void fail(struct mem_task *c, enum ptype_error error)
 {
     if (c->error == PTYPE_FINE)
         c->error = error;
 }
 
-static inline void *take(struct task *c, size_t n, size_t size)
+static inline void *take(struct mem_task *c, size_t n, size_t size)
 {
     void *mem = c->error == PTYPE_FINE && n <= PTRDIFF_MAX / size ? malloc(n * size) : NULL;
 
@@ -237,7 +238,7 @@ static inline void *take(struct task *c, size_t n, size_t size)
     return mem;
 }
 
-static inline char *copy_bytes(struct task *c, const char *from, size_t n)
+static inline char *copy_bytes(struct mem_task *c, const char *from, size_t n)
 {
     char *copy = c->error == PTYPE_FINE ? malloc(n + 1) : NULL;
 
@@ -250,12 +251,12 @@ static inline char *copy_bytes(struct task *c, const char *from, size_t n)
     return copy;
 }
 
-static inline char *copy_str(struct task *c, const char *from)
+static inline char *copy_str(struct mem_task *c, const char *from)
 {
     return from ? copy_bytes(c, from, strlen(from)) : NULL;
 }
 
-static inline char **copy_argv(struct task *c, char *const *argv)
+static inline char **copy_argv(struct mem_task *c, char *const *argv)
 {
     size_t n = 0;
     char **copy;
@@ -275,7 +276,7 @@ static inline char **copy_argv(struct task *c, char *const *argv)
 }
 
 /* n items in new memory. */
-static void *copy_list(struct task *c, const struct ptype *t, const void *from, size_t n)
+static void *copy_list(struct mem_task *c, const struct ptype *t, const void *from, size_t n)
 {
     char *to;
 
@@ -287,7 +288,7 @@ static void *copy_list(struct task *c, const struct ptype *t, const void *from, 
     return to;
 }
 
-static void copy_array(struct task *c, pmix_data_array_t *to, const pmix_data_array_t *from)
+static void copy_array(struct mem_task *c, pmix_data_array_t *to, const pmix_data_array_t *from)
 {
     const struct ptype *t = ptype_find(from->type);
 
@@ -307,7 +308,7 @@ static void copy_array(struct task *c, pmix_data_array_t *to, const pmix_data_ar
     }
 }
 
-static inline void copy_value(struct task *c, pmix_value_t *to, const pmix_value_t *from)
+static inline void copy_value(struct mem_task *c, pmix_value_t *to, const pmix_value_t *from)
 {
     const struct ptype *t = ptype_find(from->type);
 
@@ -344,7 +345,7 @@ static inline void copy_value(struct task *c, pmix_value_t *to, const pmix_value
     c->depth--;
 }
 
-static void copy_foreign(struct task *c, uint8_t op, char *to, const char *from)
+static void copy_foreign(struct mem_task *c, uint8_t op, char *to, const char *from)
 {
     int error = PTYPE_NOT_SUPPORTED;
 
@@ -366,7 +367,7 @@ static void copy_foreign(struct task *c, uint8_t op, char *to, const char *from)
 }
 
 /* Unread data moves to the front; the reading position stays. */
-static void copy_dbuf(struct task *c, pmix_data_buffer_t *to, const pmix_data_buffer_t *from)
+static void copy_dbuf(struct mem_task *c, pmix_data_buffer_t *to, const pmix_data_buffer_t *from)
 {
     size_t n = from->base_ptr ? from->bytes_used : 0;
 
@@ -381,13 +382,13 @@ static void copy_dbuf(struct task *c, pmix_data_buffer_t *to, const pmix_data_bu
     to->unpack_ptr = to->base_ptr + (from->unpack_ptr - from->base_ptr);
 }
 
-static char *copy_regex(struct task *c, const char *from)
+static char *copy_regex(struct mem_task *c, const char *from)
 {
     return from ? copy_bytes(c, from, ptype_regex_size(from)) : NULL;
 }
 
 /* A list with its count; both are members.  n may be set without items. */
-static inline void copy_counted(struct task *c, uint16_t elem, char *to, size_t *count_p,
+static inline void copy_counted(struct mem_task *c, uint16_t elem, char *to, size_t *count_p,
                                 const void *items, size_t n)
 {
     if (!items)
@@ -398,7 +399,7 @@ static inline void copy_counted(struct task *c, uint16_t elem, char *to, size_t 
 
 /* One item of any encoding but LIST, whose bits are copied already: its pointers.  It must not keep
  * the original's pointer even after an error. */
-INLINE void copy_one(struct task *c, uint8_t op, uint16_t elem, char *to, const char *from)
+INLINE void copy_one(struct mem_task *c, uint8_t op, uint16_t elem, char *to, const char *from)
 {
     switch (op) {
     case PTYPE_STR: AT(char *, to) = copy_str(c, LOOK(char *, from)); break;
@@ -416,7 +417,7 @@ INLINE void copy_one(struct task *c, uint8_t op, uint16_t elem, char *to, const 
 }
 
 #define STRUCT(type)                                                                               \
-    static __attribute__((unused)) void copy_fields_##type(struct task *c, char *to,               \
+    static __attribute__((unused)) void copy_fields_##type(struct mem_task *c, char *to,           \
                                                            const char *from)                       \
     {                                                                                              \
         (void)c;                                                                                   \
@@ -439,7 +440,7 @@ INLINE void copy_one(struct task *c, uint8_t op, uint16_t elem, char *to, const 
 #undef END
 
 #define WIRE(name, op, place, first, last)                                                         \
-    static void copy_item_##name(struct task *c, char *to, const char *from)                       \
+    static void copy_item_##name(struct mem_task *c, char *to, const char *from)                   \
     {                                                                                              \
         enum { size = sizeof(c_##name) };                                                          \
         memcpy(to, from, size);                                                                    \
@@ -450,7 +451,7 @@ INLINE void copy_one(struct task *c, uint8_t op, uint16_t elem, char *to, const 
 #undef WIRE
 #undef WIRE_STRUCT
 
-typedef void copy_item(struct task *c, char *to, const char *from);
+typedef void copy_item(struct mem_task *c, char *to, const char *from);
 
 static copy_item *const copies[PTYPE_NUMBERS] = {
 #define WIRE(name, op, place, first, last)            [PMIX_##name] = copy_item_##name,
@@ -460,7 +461,7 @@ static copy_item *const copies[PTYPE_NUMBERS] = {
 #undef WIRE_STRUCT
 };
 
-static void copy_infos(struct task *c, pmix_info_t *to, const pmix_info_t *from, size_t n)
+static void copy_infos(struct mem_task *c, pmix_info_t *to, const pmix_info_t *from, size_t n)
 {
     memcpy(to, from, n * sizeof *to);
     for (size_t i = 0; i < n; i++)
@@ -469,7 +470,8 @@ static void copy_infos(struct task *c, pmix_info_t *to, const pmix_info_t *from,
 }
 
 /* Goes on after an error, so that every pointer of the bits is replaced. */
-static void copy_items(struct task *c, const struct ptype *t, char *to, const char *from, size_t n)
+static void copy_items(struct mem_task *c, const struct ptype *t, char *to, const char *from,
+                       size_t n)
 {
     copy_item *one = copies[t->number];
 
@@ -485,7 +487,7 @@ static void copy_items(struct task *c, const struct ptype *t, char *to, const ch
 enum ptype_error pmem_copy(const struct ptype *t, void *to, const void *from, size_t n,
                            const struct ptype_foreign *foreign)
 {
-    struct task c = { .foreign = foreign };
+    struct mem_task c = { .foreign = foreign };
 
     if (ptype_flat(t)) {
         memcpy(to, from, n * t->size);
@@ -499,7 +501,7 @@ enum ptype_error pmem_copy(const struct ptype *t, void *to, const void *from, si
 
 /* --- comparing --- */
 
-static bool equal_items(struct task *c, const struct ptype *t, const char *a, const char *b,
+static bool equal_items(struct mem_task *c, const struct ptype *t, const char *a, const char *b,
                         size_t n);
 
 static bool equal_str(const char *a, const char *b)
@@ -527,7 +529,7 @@ static bool equal_argv(char *const *a, char *const *b)
     return !a[i] && !b[i];
 }
 
-static bool equal_list(struct task *c, const struct ptype *t, const void *a, size_t n,
+static bool equal_list(struct mem_task *c, const struct ptype *t, const void *a, size_t n,
                        const void *b, size_t m)
 {
     if (!t || n != m || !n)
@@ -535,7 +537,7 @@ static bool equal_list(struct task *c, const struct ptype *t, const void *a, siz
     return a && b && equal_items(c, t, a, b, n);
 }
 
-static bool equal_value(struct task *c, const pmix_value_t *a, const pmix_value_t *b)
+static bool equal_value(struct mem_task *c, const pmix_value_t *a, const pmix_value_t *b)
 {
     const struct ptype *t = ptype_find(a->type);
 
@@ -559,7 +561,7 @@ static bool equal_regex(const char *a, const char *b)
     return equal_bytes(a, ptype_regex_size(a), b, ptype_regex_size(b));
 }
 
-static bool equal_array(struct task *c, const pmix_data_array_t *a, const pmix_data_array_t *b)
+static bool equal_array(struct mem_task *c, const pmix_data_array_t *a, const pmix_data_array_t *b)
 {
     return a->type == b->type &&
            equal_list(c, ptype_find(a->type), a->array, a->size, b->array, b->size);
@@ -570,14 +572,14 @@ static bool equal_topo(const pmix_topology_t *a, const pmix_topology_t *b)
     return a->topology == b->topology && equal_str(a->source, b->source);
 }
 
-static bool equal_cpuset(struct task *c, const pmix_cpuset_t *a, const pmix_cpuset_t *b)
+static bool equal_cpuset(struct mem_task *c, const pmix_cpuset_t *a, const pmix_cpuset_t *b)
 {
     if (a->bitmap == b->bitmap || !c->foreign)
         return a->bitmap == b->bitmap;
     return c->foreign->cpuset_equal(a, b);
 }
 
-static bool equal_one(struct task *c, const struct ptype_field *f, const char *a, const char *b)
+static bool equal_one(struct mem_task *c, const struct ptype_field *f, const char *a, const char *b)
 {
     const char *at = a + f->offset, *to = b + f->offset;
     const pmix_data_buffer_t *p = (const void *)at, *q = (const void *)to;
@@ -603,7 +605,7 @@ static bool equal_one(struct task *c, const struct ptype_field *f, const char *a
     }
 }
 
-static bool equal_items(struct task *c, const struct ptype *t, const char *a, const char *b,
+static bool equal_items(struct mem_task *c, const struct ptype *t, const char *a, const char *b,
                         size_t n)
 {
     for (size_t i = 0; i < n; i++, a += t->size, b += t->size)
@@ -616,7 +618,7 @@ static bool equal_items(struct task *c, const struct ptype *t, const char *a, co
 bool pmem_equal(const struct ptype *t, const void *a, const void *b,
                 const struct ptype_foreign *foreign)
 {
-    struct task c = { .foreign = foreign };
+    struct mem_task c = { .foreign = foreign };
 
     return equal_items(&c, t, a, b, 1);
 }

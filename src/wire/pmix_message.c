@@ -143,21 +143,21 @@ uint32_t pmsg_release(const char *version)
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* The layout of LIST, EACH and TEXTS, whatever their items are. */
-struct list {
+struct item_list {
     size_t n;
     void *items;
 };
 
-static struct list get_list(const char *at)
+static struct item_list get_list(const char *at)
 {
-    struct list l;
+    struct item_list l;
 
     memcpy(&l.n, at, sizeof l.n);
     memcpy(&l.items, at + sizeof l.n, sizeof l.items);
     return l;
 }
 
-static void set_list(char *at, struct list l)
+static void set_list(char *at, struct item_list l)
 {
     memcpy(at, &l.n, sizeof l.n);
     memcpy(at + sizeof l.n, &l.items, sizeof l.items);
@@ -184,7 +184,7 @@ static size_t read_count(struct punpack *r)
 }
 
 /* Room for one more item; memory grows as items arrive. */
-static void *grow(struct punpack *r, struct list *l, size_t size)
+static void *grow(struct punpack *r, struct item_list *l, size_t size)
 {
     if ((l->n & (l->n - 1)) == 0) {
         void *more = realloc(l->items, (l->n ? l->n * 2 : 1) * size);
@@ -207,7 +207,7 @@ static bool read_text(struct punpack *r, struct slice *to)
 static void read_each(struct punpack *r, uint16_t type, bool texts, char *at)
 {
     size_t n = read_count(r), size = texts ? sizeof(struct slice) : ptype_find(type)->size;
-    struct list l = { 0, NULL };
+    struct item_list l = { 0, NULL };
 
     while (l.n < n && punpack_ok(r)) {
         void *to = grow(r, &l, size);
@@ -227,7 +227,7 @@ static void read_buffer(struct punpack *r, struct pmsg_buffer *b)
 static bool read_field(const struct pmsg_field *f, struct punpack *r, char *m)
 {
     void *at = m + f->offset;
-    struct list l;
+    struct item_list l;
 
     switch (f->shape) {
     case PMSG_ONE: return read_one(r, f->type, at);
@@ -367,7 +367,7 @@ static void free_field(const struct pmsg_field *f, char *m, const struct ptype_f
 {
     const struct ptype *t = ptype_find(f->type);
     char *at = m + f->offset;
-    struct list l;
+    struct item_list l;
 
     if (f->shape == PMSG_TEXTS) {
         free(((struct pmsg_texts *)(void *)at)->items);
@@ -392,7 +392,7 @@ void pmsg_free(const struct pmsg *row, void *m, const struct ptype_foreign *fore
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void write_list(struct ppack *w, uint16_t type, struct list l)
+static void write_list(struct ppack *w, uint16_t type, struct item_list l)
 {
     ppack_size(w, l.n);
     if (l.n > INT32_MAX)
@@ -401,7 +401,7 @@ static void write_list(struct ppack *w, uint16_t type, struct list l)
         ppack(w, l.items, (int32_t)l.n, type);
 }
 
-static void write_each(struct ppack *w, uint16_t type, struct list l)
+static void write_each(struct ppack *w, uint16_t type, struct item_list l)
 {
     ppack_size(w, l.n);
     for (size_t i = 0; i < l.n; i++)

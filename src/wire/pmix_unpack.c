@@ -12,18 +12,18 @@
 PREADER_INLINE const uint8_t *get_head(struct punpack *r, bool fixed, const uint8_t *p,
                                        uint16_t type, size_t *n_p)
 {
-    uint16_t said;
+    uint16_t declared;
 
     *n_p = 0;
     if (r->described) {
-        p = preader_type(r, fixed, p, &said);
-        if (!p || said != PMIX_INT32)
+        p = preader_type(r, fixed, p, &declared);
+        if (!p || declared != PMIX_INT32)
             return preader_fail(r, PTYPE_MISMATCH);
     }
     p = preader_count(r, fixed, p, PTYPE_I32, n_p);
     if (p && r->described) {
-        p = preader_type(r, fixed, p, &said);
-        if (p && said != type)
+        p = preader_type(r, fixed, p, &declared);
+        if (p && declared != type)
             return preader_fail(r, PTYPE_MISMATCH);
     }
     return p;
@@ -162,13 +162,13 @@ int32_t punpack_peek(const struct punpack *r, uint16_t *type_p)
     struct punpack look = *r;
     bool fixed = r->as->fixed;
     const uint8_t *p = begin(&look);
-    uint16_t said;
+    uint16_t declared;
     size_t n = 0;
 
     *type_p = PMIX_UNDEF;
     if (p && look.described) {
-        p = preader_type(&look, fixed, p, &said);
-        if (!p || said != PMIX_INT32)
+        p = preader_type(&look, fixed, p, &declared);
+        if (!p || declared != PMIX_INT32)
             return -1;
     }
     if (p)
@@ -264,7 +264,7 @@ void *punpack_list(struct punpack *r, uint16_t type, size_t *n_p)
 {
     const uint8_t *before = r->at, *p;
     const struct ptype *t = ptype_find(type);
-    size_t n = punpack_size(r), said;
+    size_t n = punpack_size(r), declared;
     void *items = NULL;
 
     *n_p = 0;
@@ -272,8 +272,8 @@ void *punpack_list(struct punpack *r, uint16_t type, size_t *n_p)
         preader_fail(r, PTYPE_UNKNOWN);
     p = begin(r);
     if (p && n) {
-        p = get_head(r, r->as->fixed, p, type, &said);
-        if (p && said != n)
+        p = get_head(r, r->as->fixed, p, type, &declared);
+        if (p && declared != n)
             p = preader_fail(r, PTYPE_MALFORMED);
         if (p)
             p = pitem_list(r, p, t, n, &items);

@@ -41,7 +41,7 @@ static bool zlib_open(struct zlib *l)
 
 int pzip_pack(struct slice bytes, char **out_p, size_t *len_p)
 {
-    uint32_t said = (uint32_t)bytes.len;
+    uint32_t declared = (uint32_t)bytes.len;
     struct zlib l;
     uLongf n;
     char *out;
@@ -55,7 +55,7 @@ int pzip_pack(struct slice bytes, char **out_p, size_t *len_p)
         dynlib_close(&l.library);
         return -ENOMEM;
     }
-    memcpy(out, &said, HEAD);
+    memcpy(out, &declared, HEAD);
     rc = l.compress2((Bytef *)out + HEAD, &n, (const Bytef *)bytes.ptr, bytes.len,
                      Z_DEFAULT_COMPRESSION);
     dynlib_close(&l.library);
@@ -68,8 +68,8 @@ int pzip_pack(struct slice bytes, char **out_p, size_t *len_p)
     return 0;
 }
 
-/* Inflates into *out_p, which grows up to `said` bytes and a NUL. */
-static int inflate_all(const struct zlib *l, z_stream *z, size_t said, size_t cap, char **out_p)
+/* Inflates into *out_p, which grows up to `declared` bytes and a NUL. */
+static int inflate_all(const struct zlib *l, z_stream *z, size_t declared, size_t cap, char **out_p)
 {
     char *out = NULL;
     int rc = Z_OK;
@@ -85,19 +85,19 @@ static int inflate_all(const struct zlib *l, z_stream *z, size_t said, size_t ca
         z->next_out = (Bytef *)out + have;
         z->avail_out = (uInt)(cap - have);
         rc = l->inflate(z, Z_NO_FLUSH);
-        if (rc != Z_OK || z->avail_out || cap == said)
+        if (rc != Z_OK || z->avail_out || cap == declared)
             break;
-        cap = cap > said / 2 ? said : cap * 2;
+        cap = cap > declared / 2 ? declared : cap * 2;
     }
     if (rc == Z_OK &&
-        z->total_out == said) { /* all bytes are there, only the end of the stream is missing */
+        z->total_out == declared) { /* all bytes are there, only the end of the stream is missing */
         Bytef surplus;
         z->next_out = &surplus;
         z->avail_out = 1;
         rc = l->inflate(z, Z_FINISH);
     }
-    if (rc == Z_STREAM_END && z->total_out == said) {
-        out[said] = '\0';
+    if (rc == Z_STREAM_END && z->total_out == declared) {
+        out[declared] = '\0';
         *out_p = out;
         return 0;
     }
@@ -111,25 +111,25 @@ int pzip_unpack(struct slice packed, size_t most, char **out_p, size_t *len_p)
     z_stream z = { .next_in = (Bytef *)(uintptr_t)stream.ptr, .avail_in = (uInt)stream.len };
     struct zlib l;
     size_t cap;
-    uint32_t said;
+    uint32_t declared;
     int rc = -ENOMEM;
 
     if (packed.len <= HEAD || stream.len > UINT32_MAX)
         return PZIP_MALFORMED;
-    memcpy(&said, packed.ptr, HEAD);
-    if (said / EXPANDS_MOST > stream.len)
+    memcpy(&declared, packed.ptr, HEAD);
+    if (declared / EXPANDS_MOST > stream.len)
         return PZIP_MALFORMED;
-    if (said > most)
+    if (declared > most)
         return PZIP_TOO_LONG;
     if (!zlib_open(&l))
         return PZIP_NO_ZLIB;
-    cap = said / TRUSTED > stream.len && said > FIRST_STEP ? FIRST_STEP : said;
+    cap = declared / TRUSTED > stream.len && declared > FIRST_STEP ? FIRST_STEP : declared;
     if (l.inflate_init(&z, ZLIB_VERSION, (int)sizeof z) == Z_OK) {
-        rc = inflate_all(&l, &z, said, cap, out_p);
+        rc = inflate_all(&l, &z, declared, cap, out_p);
         l.inflate_end(&z);
     }
     dynlib_close(&l.library);
     if (rc == 0)
-        *len_p = said;
+        *len_p = declared;
     return rc;
 }

@@ -42,7 +42,7 @@ static const bool is_gap[][UCHAR_MAX + 1] = {
 
 /* The destination of tuples: a row and its struct.  Inside a group that is the group's last item.
  */
-struct place {
+struct field_place {
     const struct text_msg *msg;
     char *out;
     struct text_head *head; /* the beginning of `out` */
@@ -52,8 +52,8 @@ struct reader {
     const struct text_proto *proto;
     enum text_style style;
     struct arena *arena;
-    struct place whole;
-    struct place item; /* msg NULL: not in a group (yet) */
+    struct field_place whole;
+    struct field_place item; /* msg NULL: not in a group (yet) */
     struct errmsg *err;
 };
 
@@ -140,7 +140,7 @@ static bool read_bool(struct slice v, bool *value_p)
     return *value_p || slice_is(v, "FALSE") || slice_is(v, "0");
 }
 
-static int store(const struct reader *r, const struct place *p, int at, uint32_t index,
+static int store(const struct reader *r, const struct field_place *p, int at, uint32_t index,
                  struct slice name, struct slice value)
 {
     const struct text_field *f = &p->msg->fields[at];
@@ -184,7 +184,7 @@ static int place_tuple(struct reader *r, int at, uint32_t index, struct slice na
 
 /* A blank at position i is followed by `known=`, a tuple that has not occurred yet (and is not the
  * current one). */
-static bool tuple_follows(const struct place *p, int under_way, struct slice text, size_t i)
+static bool tuple_follows(const struct field_place *p, int under_way, struct slice text, size_t i)
 {
     struct slice word = slice_skip(text, i + 1);
     uint32_t index;
@@ -201,7 +201,7 @@ static bool tuple_follows(const struct place *p, int under_way, struct slice tex
 
 /* Where a REST value ends: before the next tuple, else at the end.  Each word is looked at once, so
  * a long line of words costs no more than its length. */
-static size_t rest_end(const struct place *p, int under_way, struct slice text)
+static size_t rest_end(const struct field_place *p, int under_way, struct slice text)
 {
     for (size_t i = 0; i < text.len; i++) {
         if (text.ptr[i] == ' ' && tuple_follows(p, under_way, text, i))
@@ -293,7 +293,7 @@ static int read_tuples(struct reader *r, struct slice rest)
     return TEXT_FINE;
 }
 
-static int check_required(const struct reader *r, const struct place *p)
+static int check_required(const struct reader *r, const struct field_place *p)
 {
     for (int i = 0; i < p->msg->nfields; i++) {
         const struct text_field *f = &p->msg->fields[i];
@@ -303,7 +303,7 @@ static int check_required(const struct reader *r, const struct place *p)
             const struct text_group *g = (void *)(p->out + f->offset);
             for (uint32_t k = 0; k < g->n; k++) {
                 char *at = (char *)g->items + (size_t)k * r->item.msg->size;
-                struct place item = { r->item.msg, at, (void *)at };
+                struct field_place item = { r->item.msg, at, (void *)at };
                 int rc = check_required(r, &item);
                 if (rc != TEXT_FINE)
                     return rc;
@@ -351,7 +351,7 @@ int text_decode(const struct text_proto *proto, enum text_style style, struct sl
     if (at < 0)
         return errmsg_set(err, TEXT_UNKNOWN, "unknown %s command '" SLICE_FMT "'", proto->name,
                           SLICE_ARG(slice_head(name, 64)));
-    r.whole = (struct place){ &proto->msgs[at], out, out };
+    r.whole = (struct field_place){ &proto->msgs[at], out, out };
     if (r.whole.msg->size > room)
         return -EINVAL;
     memset(out, 0, r.whole.msg->size);
@@ -367,7 +367,7 @@ int text_decode(const struct text_proto *proto, enum text_style style, struct sl
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static bool can_say(enum text_style style, enum text_kind kind, struct slice v)
+static bool can_encode(enum text_style style, enum text_kind kind, struct slice v)
 {
     if (slice_find(v, '\0') < v.len)
         return false;
@@ -481,7 +481,7 @@ static void put_fields(const struct text_proto *proto, enum text_style style,
 static bool list_sayable(enum text_style style, const struct text_list *list)
 {
     for (uint32_t i = 0; i < list->n; i++) {
-        if (!can_say(style, TEXT_REST, list->items[i]))
+        if (!can_encode(style, TEXT_REST, list->items[i]))
             return false;
     }
     return true;
@@ -492,7 +492,7 @@ static bool list_sayable(enum text_style style, const struct text_list *list)
  */
 static bool rest_breaks(const struct text_msg *m, uint32_t has, int at, struct slice v)
 {
-    uint32_t said = UINT32_C(1) << at | (has & ((UINT32_C(1) << at) - 1)), index;
+    uint32_t has_bits = UINT32_C(1) << at | (has & ((UINT32_C(1) << at) - 1)), index;
 
     while (slice_find(v, ' ') < v.len) {
         struct slice word, name;
@@ -504,7 +504,7 @@ static bool rest_breaks(const struct text_msg *m, uint32_t has, int at, struct s
             continue;
         name = slice_cut(&word, '=');
         other = match_field(m, name, &index);
-        if (other >= 0 && !(said & UINT32_C(1) << other))
+        if (other >= 0 && !(has_bits & UINT32_C(1) << other))
             return true;
     }
     return false;
@@ -531,7 +531,7 @@ static const struct text_field *unsayable(const struct text_proto *proto, enum t
                 bad = unsayable(proto, style, row, (const char *)g->items + (size_t)k * row->size);
         } else if (f->kind == TEXT_WORD || f->kind == TEXT_REST) {
             const struct slice v = *(const struct slice *)place;
-            if (!can_say(style, (enum text_kind)f->kind, v) ||
+            if (!can_encode(style, (enum text_kind)f->kind, v) ||
                 (style == TEXT_BLANKS && f->kind == TEXT_REST && rest_breaks(m, has, i, v)))
                 bad = f;
         }

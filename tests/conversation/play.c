@@ -367,7 +367,7 @@ static const struct {
     [STEP_STORE] = { do_store, true },
     [STEP_CLOSED] = { do_closed, true },
     [STEP_DEAF] = { do_deaf, false },
-    [STEP_HEARS] = { do_deaf, false },
+    [STEP_RECEIVES] = { do_deaf, false },
     [STEP_HANGUP] = { do_hangup, false },
     [STEP_EXIT] = { do_end, false },
     [STEP_REAPED] = { do_reaped, false },

@@ -471,7 +471,7 @@ static const struct verb {
     { OF_CLIENT, "store", STEP_STORE, NULL },
     { OF_CLIENT, "closed", STEP_CLOSED, NULL },
     { OF_CLIENT, "deaf", STEP_DEAF, NULL },
-    { OF_CLIENT, "hears", STEP_HEARS, NULL },
+    { OF_CLIENT, "hears", STEP_RECEIVES, NULL },
     { OF_CLIENT, "hangup", STEP_HANGUP, NULL },
     { OF_CLIENT, "exit", STEP_EXIT, read_number },
     { OF_CLIENT, "reaped", STEP_REAPED, read_number },

@@ -68,7 +68,7 @@ enum step_kind {
     STEP_STORE,
     STEP_CLOSED,
     STEP_DEAF,
-    STEP_HEARS,
+    STEP_RECEIVES,
     STEP_HANGUP,
     STEP_EXIT,
     STEP_REAPED,

@@ -215,7 +215,7 @@ static void read_options(int *argc, char ***argv, struct agent_spec *spec, uint3
             spec->args = v;
         } else if ((v = option(argc, argv, "-wireupd"))) {
             spec->wireupd = v;
-            spec->wireupd_said = true;
+            spec->wireupd_given = true;
         } else if ((v = option(argc, argv, "-width"))) {
             *width = (uint32_t)atoi(v);
         } else if (*argc && strcmp(**argv, "-hold") == 0) {

@@ -262,12 +262,12 @@ over --trace "$tmp/rec" -n 8 "$build/e2e-rawpmix"
 whole "PMIx, too" "rawpmix 8 good"
 ok "plays back on each node" replays "$tmp"/rec* || explain
 rm "$tmp"/rec*
-cat >"$tmp/overheard" <<END
+cat >"$tmp/wiretap" <<END
 #!/bin/sh
 tee "$tmp/boot.\$1" | "$tmp/agent" "\$@"
 END
-chmod +x "$tmp/overheard"
-run "$patience" "$WIREUP" -launch-agent "$tmp/overheard" -hosts "$hosts" --trace "$tmp/rec" -n 8 "$build/e2e-rawpmix"
+chmod +x "$tmp/wiretap"
+run "$patience" "$WIREUP" -launch-agent "$tmp/wiretap" -hosts "$hosts" --trace "$tmp/rec" -n 8 "$build/e2e-rawpmix"
 whole "with an agent that reads along" "rawpmix 8 good"
 cat >"$tmp/search.py" <<'END'
 import re, sys

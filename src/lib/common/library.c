@@ -28,7 +28,7 @@ bool library_enter(struct library *l, struct errmsg *err)
 void library_leave(struct library *l)
 {
     if (--l->users == 0)
-        lock_tell(&l->gate);
+        lock_wake(&l->gate);
     lock_unlock(&l->gate);
 }
 
@@ -64,7 +64,7 @@ void library_begun(struct library *l, void *member)
     l->member = member;
     if (l->moving) {
         l->moving = false;
-        lock_tell(&l->gate);
+        lock_wake(&l->gate);
     }
     lock_unlock(&l->gate);
 }
@@ -126,7 +126,7 @@ void library_ended(struct library *l)
 {
     if (l->moving) {
         l->moving = false;
-        lock_tell(&l->gate);
+        lock_wake(&l->gate);
     }
     lock_unlock(&l->gate);
 }

@@ -16,7 +16,7 @@ void lock_wait(struct lock *g)
     pthread_cond_wait(&g->changed, &g->mutex);
 }
 
-void lock_tell(struct lock *g)
+void lock_wake(struct lock *g)
 {
     pthread_cond_broadcast(&g->changed);
 }
@@ -31,7 +31,7 @@ void lock_wire_take(struct lock *g)
 void lock_wire_give(struct lock *g)
 {
     g->wire_taken = false;
-    lock_tell(g);
+    lock_wake(g);
 }
 
 void lock_reset(struct lock *g)

@@ -27,9 +27,9 @@ struct lock {
 void lock_lock(struct lock *g);
 void lock_unlock(struct lock *g);
 
-/* Locked: lock_wait waits for a change (unlocked meanwhile); lock_tell wakes the waiters. */
+/* Locked: lock_wait waits for a change (unlocked meanwhile); lock_wake wakes the waiters. */
 void lock_wait(struct lock *g);
-void lock_tell(struct lock *g);
+void lock_wake(struct lock *g);
 
 /* Locked: the caller owns the wire between these two.  Taking it may wait, unlocked meanwhile. */
 void lock_wire_take(struct lock *g);

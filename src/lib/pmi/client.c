@@ -11,7 +11,7 @@
 #include "base/limit.h"
 #include "lib/common/singleton_promote.h"
 #include "lib/pmi/space.h"
-#include "lib/pmi/talk.h"
+#include "lib/pmi/pmi1_rpc.h"
 #include "store/memory.h"
 
 enum {
@@ -22,7 +22,7 @@ enum {
 
 /* ---- alone ----------------------------------------------------------------------------------- */
 
-static int start_alone(struct client *c, struct errmsg *err)
+static int start_alone(struct pmi1_client *c, struct errmsg *err)
 {
     char name[ALONE_NAME];
     int rc = seg_memory_open(LIMIT_CLIENT_STORE, &c->region);
@@ -46,7 +46,7 @@ static int start_alone(struct client *c, struct errmsg *err)
 
 /* ---- with a server --------------------------------------------------------------------------- */
 
-static int connect_server(struct client *c, const struct client_env *env, struct errmsg *err)
+static int connect_server(struct pmi1_client *c, const struct client_env *env, struct errmsg *err)
 {
     int rc = link_open_env(&c->link, env, err);
 
@@ -54,18 +54,18 @@ static int connect_server(struct client *c, const struct client_env *env, struct
 }
 
 /* After dialling, the client sends its id; the reply has its rank and the job's size. */
-static int introduce(struct client *c, const char *id, struct errmsg *err)
+static int introduce(struct pmi1_client *c, const char *id, struct errmsg *err)
 {
     struct pmi1_initack m = { .has = 0 };
     int rc;
 
     PMI1_SET(m, initack, pmiid, slice_str(id));
-    rc = talk_ask(c, PMI1_initack, &m, PMI1_initack, err);
+    rc = pmi1_rpc_call(c, PMI1_initack, &m, PMI1_initack, err);
     if (rc == CLIENT_OK && c->reply.initack.rc != 0)
         rc = errmsg_set(err, CLIENT_FAILED, "the process manager does not know PMI_ID=%s", id);
     /* Three lines follow: size, rank, debug. */
     for (bool last = false; rc == CLIENT_OK && !last;) {
-        rc = talk_hear(c, PMI1_set, err);
+        rc = pmi1_rpc_read(c, PMI1_set, err);
         if (rc != CLIENT_OK)
             break;
         if (PMI1_HAS(&c->reply.set, set, size))
@@ -78,7 +78,8 @@ static int introduce(struct client *c, const char *id, struct errmsg *err)
 }
 
 /* Attributes that Wireup's server adds to its first reply; each is optional. */
-static int take_facts(struct client *c, const struct pmi1_response_to_init *r, struct errmsg *err)
+static int take_facts(struct pmi1_client *c, const struct pmi1_response_to_init *r,
+                      struct errmsg *err)
 {
     if (PMI1_HAS(r, response_to_init, rank) && PMI1_HAS(r, response_to_init, size)) {
         c->rank = r->rank;
@@ -103,7 +104,7 @@ static int take_facts(struct client *c, const struct pmi1_response_to_init *r, s
 }
 
 /* The store only makes us faster; without it nothing fails. */
-static void take_store(struct client *c)
+static void take_store(struct pmi1_client *c)
 {
     int fd = link_take_fd(&c->link);
 
@@ -112,7 +113,7 @@ static void take_store(struct client *c)
     c->view = &c->store.view;
 }
 
-static int agree(struct client *c, const struct client_env *env, struct errmsg *err)
+static int agree(struct pmi1_client *c, const struct client_env *env, struct errmsg *err)
 {
     const struct pmi1_response_to_init *r = &c->reply.response_to_init;
     struct pmi1_init m = { .has = 0 };
@@ -122,7 +123,7 @@ static int agree(struct client *c, const struct client_env *env, struct errmsg *
     PMI1_SET(m, init, pmi_subversion, 1);
     if (env->fd >= 0 && env->wireup_fd == env->fd)
         PMI1_SET(m, init, wireup, OUR_DIALECT);
-    rc = talk_ask(c, PMI1_init, &m, PMI1_response_to_init, err);
+    rc = pmi1_rpc_call(c, PMI1_init, &m, PMI1_response_to_init, err);
     if (rc != CLIENT_OK)
         return rc;
     if (r->rc != 0 || (PMI1_HAS(r, response_to_init, pmi_version) && r->pmi_version != 1))
@@ -138,10 +139,10 @@ static int agree(struct client *c, const struct client_env *env, struct errmsg *
     return take_facts(c, r, err);
 }
 
-static int ask_limits(struct client *c, struct errmsg *err)
+static int ask_limits(struct pmi1_client *c, struct errmsg *err)
 {
     const struct pmi1_maxes *r = &c->reply.maxes;
-    int rc = talk_ask(c, PMI1_get_maxes, &(struct pmi1_get_maxes){ 0 }, PMI1_maxes, err);
+    int rc = pmi1_rpc_call(c, PMI1_get_maxes, &(struct pmi1_get_maxes){ 0 }, PMI1_maxes, err);
 
     if (rc != CLIENT_OK)
         return rc;
@@ -153,9 +154,9 @@ static int ask_limits(struct client *c, struct errmsg *err)
     return CLIENT_OK;
 }
 
-static int handshake(struct client *c, const struct client_env *env, struct errmsg *err)
+static int handshake(struct pmi1_client *c, const struct client_env *env, struct errmsg *err)
 {
-    int rc = env->traced ? talk_hear(c, PMI1_tv_ready, err) : CLIENT_OK;
+    int rc = env->traced ? pmi1_rpc_read(c, PMI1_tv_ready, err) : CLIENT_OK;
 
     if (rc == CLIENT_OK && env->id)
         rc = introduce(c, env->id, err);
@@ -178,7 +179,7 @@ static int handshake(struct client *c, const struct client_env *env, struct errm
     return CLIENT_OK;
 }
 
-static int start_served(struct client *c, const struct client_env *env, struct errmsg *err)
+static int start_served(struct pmi1_client *c, const struct client_env *env, struct errmsg *err)
 {
     int rc;
 
@@ -188,10 +189,10 @@ static int start_served(struct client *c, const struct client_env *env, struct e
     rc = connect_server(c, env, err);
     if (rc != CLIENT_OK)
         return rc;
-    rc = talk_begin(c, err);
+    rc = pmi1_rpc_begin(c, err);
     if (rc == CLIENT_OK) {
         rc = handshake(c, env, err);
-        talk_end(c);
+        pmi1_rpc_end(c);
     }
     return rc;
 }
@@ -199,7 +200,7 @@ static int start_served(struct client *c, const struct client_env *env, struct e
 /* ---- promotion of a singleton ---------------------------------------------------------------- */
 
 /* Repeats the puts of the singleton, now visible to all. */
-static int carry_puts(struct client *c, const struct seg_view *old, struct errmsg *err)
+static int carry_puts(struct pmi1_client *c, const struct seg_view *old, struct errmsg *err)
 {
     struct seg_item item;
     uint64_t cursor = 0;
@@ -209,15 +210,15 @@ static int carry_puts(struct client *c, const struct seg_view *old, struct errms
         if (batch_add(&c->batch, item.key, item.value) < 0)
             return errmsg_set(err, -ENOMEM, "out of memory");
     }
-    rc = talk_begin(c, err);
+    rc = pmi1_rpc_begin(c, err);
     if (rc == CLIENT_OK) {
-        rc = talk_say_puts(c, err);
-        talk_end(c);
+        rc = pmi1_rpc_put_puts(c, err);
+        pmi1_rpc_end(c);
     }
     return rc;
 }
 
-static int join_promoter(struct client *c, int fd, struct errmsg *err)
+static int join_promoter(struct pmi1_client *c, int fd, struct errmsg *err)
 {
     struct client_env env = { .fd = fd, .wireup_fd = fd, .size = 1 };
     int rc = link_open_own_fd(&c->link, fd);
@@ -226,15 +227,15 @@ static int join_promoter(struct client *c, int fd, struct errmsg *err)
         return errmsg_set(err, rc, "no connection to the process manager: %s", err_text(rc));
     c->kind = CLIENT_LEGACY;
     c->name_max = 0;
-    rc = talk_begin(c, err);
+    rc = pmi1_rpc_begin(c, err);
     if (rc == CLIENT_OK) {
         rc = handshake(c, &env, err);
-        talk_end(c);
+        pmi1_rpc_end(c);
     }
     return rc;
 }
 
-int client_promote(struct client *c, struct errmsg *err)
+int client_promote(struct pmi1_client *c, struct errmsg *err)
 {
     struct seg_view old = c->writer.view;
     char *name = c->kvsname; /* the launcher keeps the name */
@@ -260,10 +261,10 @@ int client_promote(struct client *c, struct errmsg *err)
 
 /* ---- start and stop -------------------------------------------------------------------------- */
 
-int client_start(const struct client_env *env, struct lock *gate, struct client **c_p,
+int client_start(const struct client_env *env, struct lock *gate, struct pmi1_client **c_p,
                  struct errmsg *err)
 {
-    struct client *c = calloc(1, sizeof *c);
+    struct pmi1_client *c = calloc(1, sizeof *c);
     int rc;
 
     *c_p = NULL;
@@ -289,7 +290,7 @@ int client_start(const struct client_env *env, struct lock *gate, struct client 
     return CLIENT_OK;
 }
 
-struct client *client_free(struct client *c)
+struct pmi1_client *client_free(struct pmi1_client *c)
 {
     if (!c)
         return NULL;
@@ -308,25 +309,26 @@ struct client *client_free(struct client *c)
     return NULL;
 }
 
-int client_stop(struct client *c, struct errmsg *err)
+int client_stop(struct pmi1_client *c, struct errmsg *err)
 {
     int rc = CLIENT_OK;
 
     if (c->kind != CLIENT_ALONE)
-        rc = talk_begin(c, err);
+        rc = pmi1_rpc_begin(c, err);
     if (c->kind != CLIENT_ALONE && rc == CLIENT_OK) {
-        rc = talk_say_puts(c, err);
+        rc = pmi1_rpc_put_puts(c, err);
         if (rc == CLIENT_OK)
-            rc = talk_ask(c, PMI1_finalize, &(struct pmi1_finalize){ 0 }, PMI1_finalize_ack, err);
+            rc = pmi1_rpc_call(c, PMI1_finalize, &(struct pmi1_finalize){ 0 }, PMI1_finalize_ack,
+                               err);
         if (rc == CLIENT_OK)
-            rc = talk_put_verdict(c, err);
-        talk_end(c);
+            rc = pmi1_rpc_put_verdict(c, err);
+        pmi1_rpc_end(c);
     }
     client_free(c);
     return rc;
 }
 
-void client_abort(struct client *c, int exit_code, const char *message)
+void client_abort(struct pmi1_client *c, int exit_code, const char *message)
 {
     struct pmi1_abort m = { .has = 0 };
     char *line = strdup(message ? message : "");
@@ -337,7 +339,7 @@ void client_abort(struct client *c, int exit_code, const char *message)
             *p = ' ';
         PMI1_SET(m, abort, message, slice_head(slice_str(line), LIMIT_PMI_LINE / 2));
     }
-    talk_abort(c, &m);
+    pmi1_rpc_abort(c, &m);
     free(line);
 }
 
@@ -352,50 +354,50 @@ static int to_int(int64_t v, int *value_p, const char *what, struct errmsg *err)
     return CLIENT_OK;
 }
 
-int client_appnum(struct client *c, int *appnum_p, struct errmsg *err)
+int client_appnum(struct pmi1_client *c, int *appnum_p, struct errmsg *err)
 {
     const struct pmi1_appnum *r = &c->reply.appnum;
     int rc;
 
     if (c->has_appnum)
         return to_int(c->appnum, appnum_p, "appnum", err);
-    rc = talk_begin(c, err);
+    rc = pmi1_rpc_begin(c, err);
     if (rc != CLIENT_OK)
         return rc;
-    rc = talk_ask(c, PMI1_get_appnum, &(struct pmi1_get_appnum){ 0 }, PMI1_appnum, err);
+    rc = pmi1_rpc_call(c, PMI1_get_appnum, &(struct pmi1_get_appnum){ 0 }, PMI1_appnum, err);
     if (rc == CLIENT_OK && (r->rc != 0 || !PMI1_HAS(r, appnum, appnum)))
         rc = errmsg_set(err, CLIENT_FAILED, "the process manager did not report the appnum");
     if (rc == CLIENT_OK)
         rc = to_int(r->appnum, appnum_p, "appnum", err);
-    talk_end(c);
+    pmi1_rpc_end(c);
     return rc;
 }
 
-int client_universe(struct client *c, int *size_p, struct errmsg *err)
+int client_universe(struct pmi1_client *c, int *size_p, struct errmsg *err)
 {
     const struct pmi1_universe_size *r = &c->reply.universe_size;
     int rc;
 
     if (c->has_universe)
         return to_int(c->universe, size_p, "universe size", err);
-    rc = talk_begin(c, err);
+    rc = pmi1_rpc_begin(c, err);
     if (rc != CLIENT_OK)
         return rc;
-    rc = talk_ask(c, PMI1_get_universe_size, &(struct pmi1_get_universe_size){ 0 },
-                  PMI1_universe_size, err);
+    rc = pmi1_rpc_call(c, PMI1_get_universe_size, &(struct pmi1_get_universe_size){ 0 },
+                       PMI1_universe_size, err);
     if (rc == CLIENT_OK && (r->rc != 0 || !PMI1_HAS(r, universe_size, size)))
         rc = errmsg_set(err, CLIENT_FAILED, "the process manager did not report the universe size");
     if (rc == CLIENT_OK)
         rc = to_int(r->size, size_p, "universe size", err);
-    talk_end(c);
+    pmi1_rpc_end(c);
     return rc;
 }
 
-static int ask_kvsname(struct client *c, struct errmsg *err)
+static int ask_kvsname(struct pmi1_client *c, struct errmsg *err)
 {
     const struct pmi1_my_kvsname *r = &c->reply.my_kvsname;
-    int rc =
-        talk_ask(c, PMI1_get_my_kvsname, &(struct pmi1_get_my_kvsname){ 0 }, PMI1_my_kvsname, err);
+    int rc = pmi1_rpc_call(c, PMI1_get_my_kvsname, &(struct pmi1_get_my_kvsname){ 0 },
+                           PMI1_my_kvsname, err);
 
     if (rc != CLIENT_OK)
         return rc;
@@ -406,17 +408,17 @@ static int ask_kvsname(struct client *c, struct errmsg *err)
     return c->kvsname ? CLIENT_OK : errmsg_set(err, -ENOMEM, "out of memory");
 }
 
-int client_kvsname(struct client *c, struct slice *name_p, struct errmsg *err)
+int client_kvsname(struct pmi1_client *c, struct slice *name_p, struct errmsg *err)
 {
     int rc = CLIENT_OK;
 
     if (!c->kvsname) {
-        rc = talk_begin(c, err);
+        rc = pmi1_rpc_begin(c, err);
         if (rc != CLIENT_OK)
             return rc;
         if (!c->kvsname) /* another thread may have asked while we waited */
             rc = ask_kvsname(c, err);
-        talk_end(c);
+        pmi1_rpc_end(c);
     }
     *name_p = slice_str(c->kvsname);
     return rc;

@@ -2,7 +2,7 @@
  *
  * Holds all state between PMI_Init and PMI_Finalize.  Functions of this directory take it as their
  * first argument and are called with its lock held; while they wait for the server they release the
- * lock (talk.h).  The ABI (pmi.c) holds the only pointer to one; a test holds many.
+ * lock (pmi1_rpc.h).  The ABI (pmi.c) holds the only pointer to one; a test holds many.
  *
  * Three modes:
  *   alone    no process manager: the KVS is a store in our own memory
@@ -44,7 +44,7 @@ enum client_rc {
     CLIENT_CODES
 };
 
-enum client_kind { CLIENT_ALONE, CLIENT_LEGACY, CLIENT_OURS };
+enum pmi1_client_kind { CLIENT_ALONE, CLIENT_LEGACY, CLIENT_OURS };
 
 /* Whether the server leaves backslashes alone (some un-escape them): found out when first
  * needed. */
@@ -56,9 +56,9 @@ struct client_walk {
     uint64_t cursor;
 };
 
-struct client {
+struct pmi1_client {
     struct lock *gate;
-    enum client_kind kind;
+    enum pmi1_client_kind kind;
     uint32_t rank, size;
     bool spawned;
     bool groups;                           /* the server supports barriers of groups */
@@ -75,7 +75,7 @@ struct client {
     union pmi1_any reply;
     bool sending;
     bool saying_puts;   /* out holds the unsent puts */
-    struct list tagged; /* of struct talk_tagged: barriers whose ends other threads may read */
+    struct list tagged; /* of struct pmi1_rpc_tagged: barriers whose ends other threads may read */
 
     struct batch batch; /* puts not yet acknowledged (ours) or not yet visible to all (legacy) */
     uint32_t unacknowledged; /* blocks of puts sent whose reply was not read yet */
@@ -95,25 +95,25 @@ struct client {
 
 /* Joins the job that env describes.  Called with the lock held (it may be released meanwhile).
  * 0, CLIENT_FAILED, or -errno; *c_p is NULL then. */
-int client_start(const struct client_env *env, struct lock *gate, struct client **c_p,
+int client_start(const struct client_env *env, struct lock *gate, struct pmi1_client **c_p,
                  struct errmsg *err);
 
 /* Flushes the puts and finalizes.  0, CLIENT_FAILED or -errno; c is freed in any case. */
-int client_stop(struct client *c, struct errmsg *err);
+int client_stop(struct pmi1_client *c, struct errmsg *err);
 
 /* Starts a process manager for a singleton (lib/common/singleton_promote.h) and hands its puts
  * over.  Does nothing for others.  0, CLIENT_FAILED or -errno: still alone. */
-int client_promote(struct client *c, struct errmsg *err);
+int client_promote(struct pmi1_client *c, struct errmsg *err);
 
 /* Frees without sending anything.  NULL is fine; returns NULL. */
-struct client *client_free(struct client *c);
+struct pmi1_client *client_free(struct pmi1_client *c);
 
 /* Aborts the job; sends the message even while another thread waits for the server. */
-void client_abort(struct client *c, int exit_code, const char *message);
+void client_abort(struct pmi1_client *c, int exit_code, const char *message);
 
 /* Job attributes that a legacy server must be asked for.  0, CLIENT_FAILED, or -ENOMEM. */
-int client_appnum(struct client *c, int *appnum_p, struct errmsg *err);
-int client_universe(struct client *c, int *size_p, struct errmsg *err);
-int client_kvsname(struct client *c, struct slice *name_p, struct errmsg *err);
+int client_appnum(struct pmi1_client *c, int *appnum_p, struct errmsg *err);
+int client_universe(struct pmi1_client *c, int *size_p, struct errmsg *err);
+int client_kvsname(struct pmi1_client *c, struct slice *name_p, struct errmsg *err);
 
 #endif

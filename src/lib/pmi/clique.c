@@ -21,7 +21,7 @@ static int read_mapping(void *arg, struct slice value, struct errmsg *err)
 }
 
 /* False: unknown. */
-static int nodes_of_all(struct client *c, uint32_t *node_of, bool *known_p, struct errmsg *err)
+static int nodes_of_all(struct pmi1_client *c, uint32_t *node_of, bool *known_p, struct errmsg *err)
 {
     struct reading r = { c->size, node_of };
     struct slice name;
@@ -37,7 +37,7 @@ static int nodes_of_all(struct client *c, uint32_t *node_of, bool *known_p, stru
     return CLIENT_OK;
 }
 
-static void collect(const struct client *c, const uint32_t *node_of, bool known, int *ranks,
+static void collect(const struct pmi1_client *c, const uint32_t *node_of, bool known, int *ranks,
                     uint32_t *count_p)
 {
     *count_p = 0;
@@ -47,7 +47,7 @@ static void collect(const struct client *c, const uint32_t *node_of, bool known,
     }
 }
 
-int clique_ranks(struct client *c, int **ranks_p, uint32_t *count_p, struct errmsg *err)
+int clique_ranks(struct pmi1_client *c, int **ranks_p, uint32_t *count_p, struct errmsg *err)
 {
     uint32_t *node_of = calloc(c->size, sizeof *node_of);
     int *ranks = calloc(c->size, sizeof *ranks);

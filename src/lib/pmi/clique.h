@@ -6,6 +6,6 @@
 
 /* An array for free(), in ascending order; only this process when the mapping is unknown or
  * invalid.  0, CLIENT_FAILED, -ENOMEM. */
-int clique_ranks(struct client *c, int **ranks_p, uint32_t *count_p, struct errmsg *err);
+int clique_ranks(struct pmi1_client *c, int **ranks_p, uint32_t *count_p, struct errmsg *err);
 
 #endif

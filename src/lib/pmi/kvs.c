@@ -8,11 +8,11 @@
 
 #include "base/limit.h"
 #include "lib/pmi/space.h"
-#include "lib/pmi/talk.h"
+#include "lib/pmi/pmi1_rpc.h"
 
 /* ---- putting: valid keys and values ---------------------------------------------------------- */
 
-static int check_put(const struct client *c, struct slice key, struct slice value,
+static int check_put(const struct pmi1_client *c, struct slice key, struct slice value,
                      struct errmsg *err)
 {
     if (slice_starts(key, SLICE("PMI_")))
@@ -35,7 +35,7 @@ static bool has_any(struct slice s, const char *bytes)
     return false;
 }
 
-static int ask_put(struct client *c, struct slice space, struct slice key, struct slice value,
+static int ask_put(struct pmi1_client *c, struct slice space, struct slice key, struct slice value,
                    struct errmsg *err)
 {
     const struct pmi1_put_result *r = &c->reply.put_result;
@@ -45,7 +45,7 @@ static int ask_put(struct client *c, struct slice space, struct slice key, struc
     PMI1_SET(m, put, kvsname, space);
     PMI1_SET(m, put, key, key);
     PMI1_SET(m, put, value, value);
-    rc = talk_ask(c, PMI1_put, &m, PMI1_put_result, err);
+    rc = pmi1_rpc_call(c, PMI1_put, &m, PMI1_put_result, err);
     if (rc != CLIENT_OK || r->rc == 0)
         return rc;
     return errmsg_set(err, CLIENT_FAILED,
@@ -53,7 +53,7 @@ static int ask_put(struct client *c, struct slice space, struct slice key, struc
                       SLICE_ARG(slice_head(key, 80)), SLICE_ARG(r->msg));
 }
 
-static int check_legacy(const struct client *c, struct slice key, struct slice value,
+static int check_legacy(const struct pmi1_client *c, struct slice key, struct slice value,
                         struct errmsg *err)
 {
     const char *fault = value.len == 0              ? "is empty"
@@ -76,7 +76,8 @@ static int check_legacy(const struct client *c, struct slice key, struct slice v
 /* Servers of MPICH 4.1 and later read a backslash as a quote, and drop it.  Only a test can
  * tell, and only after a barrier: before it, Hydra does not answer for recent puts.  So the
  * first value with a backslash is read back after the next barrier. */
-static int begin_test(struct client *c, struct slice key, struct slice value, struct errmsg *err)
+static int begin_test(struct pmi1_client *c, struct slice key, struct slice value,
+                      struct errmsg *err)
 {
     if (c->backslash != TRAIT_UNKNOWN || !has_any(value, "\\"))
         return CLIENT_OK;
@@ -91,8 +92,8 @@ static int begin_test(struct client *c, struct slice key, struct slice value, st
  * value, which otherwise reaches to the end of the line; values there hold no blanks.  No value:
  * NULL.
  */
-static int ask_get(struct client *c, struct slice space, struct slice key, struct slice *value_p,
-                   struct errmsg *err)
+static int ask_get(struct pmi1_client *c, struct slice space, struct slice key,
+                   struct slice *value_p, struct errmsg *err)
 {
     const struct pmi1_get_result *r = &c->reply.get_result;
     static const char behind[] = " found=TRUE";
@@ -102,7 +103,7 @@ static int ask_get(struct client *c, struct slice space, struct slice key, struc
 
     PMI1_SET(m, get, kvsname, space);
     PMI1_SET(m, get, key, key);
-    rc = talk_ask(c, PMI1_get, &m, PMI1_get_result, err);
+    rc = pmi1_rpc_call(c, PMI1_get, &m, PMI1_get_result, err);
     *value_p = slice_mem(NULL, 0);
     if (rc != CLIENT_OK || r->rc != 0 || !PMI1_HAS(r, get_result, value))
         return rc;
@@ -113,7 +114,7 @@ static int ask_get(struct client *c, struct slice space, struct slice key, struc
 }
 
 /* The wire is ours and the barrier over. */
-static int end_test(struct client *c, struct errmsg *err)
+static int end_test(struct pmi1_client *c, struct errmsg *err)
 {
     struct slice key = slice_str(c->test_key), put, got;
     int rc;
@@ -143,7 +144,8 @@ static int duplicate(struct slice key, struct errmsg *err)
                       SLICE_ARG(slice_head(shown, 80)));
 }
 
-static int put_alone(struct client *c, struct slice key, struct slice value, struct errmsg *err)
+static int put_alone(struct pmi1_client *c, struct slice key, struct slice value,
+                     struct errmsg *err)
 {
     int rc = seg_put(&c->writer, c->rank, key, value, SEG_FLAT);
 
@@ -154,15 +156,15 @@ static int put_alone(struct client *c, struct slice key, struct slice value, str
     return errmsg_set(err, -ENOMEM, "the key-value space is full");
 }
 
-static int put_legacy(struct client *c, const struct space *s, struct slice key, struct slice value,
-                      struct errmsg *err)
+static int put_legacy(struct pmi1_client *c, const struct kvs_space *s, struct slice key,
+                      struct slice value, struct errmsg *err)
 {
     bool foreign = s->kind == SPACE_FOREIGN;
     int rc = check_legacy(c, key, value, err);
 
     if (rc != CLIENT_OK)
         return rc;
-    rc = talk_begin(c, err);
+    rc = pmi1_rpc_begin(c, err);
     if (rc != CLIENT_OK)
         return rc;
     if (!foreign)
@@ -171,24 +173,24 @@ static int put_legacy(struct client *c, const struct space *s, struct slice key,
         rc = ask_put(c, foreign ? s->name : slice_str(c->kvsname), key, value, err);
     if (rc == CLIENT_OK && !foreign)
         (void)batch_note(&c->batch, key, value); /* for our own look-ups; the server has it */
-    talk_end(c);
+    pmi1_rpc_end(c);
     return rc;
 }
 
-static int send_batch(struct client *c, struct errmsg *err)
+static int send_batch(struct pmi1_client *c, struct errmsg *err)
 {
-    int rc = talk_begin(c, err);
+    int rc = pmi1_rpc_begin(c, err);
 
     if (rc != CLIENT_OK)
         return rc;
-    rc = talk_say_puts(c, err);
+    rc = pmi1_rpc_put_puts(c, err);
     if (rc == CLIENT_OK)
-        rc = talk_send(c, err);
-    talk_end(c);
+        rc = pmi1_rpc_send(c, err);
+    pmi1_rpc_end(c);
     return rc;
 }
 
-static int put_ours(struct client *c, struct slice key, struct slice value, struct errmsg *err)
+static int put_ours(struct pmi1_client *c, struct slice key, struct slice value, struct errmsg *err)
 {
     struct seg_item item;
     int rc;
@@ -205,11 +207,11 @@ static int put_ours(struct client *c, struct slice key, struct slice value, stru
     return c->batch.bytes >= LIMIT_BATCH_SEND ? send_batch(c, err) : CLIENT_OK;
 }
 
-int kvs_put(struct client *c, const char *space, const char *key, const char *value,
+int kvs_put(struct pmi1_client *c, const char *space, const char *key, const char *value,
             struct errmsg *err)
 {
     struct space_key k;
-    struct space s;
+    struct kvs_space s;
     int rc = space_find(c, space, &s, err);
 
     if (rc != CLIENT_OK)
@@ -230,31 +232,31 @@ int kvs_put(struct client *c, const char *space, const char *key, const char *va
 
 /* ---- sending the puts ------------------------------------------------------------------------ */
 
-int kvs_commit(struct client *c, const char *space, struct errmsg *err)
+int kvs_commit(struct pmi1_client *c, const char *space, struct errmsg *err)
 {
-    struct space s;
+    struct kvs_space s;
     int rc = space_find(c, space, &s, err);
 
     if (rc == CLIENT_OK && c->batch.count)
         rc = send_batch(c, err);
-    return rc == CLIENT_OK ? talk_put_verdict(c, err) : rc;
+    return rc == CLIENT_OK ? pmi1_rpc_put_verdict(c, err) : rc;
 }
 
-int kvs_settle(struct client *c, struct errmsg *err)
+int kvs_settle(struct pmi1_client *c, struct errmsg *err)
 {
     int rc;
 
     if (c->batch.count == 0 && c->unacknowledged == 0)
         return CLIENT_OK;
-    rc = talk_begin(c, err);
+    rc = pmi1_rpc_begin(c, err);
     if (rc != CLIENT_OK)
         return rc;
-    rc = talk_say_puts(c, err);
+    rc = pmi1_rpc_put_puts(c, err);
     if (rc == CLIENT_OK)
-        rc = talk_send(c, err);
+        rc = pmi1_rpc_send(c, err);
     if (rc == CLIENT_OK)
-        rc = talk_hear_puts(c, err);
-    talk_end(c);
+        rc = pmi1_rpc_read_puts(c, err);
+    pmi1_rpc_end(c);
     return rc;
 }
 
@@ -265,8 +267,8 @@ static int not_there(const char *key, struct errmsg *err)
     return errmsg_set(err, CLIENT_BAD_KEY, "no process has put key '%.80s'", key);
 }
 
-static int get_by_message(struct client *c, const struct space *s, const char *key, kvs_use *use,
-                          void *arg, struct errmsg *err)
+static int get_by_message(struct pmi1_client *c, const struct kvs_space *s, const char *key,
+                          kvs_use *use, void *arg, struct errmsg *err)
 {
     struct pmi1_get_wireup m = { .has = 0 };
     struct slice value;
@@ -274,18 +276,18 @@ static int get_by_message(struct client *c, const struct space *s, const char *k
 
     PMI1_SET(m, get_wireup, kvsname, s->name);
     PMI1_SET(m, get_wireup, key, slice_str(key));
-    rc = talk_ask(c, PMI1_get_wireup, &m, PMI1_value_wireup, err);
+    rc = pmi1_rpc_call(c, PMI1_get_wireup, &m, PMI1_value_wireup, err);
     if (rc == CLIENT_BAD_ARG) /* a key with a blank is not in the store, so it does not exist */
         return not_there(key, err);
     if (rc != CLIENT_OK)
         return rc;
     if (c->reply.value_wireup.rc != 0)
         return not_there(key, err);
-    rc = talk_hear_bytes(c, c->reply.value_wireup.bytes, &value, err);
+    rc = pmi1_rpc_read_bytes(c, c->reply.value_wireup.bytes, &value, err);
     return rc == CLIENT_OK ? use(arg, value, err) : rc;
 }
 
-static int get_by_line(struct client *c, const struct space *s, const struct space_key *k,
+static int get_by_line(struct pmi1_client *c, const struct kvs_space *s, const struct space_key *k,
                        const char *key, kvs_use *use, void *arg, struct errmsg *err)
 {
     struct slice value;
@@ -297,29 +299,30 @@ static int get_by_line(struct client *c, const struct space *s, const struct spa
     return rc == CLIENT_OK ? use(arg, value, err) : rc;
 }
 
-static int get_from_server(struct client *c, const struct space *s, const struct space_key *k,
-                           const char *key, kvs_use *use, void *arg, struct errmsg *err)
+static int get_from_server(struct pmi1_client *c, const struct kvs_space *s,
+                           const struct space_key *k, const char *key, kvs_use *use, void *arg,
+                           struct errmsg *err)
 {
     int rc;
 
     if (c->kind == CLIENT_ALONE)
         return not_there(key, err);
-    rc = talk_begin(c, err);
+    rc = pmi1_rpc_begin(c, err);
     if (rc != CLIENT_OK)
         return rc;
     rc = c->kind == CLIENT_OURS ? get_by_message(c, s, key, use, arg, err)
                                 : get_by_line(c, s, k, key, use, arg, err);
-    talk_end(c);
+    pmi1_rpc_end(c);
     return rc;
 }
 
-int kvs_get(struct client *c, const char *space, const char *key, kvs_use *use, void *arg,
+int kvs_get(struct pmi1_client *c, const char *space, const char *key, kvs_use *use, void *arg,
             struct errmsg *err)
 {
     struct seg_item item;
     struct space_key k;
     struct slice value;
-    struct space s;
+    struct kvs_space s;
     int rc = space_find(c, space, &s, err);
 
     if (rc == CLIENT_OK)
@@ -345,46 +348,46 @@ static int broken_barrier(struct slice why, struct errmsg *err)
 }
 
 /* A barrier of all processes: the wire stays ours until it is over. */
-static int barrier_of_all(struct client *c, struct errmsg *err)
+static int barrier_of_all(struct pmi1_client *c, struct errmsg *err)
 {
     const struct pmi1_barrier_out *r = &c->reply.barrier_out;
     struct pmi1_barrier_in m = { .has = 0 };
-    int rc = talk_ask(c, PMI1_barrier_in, &m, PMI1_barrier_out, err);
+    int rc = pmi1_rpc_call(c, PMI1_barrier_in, &m, PMI1_barrier_out, err);
 
     return rc == CLIENT_OK && r->rc != 0 ? broken_barrier(r->msg, err) : rc;
 }
 
 /* A barrier with a tag: other threads may enter barriers with other tags meanwhile. */
-static int barrier_of_group(struct client *c, struct slice group, struct errmsg *err)
+static int barrier_of_group(struct pmi1_client *c, struct slice group, struct errmsg *err)
 {
     struct pmi1_barrier_in m = { .has = 0 };
     bool broken = false;
     int rc;
 
     PMI1_SET(m, barrier_in, group, group);
-    rc = talk_meet_tagged(c, &m, &broken, err);
+    rc = pmi1_rpc_tagged_barrier(c, &m, &broken, err);
     return rc == CLIENT_OK && broken ? broken_barrier(SLICE_NULL, err) : rc;
 }
 
-int kvs_barrier(struct client *c, struct slice group, struct errmsg *err)
+int kvs_barrier(struct pmi1_client *c, struct slice group, struct errmsg *err)
 {
     int rc;
 
     if (c->kind == CLIENT_ALONE)
         return CLIENT_OK;
-    rc = talk_begin(c, err);
+    rc = pmi1_rpc_begin(c, err);
     if (rc != CLIENT_OK)
         return rc;
-    rc = talk_say_puts(c, err);
+    rc = pmi1_rpc_put_puts(c, err);
     if (rc == CLIENT_OK)
         rc = group.len ? barrier_of_group(c, group, err) : barrier_of_all(c, err);
     if (rc == CLIENT_OK)
-        rc = talk_put_verdict(c, err);
+        rc = pmi1_rpc_put_verdict(c, err);
     if (rc == CLIENT_OK && c->kind == CLIENT_LEGACY) {
         rc = end_test(c, err);
         batch_free(&c->batch);
     }
-    talk_end(c);
+    pmi1_rpc_end(c);
     return rc;
 }
 
@@ -400,7 +403,8 @@ static uint32_t tag_number(const char *tag)
     return h & UINT32_C(0x80000000) ? 0 - h : h;
 }
 
-static int check_members(const struct client *c, const int *ranks, int count, struct errmsg *err)
+static int check_members(const struct pmi1_client *c, const int *ranks, int count,
+                         struct errmsg *err)
 {
     bool member = false;
 
@@ -429,7 +433,7 @@ static void name_group(enum kvs_group kind, const int *ranks, int count, uint32_
     buf_printf(name, ":%u", tag);
 }
 
-int kvs_barrier_group(struct client *c, enum kvs_group kind, const int *ranks, int count,
+int kvs_barrier_group(struct pmi1_client *c, enum kvs_group kind, const int *ranks, int count,
                       const char *tag, struct errmsg *err)
 {
     struct buf name = BUF_NULL(LIMIT_PMI_LINE);

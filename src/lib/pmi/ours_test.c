@@ -16,19 +16,19 @@
 /* ---- messages, byte by byte ------------------------------------------------------------------ */
 
 #define OUR_START                                                                                  \
-    { HEAR, "cmd=init pmi_version=1 pmi_subversion=1 wireup=1\n" },                                \
+    { EXPECT, "cmd=init pmi_version=1 pmi_subversion=1 wireup=1\n" },                              \
     {                                                                                              \
-        SAY, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1 wireup=1 rank=3 size=9 "    \
-             "appnum=2 universe=-1 kvsname_max=256 keylen_max=64 vallen_max=1024 store=0 "         \
-             "kvsname=" K "\n"                                                                     \
+        SEND, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1 wireup=1 rank=3 size=9 "   \
+              "appnum=2 universe=-1 kvsname_max=256 keylen_max=64 vallen_max=1024 store=0 "        \
+              "kvsname=" K "\n"                                                                    \
     }
 #define OUR_END                                                                                    \
-    { HEAR, "cmd=finalize\n" }, { SAY, "cmd=finalize_ack rc=0\n" },                                \
+    { EXPECT, "cmd=finalize\n" }, { SEND, "cmd=finalize_ack rc=0\n" },                             \
     {                                                                                              \
         END, NULL                                                                                  \
     }
 
-static void begin_ours(struct script *s, const struct line *lines)
+static void begin_ours(struct script *s, const struct script_line *lines)
 {
     script_begin(s, lines);
     setenv("WIREUP_FD", getenv("PMI_FD"), 1);
@@ -37,23 +37,23 @@ static void begin_ours(struct script *s, const struct line *lines)
 /* One round trip for all attributes; puts in one block, together with the barrier; any bytes. */
 static void test_words(void)
 {
-    static const struct line lines[] = {
+    static const struct script_line lines[] = {
         OUR_START,
-        HEAR_BYTES("cmd=mput_wireup count=2 bytes=18\n\1\0\3\0\0\0ka\nb\2\0\0\0\0\0k2"
-                   "cmd=barrier_in\n"),
-        { SAY, "cmd=mput_result rc=0\ncmd=barrier_out rc=0\n" },
-        { HEAR, "cmd=get_wireup kvsname=" K " key=z\n" },
-        { SAY, "cmd=value_wireup rc=0 bytes=6\nx\ny = " },
-        { HEAR, "cmd=get_wireup kvsname=" K " key=none\n" },
-        { SAY, "cmd=value_wireup rc=-1 msg=not_found\n" },
-        HEAR_BYTES("cmd=mput_wireup count=1 bytes=9\n\2\0\1\0\0\0k31"), /* commit: no reply yet */
-        HEAR_BYTES("cmd=mput_wireup count=1 bytes=9\n\2\0\1\0\0\0k41cmd=barrier_in\n"),
-        { SAY, "cmd=mput_result rc=3 key=k3 msg=already_present\ncmd=mput_result rc=0\n" },
-        { SAY, "cmd=barrier_out rc=0\n" },
-        { HEAR, "cmd=barrier_in group=NODE:0\n" },
-        { SAY, "cmd=barrier_out rc=0 tag=0\n" },
-        HEAR_BYTES("cmd=mput_wireup count=1 bytes=9\n\2\0\1\0\0\0k51cmd=finalize\n"),
-        { SAY, "cmd=mput_result rc=0\ncmd=finalize_ack rc=0\n" },
+        EXPECT_BYTES("cmd=mput_wireup count=2 bytes=18\n\1\0\3\0\0\0ka\nb\2\0\0\0\0\0k2"
+                     "cmd=barrier_in\n"),
+        { SEND, "cmd=mput_result rc=0\ncmd=barrier_out rc=0\n" },
+        { EXPECT, "cmd=get_wireup kvsname=" K " key=z\n" },
+        { SEND, "cmd=value_wireup rc=0 bytes=6\nx\ny = " },
+        { EXPECT, "cmd=get_wireup kvsname=" K " key=none\n" },
+        { SEND, "cmd=value_wireup rc=-1 msg=not_found\n" },
+        EXPECT_BYTES("cmd=mput_wireup count=1 bytes=9\n\2\0\1\0\0\0k31"), /* commit: no reply yet */
+        EXPECT_BYTES("cmd=mput_wireup count=1 bytes=9\n\2\0\1\0\0\0k41cmd=barrier_in\n"),
+        { SEND, "cmd=mput_result rc=3 key=k3 msg=already_present\ncmd=mput_result rc=0\n" },
+        { SEND, "cmd=barrier_out rc=0\n" },
+        { EXPECT, "cmd=barrier_in group=NODE:0\n" },
+        { SEND, "cmd=barrier_out rc=0 tag=0\n" },
+        EXPECT_BYTES("cmd=mput_wireup count=1 bytes=9\n\2\0\1\0\0\0k51cmd=finalize\n"),
+        { SEND, "cmd=mput_result rc=0\ncmd=finalize_ack rc=0\n" },
         { END, NULL },
     };
     struct script s;
@@ -90,21 +90,21 @@ static void test_words(void)
 
 static void test_further_spaces(void)
 {
-    static const struct line lines[] = {
+    static const struct script_line lines[] = {
         OUR_START,
-        { HEAR, "cmd=create_kvs\n" },
-        { SAY, "cmd=newkvs rc=0 kvsname=" K ".1\n" },
-        { HEAR, "cmd=create_kvs\n" },
-        { SAY, "cmd=newkvs rc=1\n" },
-        HEAR_BYTES("cmd=mput_wireup count=1 bytes=21\n\17\0\0\0\0\0" K ".1\0a"
-                   "cmd=destroy_kvs kvsname=" K ".1\n"),
-        { SAY, "cmd=mput_result rc=0\ncmd=kvs_destroyed rc=0\n" },
-        { HEAR, "cmd=destroy_kvs kvsname=" K ".7\n" },
-        { SAY, "cmd=kvs_destroyed rc=-1\n" },
-        HEAR_BYTES("cmd=mput_wireup count=1 bytes=21\n\17\0\0\0\0\0" K ".7\0a"),
-        { SAY, "cmd=mput_result rc=2 key=a msg=not_found\n" },
-        { HEAR, "cmd=get_wireup kvsname=" K ".7 key=b\n" },
-        { SAY, "cmd=value_wireup rc=-1 msg=not_found\n" },
+        { EXPECT, "cmd=create_kvs\n" },
+        { SEND, "cmd=newkvs rc=0 kvsname=" K ".1\n" },
+        { EXPECT, "cmd=create_kvs\n" },
+        { SEND, "cmd=newkvs rc=1\n" },
+        EXPECT_BYTES("cmd=mput_wireup count=1 bytes=21\n\17\0\0\0\0\0" K ".1\0a"
+                     "cmd=destroy_kvs kvsname=" K ".1\n"),
+        { SEND, "cmd=mput_result rc=0\ncmd=kvs_destroyed rc=0\n" },
+        { EXPECT, "cmd=destroy_kvs kvsname=" K ".7\n" },
+        { SEND, "cmd=kvs_destroyed rc=-1\n" },
+        EXPECT_BYTES("cmd=mput_wireup count=1 bytes=21\n\17\0\0\0\0\0" K ".7\0a"),
+        { SEND, "cmd=mput_result rc=2 key=a msg=not_found\n" },
+        { EXPECT, "cmd=get_wireup kvsname=" K ".7 key=b\n" },
+        { SEND, "cmd=value_wireup rc=-1 msg=not_found\n" },
         OUR_END,
     };
     struct script s;
@@ -132,17 +132,17 @@ static void test_further_spaces(void)
 /* A Wireup server that sends fewer attributes than today's. */
 static void test_fewer_facts(void)
 {
-    static const struct line lines[] = {
-        { HEAR, "cmd=init pmi_version=1 pmi_subversion=1 wireup=1\n" },
-        { SAY, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1 wireup=1\n" },
-        { HEAR, "cmd=get_maxes\n" },
-        { SAY, "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n" },
-        { HEAR, "cmd=get_appnum\n" },
-        { SAY, "cmd=appnum rc=0 appnum=5\n" },
-        { HEAR, "cmd=get_my_kvsname\n" },
-        { SAY, "cmd=my_kvsname kvsname=" K "\n" },
-        { HEAR, "cmd=get_universe_size\n" },
-        { SAY, "cmd=universe_size rc=1 msg=no\n" },
+    static const struct script_line lines[] = {
+        { EXPECT, "cmd=init pmi_version=1 pmi_subversion=1 wireup=1\n" },
+        { SEND, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1 wireup=1\n" },
+        { EXPECT, "cmd=get_maxes\n" },
+        { SEND, "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n" },
+        { EXPECT, "cmd=get_appnum\n" },
+        { SEND, "cmd=appnum rc=0 appnum=5\n" },
+        { EXPECT, "cmd=get_my_kvsname\n" },
+        { SEND, "cmd=my_kvsname kvsname=" K "\n" },
+        { EXPECT, "cmd=get_universe_size\n" },
+        { SEND, "cmd=universe_size rc=1 msg=no\n" },
         OUR_END,
     };
     struct script s;
@@ -167,7 +167,7 @@ struct rank {
     uint32_t rank;
     pthread_t thread;
     struct lock gate;
-    struct client *c;
+    struct pmi1_client *c;
     struct errmsg err;
     int wrong;
 };

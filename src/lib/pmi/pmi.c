@@ -63,7 +63,7 @@ static int no_pointer(const char *function, const char *argument)
 /* One call of a function that needs the client; between begin and end the lock is held. */
 struct call {
     const char *function;
-    struct client *c;
+    struct pmi1_client *c;
     struct errmsg err;
 };
 
@@ -89,7 +89,7 @@ static void after_fork(void)
     library_forked(&lib);
 }
 
-static int start(struct client **c_p, struct errmsg *err)
+static int start(struct pmi1_client **c_p, struct errmsg *err)
 {
     struct client_env env;
     int rc = library_prepare(&lib, &env, after_fork, err);
@@ -101,7 +101,7 @@ static int start(struct client **c_p, struct errmsg *err)
 
 int PMI_Init(int *spawned)
 {
-    struct client *c;
+    struct pmi1_client *c;
     struct errmsg err;
     int rc = CLIENT_OK;
 
@@ -134,7 +134,7 @@ int PMI_Initialized(PMI_BOOL *initialized)
 
 int PMI_Finalize(void)
 {
-    struct client *c = library_end(&lib);
+    struct pmi1_client *c = library_end(&lib);
     struct errmsg err;
     int rc = c ? client_stop(c, &err) : CLIENT_OK;
 
@@ -145,7 +145,7 @@ int PMI_Finalize(void)
 int PMI_Abort(int exit_code, const char error_msg[])
 {
     struct errmsg err;
-    struct client *c = library_enter(&lib, &err) ? lib.member : NULL;
+    struct pmi1_client *c = library_enter(&lib, &err) ? lib.member : NULL;
 
     /* Wireup's server prints the message once, with its sender.  Others kill us before we could. */
     if ((!c || c->kind != CLIENT_OURS) && error_msg && *error_msg)
@@ -161,7 +161,7 @@ int PMI_Abort(int exit_code, const char error_msg[])
 
 /* Attributes that the client has from the start. */
 static int get_fact(const char *function, const char *argument, int *value_p,
-                    int (*fact)(const struct client *))
+                    int (*fact)(const struct pmi1_client *))
 {
     struct call k;
     int rc;
@@ -175,27 +175,27 @@ static int get_fact(const char *function, const char *argument, int *value_p,
     return end(&k, CLIENT_OK);
 }
 
-static int fact_size(const struct client *c)
+static int fact_size(const struct pmi1_client *c)
 {
     return (int)c->size;
 }
 
-static int fact_rank(const struct client *c)
+static int fact_rank(const struct pmi1_client *c)
 {
     return (int)c->rank;
 }
 
-static int fact_name_max(const struct client *c)
+static int fact_name_max(const struct pmi1_client *c)
 {
     return (int)c->name_max;
 }
 
-static int fact_key_max(const struct client *c)
+static int fact_key_max(const struct pmi1_client *c)
 {
     return (int)c->key_max;
 }
 
-static int fact_value_max(const struct client *c)
+static int fact_value_max(const struct pmi1_client *c)
 {
     return (int)c->value_max;
 }
@@ -212,7 +212,7 @@ int PMI_Get_rank(int *rank)
 
 /* Attributes that a server may have to be asked for. */
 static int ask_fact(const char *function, const char *argument, int *value_p,
-                    int (*fact)(struct client *, int *, struct errmsg *))
+                    int (*fact)(struct pmi1_client *, int *, struct errmsg *))
 {
     struct call k;
     int rc;
@@ -233,7 +233,7 @@ int PMI_Get_appnum(int *appnum)
     return ask_fact("PMI_Get_appnum", "appnum", appnum, client_appnum);
 }
 
-static int clique_size(struct client *c, int *size_p, struct errmsg *err)
+static int clique_size(struct pmi1_client *c, int *size_p, struct errmsg *err)
 {
     uint32_t count;
     int *ranks;
@@ -422,7 +422,7 @@ int PMI_KVS_Destroy(const char kvsname[])
 }
 
 static int iterate(const char *function, const char *kvsname, const struct space_pair *pair,
-                   int (*step)(struct client *, const char *, const struct space_pair *,
+                   int (*step)(struct pmi1_client *, const char *, const struct space_pair *,
                                struct errmsg *))
 {
     struct call k;

@@ -22,26 +22,26 @@ static void forget_environment(void)
 /* ---- exchanges ------------------------------------------------------------------------------- */
 
 #define H40_START                                                                                  \
-    { HEAR, "cmd=init pmi_version=1 pmi_subversion=1\n" },                                         \
-        { SAY, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n" },                     \
-        { HEAR, "cmd=get_maxes\n" },                                                               \
+    { EXPECT, "cmd=init pmi_version=1 pmi_subversion=1\n" },                                       \
+        { SEND, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n" },                    \
+        { EXPECT, "cmd=get_maxes\n" },                                                             \
     {                                                                                              \
-        SAY, "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n"                           \
+        SEND, "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n"                          \
     }
 #define H50_START                                                                                  \
-    { HEAR, "cmd=init pmi_version=1 pmi_subversion=1\n" },                                         \
-        { SAY, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=2\n" },                     \
-        { HEAR, "cmd=get_maxes\n" },                                                               \
+    { EXPECT, "cmd=init pmi_version=1 pmi_subversion=1\n" },                                       \
+        { SEND, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=2\n" },                    \
+        { EXPECT, "cmd=get_maxes\n" },                                                             \
     {                                                                                              \
-        SAY, "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=1024\n"                      \
+        SEND, "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=1024\n"                     \
     }
 #define H40_NAME                                                                                   \
-    { HEAR, "cmd=get_my_kvsname\n" },                                                              \
+    { EXPECT, "cmd=get_my_kvsname\n" },                                                            \
     {                                                                                              \
-        SAY, "cmd=my_kvsname kvsname=" K "\n"                                                      \
+        SEND, "cmd=my_kvsname kvsname=" K "\n"                                                     \
     }
 #define H40_END                                                                                    \
-    { HEAR, "cmd=finalize\n" }, { SAY, "cmd=finalize_ack\n" },                                     \
+    { EXPECT, "cmd=finalize\n" }, { SEND, "cmd=finalize_ack\n" },                                  \
     {                                                                                              \
         END, NULL                                                                                  \
     }
@@ -49,25 +49,25 @@ static void forget_environment(void)
 /* The requests of MPICH's start-up, as captured from MPICH 4.0.2 under Hydra 4.0.2. */
 static void test_hydra4(void)
 {
-    static const struct line lines[] = {
+    static const struct script_line lines[] = {
         H40_START,
-        { HEAR, "cmd=get_appnum\n" },
-        { SAY, "cmd=appnum appnum=0\n" },
+        { EXPECT, "cmd=get_appnum\n" },
+        { SEND, "cmd=appnum appnum=0\n" },
         H40_NAME,
-        { HEAR, "cmd=get kvsname=" K " key=PMI_process_mapping\n" },
-        { SAY, "cmd=get_result rc=0 msg=success value=(vector,(0,2,2))\n" },
-        { HEAR, "cmd=barrier_in\n" },
-        { SAY, "cmd=barrier_out\n" },
-        { HEAR, "cmd=put kvsname=" K " key=-bcast-1-0 value=2F64=76\n" },
-        { SAY, "cmd=put_result rc=0 msg=success\n" },
-        { HEAR, "cmd=barrier_in\n" },
-        { SAY, "cmd=barrier_out\n" },
-        { HEAR, "cmd=get kvsname=" K " key=-bcast-1-0\n" },
-        { SAY, "cmd=get_result rc=0 msg=success value=2F64=76\n" },
-        { HEAR, "cmd=get kvsname=" K " key=none\n" },
-        { SAY, "cmd=get_result rc=-1 msg=key_none_not_found value=unknown\n" },
-        { HEAR, "cmd=get_universe_size\n" },
-        { SAY, "cmd=universe_size size=-1\n" },
+        { EXPECT, "cmd=get kvsname=" K " key=PMI_process_mapping\n" },
+        { SEND, "cmd=get_result rc=0 msg=success value=(vector,(0,2,2))\n" },
+        { EXPECT, "cmd=barrier_in\n" },
+        { SEND, "cmd=barrier_out\n" },
+        { EXPECT, "cmd=put kvsname=" K " key=-bcast-1-0 value=2F64=76\n" },
+        { SEND, "cmd=put_result rc=0 msg=success\n" },
+        { EXPECT, "cmd=barrier_in\n" },
+        { SEND, "cmd=barrier_out\n" },
+        { EXPECT, "cmd=get kvsname=" K " key=-bcast-1-0\n" },
+        { SEND, "cmd=get_result rc=0 msg=success value=2F64=76\n" },
+        { EXPECT, "cmd=get kvsname=" K " key=none\n" },
+        { SEND, "cmd=get_result rc=-1 msg=key_none_not_found value=unknown\n" },
+        { EXPECT, "cmd=get_universe_size\n" },
+        { SEND, "cmd=universe_size size=-1\n" },
         H40_END,
     };
     struct script s;
@@ -115,42 +115,42 @@ static void test_hydra4(void)
 /* The messages of Hydra 5, and the additions of PMI 1.2. */
 static void test_hydra5(void)
 {
-    static const struct line lines[] = {
+    static const struct script_line lines[] = {
         H50_START,
-        { HEAR, "cmd=barrier_in group=WORLD:0\n" },
-        { SAY, "cmd=barrier_out tag=0\n" },
-        { HEAR, "cmd=barrier_in group=NODE:434711146\n" },
-        { SAY, "cmd=barrier_out tag=434711146\n" },
-        { HEAR, "cmd=barrier_in group=0,1:49524601\n" },
-        { SAY, "cmd=barrier_out tag=49524601\n" },
-        { HEAR, "cmd=get_my_kvsname\n" },
-        { SAY, "cmd=my_kvsname rc=0 kvsname=" K "\n" },
-        { HEAR, "cmd=get kvsname=" K " key=none\n" },
-        { SAY, "cmd=get_result rc=1\n" },
-        { HEAR, "cmd=put kvsname=" K " key=dup value=1\n" },
-        { SAY, "cmd=put_result rc=1\n" },
-        { HEAR, "cmd=put kvsname=" K " key=b value=a\\b\n" },
-        { SAY, "cmd=put_result rc=0\n" },
-        { HEAR, "cmd=barrier_in\n" },
-        { SAY, "cmd=barrier_out tag=0\n" },
-        { HEAR, "cmd=get kvsname=" K " key=b\n" },
-        { SAY, "cmd=get_result rc=0 value=ab\n" },
-        { HEAR, "cmd=lookup_name service=nosvc\n" },
-        { SAY, "cmd=lookup_result rc=1\n" },
-        { HEAR, "cmd=publish_name service=svc port=port#1$desc=x\n" },
-        { SAY, "cmd=publish_result rc=0\n" },
-        { HEAR, "cmd=publish_name service=svc port=other\n" },
-        { SAY, "cmd=publish_result rc=1\n" },
-        { HEAR, "cmd=lookup_name service=svc\n" },
-        { SAY, "cmd=lookup_result rc=0 port=port#1$desc=x\n" },
-        { HEAR, "cmd=unpublish_name service=svc\n" },
-        { SAY, "cmd=unpublish_result rc=0\n" },
-        { HEAR, "cmd=finalize\n" },
-        { SAY, "cmd=finalize_ack rc=0\n" },
-        { HEAR, "cmd=init pmi_version=1 pmi_subversion=1\n" },
-        { SAY, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=2\n" },
-        { HEAR, "cmd=get_maxes\n" },
-        { SAY, "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=1024\n" },
+        { EXPECT, "cmd=barrier_in group=WORLD:0\n" },
+        { SEND, "cmd=barrier_out tag=0\n" },
+        { EXPECT, "cmd=barrier_in group=NODE:434711146\n" },
+        { SEND, "cmd=barrier_out tag=434711146\n" },
+        { EXPECT, "cmd=barrier_in group=0,1:49524601\n" },
+        { SEND, "cmd=barrier_out tag=49524601\n" },
+        { EXPECT, "cmd=get_my_kvsname\n" },
+        { SEND, "cmd=my_kvsname rc=0 kvsname=" K "\n" },
+        { EXPECT, "cmd=get kvsname=" K " key=none\n" },
+        { SEND, "cmd=get_result rc=1\n" },
+        { EXPECT, "cmd=put kvsname=" K " key=dup value=1\n" },
+        { SEND, "cmd=put_result rc=1\n" },
+        { EXPECT, "cmd=put kvsname=" K " key=b value=a\\b\n" },
+        { SEND, "cmd=put_result rc=0\n" },
+        { EXPECT, "cmd=barrier_in\n" },
+        { SEND, "cmd=barrier_out tag=0\n" },
+        { EXPECT, "cmd=get kvsname=" K " key=b\n" },
+        { SEND, "cmd=get_result rc=0 value=ab\n" },
+        { EXPECT, "cmd=lookup_name service=nosvc\n" },
+        { SEND, "cmd=lookup_result rc=1\n" },
+        { EXPECT, "cmd=publish_name service=svc port=port#1$desc=x\n" },
+        { SEND, "cmd=publish_result rc=0\n" },
+        { EXPECT, "cmd=publish_name service=svc port=other\n" },
+        { SEND, "cmd=publish_result rc=1\n" },
+        { EXPECT, "cmd=lookup_name service=svc\n" },
+        { SEND, "cmd=lookup_result rc=0 port=port#1$desc=x\n" },
+        { EXPECT, "cmd=unpublish_name service=svc\n" },
+        { SEND, "cmd=unpublish_result rc=0\n" },
+        { EXPECT, "cmd=finalize\n" },
+        { SEND, "cmd=finalize_ack rc=0\n" },
+        { EXPECT, "cmd=init pmi_version=1 pmi_subversion=1\n" },
+        { SEND, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=2\n" },
+        { EXPECT, "cmd=get_maxes\n" },
+        { SEND, "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=1024\n" },
         H40_END,
     };
     static const int pair[] = { 0, 1 }, other[] = { 0, 2 }, wrong[] = { 1, 4 }, me[] = { 1 };
@@ -188,28 +188,28 @@ static void test_hydra5(void)
 /* `info=ok|fail` without rc (Slurm), values with blanks (Flux), words in any order, a CR. */
 static void test_dialects(void)
 {
-    static const struct line lines[] = {
-        { HEAR, "cmd=init pmi_version=1 pmi_subversion=1\n" },
-        { SAY, "cmd=response_to_init pmi_subversion=1   pmi_version=1\n" },
-        { HEAR, "cmd=get_maxes\n" },
-        { SAY, "cmd=maxes vallen_max=1024 new=1 keylen_max=64 junk kvsname_max=64\r\n" },
+    static const struct script_line lines[] = {
+        { EXPECT, "cmd=init pmi_version=1 pmi_subversion=1\n" },
+        { SEND, "cmd=response_to_init pmi_subversion=1   pmi_version=1\n" },
+        { EXPECT, "cmd=get_maxes\n" },
+        { SEND, "cmd=maxes vallen_max=1024 new=1 keylen_max=64 junk kvsname_max=64\r\n" },
         H40_NAME,
-        { HEAR, "cmd=get kvsname=" K " key=a\n" },
-        { SAY, "cmd=get_result value=x  y=z msg rc=0\n" },
-        { HEAR, "cmd=publish_name service=s port=p\n" },
-        { SAY, "cmd=publish_result info=fail\n" },
-        { HEAR, "cmd=publish_name service=s port=p\n" },
-        { SAY, "cmd=publish_result info=ok\n" },
-        { HEAR, "cmd=publish_name service=s port=p\n" },
-        { SAY, "cmd=publish_result info=ok rc=1 msg=key_already_present\n" },
-        { HEAR, "cmd=lookup_name service=s\n" },
-        { SAY, "cmd=lookup_result port=p q info=ok rc=0 msg=success\n" },
-        { HEAR, "cmd=unpublish_name service=s\n" },
-        { SAY, "cmd=unpublish_result info=ok rc=1 msg=service_not_found\n" },
-        { HEAR, "cmd=barrier_in\n" },
-        { SAY, "cmd=barrier_out rc=0\n" },
-        { HEAR, "cmd=barrier_in\n" },
-        { SAY, "cmd=barrier_out rc=3 msg=no\n" },
+        { EXPECT, "cmd=get kvsname=" K " key=a\n" },
+        { SEND, "cmd=get_result value=x  y=z msg rc=0\n" },
+        { EXPECT, "cmd=publish_name service=s port=p\n" },
+        { SEND, "cmd=publish_result info=fail\n" },
+        { EXPECT, "cmd=publish_name service=s port=p\n" },
+        { SEND, "cmd=publish_result info=ok\n" },
+        { EXPECT, "cmd=publish_name service=s port=p\n" },
+        { SEND, "cmd=publish_result info=ok rc=1 msg=key_already_present\n" },
+        { EXPECT, "cmd=lookup_name service=s\n" },
+        { SEND, "cmd=lookup_result port=p q info=ok rc=0 msg=success\n" },
+        { EXPECT, "cmd=unpublish_name service=s\n" },
+        { SEND, "cmd=unpublish_result info=ok rc=1 msg=service_not_found\n" },
+        { EXPECT, "cmd=barrier_in\n" },
+        { SEND, "cmd=barrier_out rc=0\n" },
+        { EXPECT, "cmd=barrier_in\n" },
+        { SEND, "cmd=barrier_out rc=3 msg=no\n" },
         H40_END,
     };
     struct script s;
@@ -236,19 +236,19 @@ static void test_dialects(void)
 /* A legacy server never gets what it would truncate: nothing is sent. */
 static void test_refusals(void)
 {
-    static const struct line lines[] = {
+    static const struct script_line lines[] = {
         H40_START,
         H40_NAME,
-        { HEAR, "cmd=put kvsname=" K " key=b value=a\\b\n" },
-        { SAY, "cmd=put_result rc=0 msg=success\n" },
-        { HEAR, "cmd=barrier_in\n" },
-        { SAY, "cmd=barrier_out\n" },
-        { HEAR, "cmd=get kvsname=" K " key=b\n" },
-        { SAY, "cmd=get_result rc=0 msg=success value=a\\b\n" },
-        { HEAR, "cmd=put kvsname=" K " key=c value=\\\n" },
-        { SAY, "cmd=put_result rc=0 msg=success\n" },
-        { HEAR, "cmd=barrier_in\n" },
-        { SAY, "cmd=barrier_out\n" },
+        { EXPECT, "cmd=put kvsname=" K " key=b value=a\\b\n" },
+        { SEND, "cmd=put_result rc=0 msg=success\n" },
+        { EXPECT, "cmd=barrier_in\n" },
+        { SEND, "cmd=barrier_out\n" },
+        { EXPECT, "cmd=get kvsname=" K " key=b\n" },
+        { SEND, "cmd=get_result rc=0 msg=success value=a\\b\n" },
+        { EXPECT, "cmd=put kvsname=" K " key=c value=\\\n" },
+        { SEND, "cmd=put_result rc=0 msg=success\n" },
+        { EXPECT, "cmd=barrier_in\n" },
+        { SEND, "cmd=barrier_out\n" },
         H40_END,
     };
     struct script s;
@@ -309,15 +309,15 @@ static void test_clique(void)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct line lines[] = {
+        const struct script_line lines[] = {
             H40_START,
             H40_NAME,
-            { HEAR, "cmd=get kvsname=" K " key=PMI_process_mapping\n" },
-            { SAY, cases[i].answer },
-            { HEAR, "cmd=get kvsname=" K " key=PMI_process_mapping\n" },
-            { SAY, cases[i].answer },
-            { HEAR, "cmd=get kvsname=" K " key=PMI_process_mapping\n" },
-            { SAY, cases[i].answer },
+            { EXPECT, "cmd=get kvsname=" K " key=PMI_process_mapping\n" },
+            { SEND, cases[i].answer },
+            { EXPECT, "cmd=get kvsname=" K " key=PMI_process_mapping\n" },
+            { SEND, cases[i].answer },
+            { EXPECT, "cmd=get kvsname=" K " key=PMI_process_mapping\n" },
+            { SEND, cases[i].answer },
             H40_END,
         };
         struct script s;
@@ -337,23 +337,23 @@ static void test_clique(void)
 /* Further KVSs under a legacy server are parts of the one it has. */
 static void test_spaces(void)
 {
-    static const struct line lines[] = {
+    static const struct script_line lines[] = {
         H40_START,
         H40_NAME,
-        { HEAR, "cmd=put kvsname=" K " key=%1.0%a value=1\n" },
-        { SAY, "cmd=put_result rc=0 msg=success\n" },
-        { HEAR, "cmd=put kvsname=" K " key=a value=2\n" },
-        { SAY, "cmd=put_result rc=0 msg=success\n" },
-        { HEAR, "cmd=barrier_in\n" },
-        { SAY, "cmd=barrier_out\n" },
-        { HEAR, "cmd=get kvsname=" K " key=%1.0%a\n" },
-        { SAY, "cmd=get_result rc=0 msg=success value=1\n" },
-        { HEAR, "cmd=get kvsname=" K " key=%3.7%a\n" }, /* a KVS that rank 3 has created */
-        { SAY, "cmd=get_result rc=0 msg=success value=3\n" },
-        { HEAR, "cmd=get kvsname=other_job key=a\n" },
-        { SAY, "cmd=get_result rc=-1 msg=no_such_kvs\n" },
-        { HEAR, "cmd=put kvsname=other_job key=a value=1\n" },
-        { SAY, "cmd=put_result rc=-1 msg=no_such_kvs\n" },
+        { EXPECT, "cmd=put kvsname=" K " key=%1.0%a value=1\n" },
+        { SEND, "cmd=put_result rc=0 msg=success\n" },
+        { EXPECT, "cmd=put kvsname=" K " key=a value=2\n" },
+        { SEND, "cmd=put_result rc=0 msg=success\n" },
+        { EXPECT, "cmd=barrier_in\n" },
+        { SEND, "cmd=barrier_out\n" },
+        { EXPECT, "cmd=get kvsname=" K " key=%1.0%a\n" },
+        { SEND, "cmd=get_result rc=0 msg=success value=1\n" },
+        { EXPECT, "cmd=get kvsname=" K " key=%3.7%a\n" }, /* a KVS that rank 3 has created */
+        { SEND, "cmd=get_result rc=0 msg=success value=3\n" },
+        { EXPECT, "cmd=get kvsname=other_job key=a\n" },
+        { SEND, "cmd=get_result rc=-1 msg=no_such_kvs\n" },
+        { EXPECT, "cmd=put kvsname=other_job key=a value=1\n" },
+        { SEND, "cmd=put_result rc=-1 msg=no_such_kvs\n" },
         H40_END,
     };
     struct script s;
@@ -392,21 +392,21 @@ static void test_spaces(void)
 
 static void test_spawn(void)
 {
-    static const struct line lines[] = {
+    static const struct script_line lines[] = {
         H40_START,
-        { HEAR, "mcmd=spawn\nnprocs=1\nexecname=./prog\ntotspawns=2\nspawnssofar=1\nargcnt=2\n"
-                "arg1=a b\narg2=x=y\npreput_num=1\npreput_key_0=PARENT_ROOT_PORT_NAME\n"
-                "preput_val_0=tag#0$host#h 1\ninfo_num=2\ninfo_key_0=wdir\ninfo_val_0=/tmp\n"
-                "info_key_1=foo\ninfo_val_1=bar baz=1\nendcmd\n"
-                "mcmd=spawn\nnprocs=2\nexecname=./prog\ntotspawns=2\nspawnssofar=2\nargcnt=0\n"
-                "info_num=0\nendcmd\n" },
-        { SAY, "cmd=spawn_result rc=0\n" },
-        { HEAR, "mcmd=spawn\nnprocs=3\nexecname=x\ntotspawns=1\nspawnssofar=1\nargcnt=0\n"
-                "preput_num=0\ninfo_num=0\nendcmd\n" },
-        { SAY, "cmd=spawn_result rc=1 errcodes=0,2,13 jobid=j\n" },
-        { HEAR, "mcmd=spawn\nnprocs=3\nexecname=x\ntotspawns=1\nspawnssofar=1\nargcnt=0\n"
-                "preput_num=0\ninfo_num=0\nendcmd\n" },
-        { SAY, "cmd=spawn_result rc=-1\n" },
+        { EXPECT, "mcmd=spawn\nnprocs=1\nexecname=./prog\ntotspawns=2\nspawnssofar=1\nargcnt=2\n"
+                  "arg1=a b\narg2=x=y\npreput_num=1\npreput_key_0=PARENT_ROOT_PORT_NAME\n"
+                  "preput_val_0=tag#0$host#h 1\ninfo_num=2\ninfo_key_0=wdir\ninfo_val_0=/tmp\n"
+                  "info_key_1=foo\ninfo_val_1=bar baz=1\nendcmd\n"
+                  "mcmd=spawn\nnprocs=2\nexecname=./prog\ntotspawns=2\nspawnssofar=2\nargcnt=0\n"
+                  "info_num=0\nendcmd\n" },
+        { SEND, "cmd=spawn_result rc=0\n" },
+        { EXPECT, "mcmd=spawn\nnprocs=3\nexecname=x\ntotspawns=1\nspawnssofar=1\nargcnt=0\n"
+                  "preput_num=0\ninfo_num=0\nendcmd\n" },
+        { SEND, "cmd=spawn_result rc=1 errcodes=0,2,13 jobid=j\n" },
+        { EXPECT, "mcmd=spawn\nnprocs=3\nexecname=x\ntotspawns=1\nspawnssofar=1\nargcnt=0\n"
+                  "preput_num=0\ninfo_num=0\nendcmd\n" },
+        { SEND, "cmd=spawn_result rc=-1\n" },
         H40_END,
     };
     const char *cmds[] = { "./prog", "./prog" }, *x[] = { "x" }, *none[] = { "" };
@@ -452,25 +452,25 @@ static void test_spawn(void)
 /* As captured from MPICH 4.0.2 under `mpiexec.hydra -pmi-port`, and Hydra 5's fuller initack. */
 static void test_port(void)
 {
-    static const struct line hydra4[] = {
-        { HEAR, "cmd=initack pmiid=2\n" },
-        { SAY, "cmd=initack\ncmd=set size=3\ncmd=set rank=2\ncmd=set debug=0\n" },
+    static const struct script_line hydra4[] = {
+        { EXPECT, "cmd=initack pmiid=2\n" },
+        { SEND, "cmd=initack\ncmd=set size=3\ncmd=set rank=2\ncmd=set debug=0\n" },
         H40_START,
         H40_END,
     };
-    static const struct line hydra5[] = {
-        { HEAR, "cmd=initack pmiid=2\n" },
-        { SAY, "cmd=initack rc=0 rank=2 size=3 appnum=0 debug=0\ncmd=set size=3\n"
-               "cmd=set rank=2\ncmd=set debug=0\n" },
+    static const struct script_line hydra5[] = {
+        { EXPECT, "cmd=initack pmiid=2\n" },
+        { SEND, "cmd=initack rc=0 rank=2 size=3 appnum=0 debug=0\ncmd=set size=3\n"
+                "cmd=set rank=2\ncmd=set debug=0\n" },
         H40_START,
         H40_END,
     };
-    static const struct line unknown[] = {
-        { HEAR, "cmd=initack pmiid=2\n" },
-        { SAY, "cmd=initack rc=-1\n" },
+    static const struct script_line unknown[] = {
+        { EXPECT, "cmd=initack pmiid=2\n" },
+        { SEND, "cmd=initack rc=-1\n" },
         { END, NULL },
     };
-    static const struct line plain[] = { H40_START, H40_END };
+    static const struct script_line plain[] = { H40_START, H40_END };
     struct script s;
     int v;
 
@@ -502,39 +502,39 @@ static void test_port(void)
 
 static void test_bad_servers(void)
 {
-    static const struct line version2[] = {
-        { HEAR, "cmd=init pmi_version=1 pmi_subversion=1\n" },
-        { SAY, "cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0\n" },
+    static const struct script_line version2[] = {
+        { EXPECT, "cmd=init pmi_version=1 pmi_subversion=1\n" },
+        { SEND, "cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0\n" },
         { END, NULL },
     };
-    static const struct line refused[] = {
-        { HEAR, "cmd=init pmi_version=1 pmi_subversion=1\n" },
-        { SAY, "cmd=response_to_init rc=-1\n" },
+    static const struct script_line refused[] = {
+        { EXPECT, "cmd=init pmi_version=1 pmi_subversion=1\n" },
+        { SEND, "cmd=response_to_init rc=-1\n" },
         { END, NULL },
     };
-    static const struct line silent[] = {
-        { HEAR, "cmd=init pmi_version=1 pmi_subversion=1\n" },
+    static const struct script_line silent[] = {
+        { EXPECT, "cmd=init pmi_version=1 pmi_subversion=1\n" },
         { HANG_UP, NULL },
     };
-    static const struct line nonsense[] = {
-        { HEAR, "cmd=init pmi_version=1 pmi_subversion=1\n" },
-        { SAY, "hello there\n" },
+    static const struct script_line nonsense[] = {
+        { EXPECT, "cmd=init pmi_version=1 pmi_subversion=1\n" },
+        { SEND, "hello there\n" },
         { END, NULL },
     };
-    static const struct line senseless[] = {
-        { HEAR, "cmd=init pmi_version=1 pmi_subversion=1\n" },
-        { SAY, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1\n" },
-        { HEAR, "cmd=get_maxes\n" },
-        { SAY, "cmd=maxes kvsname_max=256 keylen_max=0 vallen_max=1024\n" },
+    static const struct script_line senseless[] = {
+        { EXPECT, "cmd=init pmi_version=1 pmi_subversion=1\n" },
+        { SEND, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1\n" },
+        { EXPECT, "cmd=get_maxes\n" },
+        { SEND, "cmd=maxes kvsname_max=256 keylen_max=0 vallen_max=1024\n" },
         { END, NULL },
     };
-    static const struct line wrong_order[] = {
-        { HEAR, "cmd=init pmi_version=1 pmi_subversion=1\n" },
-        { SAY, "cmd=barrier_out\n" },
+    static const struct script_line wrong_order[] = {
+        { EXPECT, "cmd=init pmi_version=1 pmi_subversion=1\n" },
+        { SEND, "cmd=barrier_out\n" },
         { END, NULL },
     };
-    static const struct line *const all[] = { version2, refused,   silent,
-                                              nonsense, senseless, wrong_order };
+    static const struct script_line *const all[] = { version2, refused,   silent,
+                                                     nonsense, senseless, wrong_order };
     struct script s;
     int v;
 
@@ -551,8 +551,8 @@ static void test_bad_servers(void)
 /* The connection breaks in the middle: errors, no signal, no hang, and Finalize still works. */
 static void test_lost_connection(void)
 {
-    static const struct line lines[] = {
-        H40_START,         H40_NAME, { HEAR, "cmd=barrier_in\n" }, { SAY, "cmd=barrier_o" },
+    static const struct script_line lines[] = {
+        H40_START,         H40_NAME, { EXPECT, "cmd=barrier_in\n" }, { SEND, "cmd=barrier_o" },
         { HANG_UP, NULL },
     };
     struct script s;
@@ -580,7 +580,7 @@ static void test_bad_environment(void)
         { "PMI_FD", "x" },   { "PMI_FD", "-1" },    { "PMI_FD", "" },    { "PMI_FD", "10000" },
         { "PMI_RANK", "4" }, { "PMI_RANK", "one" }, { "PMI_SIZE", "0" }, { "PMI_SIZE", "-3" },
     };
-    static const struct line nothing[] = { { END, NULL } };
+    static const struct script_line nothing[] = { { END, NULL } };
     struct script s;
     int v;
 
@@ -873,8 +873,8 @@ static void child_of_fork(void *arg)
 
 static void test_fork(void)
 {
-    static const struct line lines[] = {
-        H40_START, { HEAR, "cmd=barrier_in\n" }, { SAY, "cmd=barrier_out\n" }, H40_END
+    static const struct script_line lines[] = {
+        H40_START, { EXPECT, "cmd=barrier_in\n" }, { SEND, "cmd=barrier_out\n" }, H40_END
     };
     struct script s;
     char text[256];
@@ -916,12 +916,12 @@ static void child_that_aborts(void *arg)
 
 static void test_abort(void)
 {
-    static const struct line lines[] = { H40_START,
-                                         { HEAR, "cmd=abort exitcode=7 message=two lines\n" },
-                                         { END, NULL } };
-    static const struct line wordless[] = { H40_START,
-                                            { HEAR, "cmd=abort exitcode=7\n" },
-                                            { END, NULL } };
+    static const struct script_line lines[] = {
+        H40_START, { EXPECT, "cmd=abort exitcode=7 message=two lines\n" }, { END, NULL }
+    };
+    static const struct script_line wordless[] = { H40_START,
+                                                   { EXPECT, "cmd=abort exitcode=7\n" },
+                                                   { END, NULL } };
     char message[] = "two\nlines", text[256];
     struct script s;
 

@@ -86,22 +86,22 @@ char *__wrap_strndup(const char *s, size_t n)
 
 /* ---- the scripted server --------------------------------------------------------------------- */
 
-enum line_kind { END = 0, HEAR, SAY, HANG_UP };
+enum line_kind { END = 0, EXPECT, SEND, HANG_UP };
 
-struct line {
+struct script_line {
     enum line_kind kind;
     const char *text;
     size_t len; /* 0: up to the NUL */
 };
 
 /* Bytes with NULs in them. */
-#define HEAR_BYTES(text)                                                                           \
+#define EXPECT_BYTES(text)                                                                         \
     {                                                                                              \
-        HEAR, text, sizeof(text) - 1                                                               \
+        EXPECT, text, sizeof(text) - 1                                                             \
     }
 
 struct script {
-    const struct line *lines;
+    const struct script_line *lines;
     int ends[2];  /* client's, server's */
     int listener; /* PMI_PORT: the server's end comes from here; else -1 */
     pthread_t thread;
@@ -109,7 +109,7 @@ struct script {
     char got[4096];
 };
 
-static bool hear(struct script *s, const struct line *l)
+static bool expect_line(struct script *s, const struct script_line *l)
 {
     size_t len = l->len ? l->len : strlen(l->text), have = 0;
 
@@ -125,7 +125,7 @@ static bool hear(struct script *s, const struct line *l)
     return have == len && memcmp(s->got, l->text, len) == 0;
 }
 
-static bool say(struct script *s, const struct line *l)
+static bool send_line(struct script *s, const struct script_line *l)
 {
     size_t len = l->len ? l->len : strlen(l->text);
 
@@ -140,8 +140,9 @@ static void *play(void *arg)
 
     if (s->listener >= 0)
         s->ends[1] = accept(s->listener, NULL, NULL);
-    for (const struct line *l = s->lines; fine && l->kind != END && l->kind != HANG_UP; l++) {
-        fine = l->kind == HEAR ? hear(s, l) : say(s, l);
+    for (const struct script_line *l = s->lines; fine && l->kind != END && l->kind != HANG_UP;
+         l++) {
+        fine = l->kind == EXPECT ? expect_line(s, l) : send_line(s, l);
         if (!fine)
             printf("# expected: %s# heard: %s\n", l->text, s->got);
     }
@@ -151,7 +152,7 @@ static void *play(void *arg)
 }
 
 /* Sets up the environment of rank 1 of 4 and starts the script. */
-static void script_begin(struct script *s, const struct line *lines)
+static void script_begin(struct script *s, const struct script_line *lines)
 {
     char number[16];
 
@@ -168,7 +169,8 @@ static void script_begin(struct script *s, const struct line *lines)
 }
 
 /* The same for a client that connects to PMI_PORT. */
-__attribute__((unused)) static void script_begin_port(struct script *s, const struct line *lines)
+__attribute__((unused)) static void script_begin_port(struct script *s,
+                                                      const struct script_line *lines)
 {
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
     socklen_t len = sizeof at;

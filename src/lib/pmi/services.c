@@ -6,12 +6,12 @@
 
 #include "base/limit.h"
 #include "lib/common/spawn_texts.h"
-#include "lib/pmi/talk.h"
+#include "lib/pmi/pmi1_rpc.h"
 
 /* ---- name service ---------------------------------------------------------------------------- */
 
 /* A legacy server ends every word of a line at the first blank. */
-static int check_word(const struct client *c, const char *what, const char *text,
+static int check_word(const struct pmi1_client *c, const char *what, const char *text,
                       struct errmsg *err)
 {
     struct slice s = slice_str(text);
@@ -38,11 +38,11 @@ static int verdict(int64_t rc, struct slice info, struct slice msg, const char *
                       SLICE_ARG(slice_head(msg, 200)));
 }
 
-int services_publish(struct client *c, const char *name, const char *port, struct errmsg *err)
+int services_publish(struct pmi1_client *c, const char *name, const char *port, struct errmsg *err)
 {
     const struct pmi1_publish_result *r = &c->reply.publish_result;
     struct pmi1_publish_name m = { .has = 0 };
-    int rc = talk_begin(c, err);
+    int rc = pmi1_rpc_begin(c, err);
 
     if (rc != CLIENT_OK)
         return rc;
@@ -52,28 +52,28 @@ int services_publish(struct client *c, const char *name, const char *port, struc
     if (rc == CLIENT_OK)
         rc = check_word(c, "port", port, err);
     if (rc == CLIENT_OK)
-        rc = talk_ask(c, PMI1_publish_name, &m, PMI1_publish_result, err);
+        rc = pmi1_rpc_call(c, PMI1_publish_name, &m, PMI1_publish_result, err);
     if (rc == CLIENT_OK)
         rc = verdict(r->rc, r->info, r->msg, "publishing", name, err);
-    talk_end(c);
+    pmi1_rpc_end(c);
     return rc;
 }
 
-int services_unpublish(struct client *c, const char *name, struct errmsg *err)
+int services_unpublish(struct pmi1_client *c, const char *name, struct errmsg *err)
 {
     const struct pmi1_unpublish_result *r = &c->reply.unpublish_result;
     struct pmi1_unpublish_name m = { .has = 0 };
-    int rc = talk_begin(c, err);
+    int rc = pmi1_rpc_begin(c, err);
 
     if (rc != CLIENT_OK)
         return rc;
     PMI1_SET(m, unpublish_name, service, slice_str(name));
     rc = check_word(c, "service name", name, err);
     if (rc == CLIENT_OK)
-        rc = talk_ask(c, PMI1_unpublish_name, &m, PMI1_unpublish_result, err);
+        rc = pmi1_rpc_call(c, PMI1_unpublish_name, &m, PMI1_unpublish_result, err);
     if (rc == CLIENT_OK)
         rc = verdict(r->rc, r->info, r->msg, "unpublishing", name, err);
-    talk_end(c);
+    pmi1_rpc_end(c);
     return rc;
 }
 
@@ -92,20 +92,21 @@ static int take_port(const struct pmi1_lookup_result *r, const char *name, char 
     return CLIENT_OK;
 }
 
-int services_lookup(struct client *c, const char *name, char *port, size_t room, struct errmsg *err)
+int services_lookup(struct pmi1_client *c, const char *name, char *port, size_t room,
+                    struct errmsg *err)
 {
     struct pmi1_lookup_name m = { .has = 0 };
-    int rc = talk_begin(c, err);
+    int rc = pmi1_rpc_begin(c, err);
 
     if (rc != CLIENT_OK)
         return rc;
     PMI1_SET(m, lookup_name, service, slice_str(name));
     rc = check_word(c, "service name", name, err);
     if (rc == CLIENT_OK)
-        rc = talk_ask(c, PMI1_lookup_name, &m, PMI1_lookup_result, err);
+        rc = pmi1_rpc_call(c, PMI1_lookup_name, &m, PMI1_lookup_result, err);
     if (rc == CLIENT_OK)
         rc = take_port(&c->reply.lookup_result, name, port, room, err);
-    talk_end(c);
+    pmi1_rpc_end(c);
     return rc;
 }
 
@@ -124,7 +125,7 @@ static void add_arguments(struct arena *a, const char **argv, struct text_list *
         list->items[list->n] = slice_str(argv[list->n]);
 }
 
-static int say_command(struct client *c, const struct services_spawn *s, uint32_t i,
+static int put_command(struct pmi1_client *c, const struct services_spawn *s, uint32_t i,
                        struct errmsg *err)
 {
     const struct services_command *cmd = &s->commands[i];
@@ -146,36 +147,36 @@ static int say_command(struct client *c, const struct services_spawn *s, uint32_
     PMI1_SET(m, spawn, info_num, cmd->ninfos);
     m.has |= PMI1_BIT(spawn, arg) | PMI1_BIT(spawn, info_key) | PMI1_BIT(spawn, info_val) |
              PMI1_BIT(spawn, preput_key) | PMI1_BIT(spawn, preput_val);
-    rc =
-        arena_ok(&a) ? talk_say(c, PMI1_spawn, &m, err) : errmsg_set(err, -ENOMEM, "out of memory");
+    rc = arena_ok(&a) ? pmi1_rpc_put(c, PMI1_spawn, &m, err)
+                      : errmsg_set(err, -ENOMEM, "out of memory");
     arena_free(&a);
     return rc;
 }
 
-int services_spawn(struct client *c, const struct services_spawn *s, struct errmsg *err)
+int services_spawn(struct pmi1_client *c, const struct services_spawn *s, struct errmsg *err)
 {
     const struct pmi1_spawn_result *r = &c->reply.spawn_result;
     int rc = client_promote(c, err);
 
     if (rc == CLIENT_OK)
-        rc = talk_begin(c, err);
+        rc = pmi1_rpc_begin(c, err);
     spawn_texts_errors(SLICE_NULL, s->errors, s->nprocs, -1);
     if (rc != CLIENT_OK)
         return rc;
     for (uint32_t i = 0; i < s->count && rc == CLIENT_OK; i++)
-        rc = say_command(c, s, i, err);
+        rc = put_command(c, s, i, err);
     if (rc == CLIENT_OK)
-        rc = talk_send(c, err);
+        rc = pmi1_rpc_send(c, err);
     if (rc == CLIENT_OK)
-        rc = talk_hear_puts(c, err);
+        rc = pmi1_rpc_read_puts(c, err);
     if (rc == CLIENT_OK)
-        rc = talk_hear(c, PMI1_spawn_result, err);
+        rc = pmi1_rpc_read(c, PMI1_spawn_result, err);
     if (rc == CLIENT_OK) {
         spawn_texts_errors(r->errcodes, s->errors, s->nprocs, r->rc == 0 ? 0 : -1);
         if (r->rc != 0)
             rc = errmsg_set(err, CLIENT_FAILED, "the process manager did not spawn: " SLICE_FMT,
                             SLICE_ARG(slice_head(r->msg, 200)));
     }
-    talk_end(c);
+    pmi1_rpc_end(c);
     return rc;
 }

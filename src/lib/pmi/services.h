@@ -6,10 +6,10 @@
 #include "lib/pmi/client.h"
 
 /* 0; CLIENT_BAD_ARG: empty, too long, cannot be sent; CLIENT_FAILED; -ENOMEM. */
-int services_publish(struct client *c, const char *name, const char *port, struct errmsg *err);
-int services_unpublish(struct client *c, const char *name, struct errmsg *err);
+int services_publish(struct pmi1_client *c, const char *name, const char *port, struct errmsg *err);
+int services_unpublish(struct pmi1_client *c, const char *name, struct errmsg *err);
 /* port has `room` bytes. */
-int services_lookup(struct client *c, const char *name, char *port, size_t room,
+int services_lookup(struct pmi1_client *c, const char *name, char *port, size_t room,
                     struct errmsg *err);
 
 /* One command of a spawn request. */
@@ -31,6 +31,6 @@ struct services_spawn {
 };
 
 /* 0; CLIENT_BAD_ARG: a string with a newline; CLIENT_FAILED; -ENOMEM. */
-int services_spawn(struct client *c, const struct services_spawn *s, struct errmsg *err);
+int services_spawn(struct pmi1_client *c, const struct services_spawn *s, struct errmsg *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/pmi/kvs.h"
-#include "lib/pmi/talk.h"
+#include "lib/pmi/pmi1_rpc.h"
 
 enum { KEY_MOST = 1 << 20 };
 
@@ -24,14 +24,14 @@ static int no_memory(struct errmsg *err)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static bool is_gone(const struct client *c, struct slice name)
+static bool is_gone(const struct pmi1_client *c, struct slice name)
 {
     const struct space_note *note = map_get(&c->spaces, name);
 
     return note ? note->gone : c->kind == CLIENT_ALONE;
 }
 
-static int note_space(struct client *c, struct slice name, bool gone)
+static int note_space(struct pmi1_client *c, struct slice name, bool gone)
 {
     struct space_note *note = map_get(&c->spaces, name);
 
@@ -50,7 +50,7 @@ static int note_space(struct client *c, struct slice name, bool gone)
     return 0;
 }
 
-void space_forget_all(struct client *c)
+void space_forget_all(struct pmi1_client *c)
 {
     struct space_note *note;
     size_t at = 0;
@@ -61,7 +61,7 @@ void space_forget_all(struct client *c)
 }
 
 /* `:R.S` after the name of the job's KVS. */
-static bool parse_prefixed(struct slice name, struct slice main_name, struct space *s)
+static bool parse_prefixed(struct slice name, struct slice main_name, struct kvs_space *s)
 {
     struct slice tail = slice_skip(name, main_name.len), rank;
     uint32_t r, n;
@@ -76,14 +76,14 @@ static bool parse_prefixed(struct slice name, struct slice main_name, struct spa
     return true;
 }
 
-int space_find(struct client *c, const char *name, struct space *s_p, struct errmsg *err)
+int space_find(struct pmi1_client *c, const char *name, struct kvs_space *s_p, struct errmsg *err)
 {
     struct slice main_name;
     int rc = client_kvsname(c, &main_name, err);
 
     if (rc != CLIENT_OK)
         return rc;
-    *s_p = (struct space){ SPACE_MAIN, slice_str(name), "" };
+    *s_p = (struct kvs_space){ SPACE_MAIN, slice_str(name), "" };
     if (slice_eq(s_p->name, main_name))
         return CLIENT_OK;
     if (s_p->name.len == 0 || s_p->name.len >= c->name_max || is_gone(c, s_p->name))
@@ -97,8 +97,8 @@ int space_find(struct client *c, const char *name, struct space *s_p, struct err
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-int space_key(const struct client *c, const struct space *s, const char *key, struct space_key *k_p,
-              struct errmsg *err)
+int space_key(const struct pmi1_client *c, const struct kvs_space *s, const char *key,
+              struct space_key *k_p, struct errmsg *err)
 {
     size_t len = strlen(key), with = s->kind == SPACE_PREFIXED ? strlen(s->prefix) : 0;
 
@@ -133,24 +133,24 @@ void space_key_free(struct space_key *k)
 
 /* ---- creating and destroying ----------------------------------------------------------------- */
 
-static int ask_for_space(struct client *c, struct buf *name, struct errmsg *err)
+static int ask_for_space(struct pmi1_client *c, struct buf *name, struct errmsg *err)
 {
     const struct pmi1_newkvs *r = &c->reply.newkvs;
-    int rc = talk_begin(c, err);
+    int rc = pmi1_rpc_begin(c, err);
 
     if (rc != CLIENT_OK)
         return rc;
-    rc = talk_ask(c, PMI1_create_kvs, &(struct pmi1_create_kvs){ 0 }, PMI1_newkvs, err);
+    rc = pmi1_rpc_call(c, PMI1_create_kvs, &(struct pmi1_create_kvs){ 0 }, PMI1_newkvs, err);
     if (rc == CLIENT_OK && (r->rc != 0 || r->kvsname.len == 0))
         rc = errmsg_set(err, CLIENT_FAILED,
                         "the process manager cannot create more key-value spaces");
     if (rc == CLIENT_OK)
         buf_slice_put(name, r->kvsname);
-    talk_end(c);
+    pmi1_rpc_end(c);
     return rc;
 }
 
-static int name_space(struct client *c, struct buf *name, struct errmsg *err)
+static int name_space(struct pmi1_client *c, struct buf *name, struct errmsg *err)
 {
     struct slice main_name;
     int rc;
@@ -163,7 +163,7 @@ static int name_space(struct client *c, struct buf *name, struct errmsg *err)
     return rc;
 }
 
-int space_create(struct client *c, char *name, size_t room, struct errmsg *err)
+int space_create(struct pmi1_client *c, char *name, size_t room, struct errmsg *err)
 {
     struct buf text = BUF_NULL(c->name_max);
     struct slice made;
@@ -187,26 +187,27 @@ int space_create(struct client *c, char *name, size_t room, struct errmsg *err)
     return rc;
 }
 
-static int tell_destroyed(struct client *c, const struct space *s, struct errmsg *err)
+static int send_destroy(struct pmi1_client *c, const struct kvs_space *s, struct errmsg *err)
 {
     struct pmi1_destroy_kvs m = { .has = 0 };
-    int rc = talk_begin(c, err);
+    int rc = pmi1_rpc_begin(c, err);
 
     if (rc != CLIENT_OK)
         return rc;
     PMI1_SET(m, destroy_kvs, kvsname, s->name);
-    rc = talk_say_puts(c, err); /* including puts into it: they were valid when they were made */
+    rc =
+        pmi1_rpc_put_puts(c, err); /* including puts into it: they were valid when they were made */
     if (rc == CLIENT_OK)
-        rc = talk_ask(c, PMI1_destroy_kvs, &m, PMI1_kvs_destroyed, err);
+        rc = pmi1_rpc_call(c, PMI1_destroy_kvs, &m, PMI1_kvs_destroyed, err);
     if (rc == CLIENT_OK && c->reply.kvs_destroyed.rc != 0)
         rc = errmsg_set(err, CLIENT_BAD_SPACE, "there is no key-value space '%.80s'", s->name.ptr);
-    talk_end(c);
+    pmi1_rpc_end(c);
     return rc;
 }
 
-int space_destroy(struct client *c, const char *name, struct errmsg *err)
+int space_destroy(struct pmi1_client *c, const char *name, struct errmsg *err)
 {
-    struct space s;
+    struct kvs_space s;
     int rc = space_find(c, name, &s, err);
 
     if (rc != CLIENT_OK)
@@ -215,7 +216,7 @@ int space_destroy(struct client *c, const char *name, struct errmsg *err)
         return errmsg_set(err, CLIENT_BAD_SPACE,
                           "'%.80s' was not made by PMI_KVS_Create and cannot be destroyed", name);
     if (c->kind == CLIENT_OURS)
-        rc = tell_destroyed(c, &s, err);
+        rc = send_destroy(c, &s, err);
     if (rc == CLIENT_OK && note_space(c, s.name, true) < 0)
         rc = no_memory(err);
     return rc;
@@ -224,7 +225,8 @@ int space_destroy(struct client *c, const char *name, struct errmsg *err)
 /* ---- iterating ------------------------------------------------------------------------------- */
 
 /* The client's part of a stored key, when it belongs to the KVS and a program has put it. */
-static bool key_in_space(const struct space *s, const struct seg_item *item, struct slice *key_p)
+static bool key_in_space(const struct kvs_space *s, const struct seg_item *item,
+                         struct slice *key_p)
 {
     size_t nul = slice_find(item->key, '\0');
 
@@ -243,7 +245,7 @@ static void copy_out(struct slice from, char *to)
     to[from.len] = '\0';
 }
 
-static int walk_on(struct client *c, const struct space *s, const struct space_pair *pair,
+static int walk_on(struct pmi1_client *c, const struct kvs_space *s, const struct space_pair *pair,
                    struct errmsg *err)
 {
     uint64_t cursor = c->walk.cursor;
@@ -273,10 +275,10 @@ static int walk_on(struct client *c, const struct space *s, const struct space_p
     return CLIENT_OK;
 }
 
-int space_first(struct client *c, const char *name, const struct space_pair *pair,
+int space_first(struct pmi1_client *c, const char *name, const struct space_pair *pair,
                 struct errmsg *err)
 {
-    struct space s;
+    struct kvs_space s;
     int rc = space_find(c, name, &s, err);
 
     if (rc == CLIENT_OK && c->kind == CLIENT_LEGACY)
@@ -293,10 +295,10 @@ int space_first(struct client *c, const char *name, const struct space_pair *pai
     return c->walk.space ? walk_on(c, &s, pair, err) : no_memory(err);
 }
 
-int space_next(struct client *c, const char *name, const struct space_pair *pair,
+int space_next(struct pmi1_client *c, const char *name, const struct space_pair *pair,
                struct errmsg *err)
 {
-    struct space s;
+    struct kvs_space s;
     int rc = space_find(c, name, &s, err);
 
     if (rc != CLIENT_OK)

@@ -20,7 +20,7 @@ enum space_kind {
     SPACE_FOREIGN   /* legacy: another job's; the server knows */
 };
 
-struct space {
+struct kvs_space {
     enum space_kind kind;
     struct slice name;
     char prefix[32]; /* of SPACE_PREFIXED */
@@ -34,17 +34,17 @@ struct space_key {
 
 /* 0; CLIENT_BAD_SPACE: empty, or known to be destroyed or never created; or the result of asking
  * for the name of the job's KVS. */
-int space_find(struct client *c, const char *name, struct space *s_p, struct errmsg *err);
+int space_find(struct pmi1_client *c, const char *name, struct kvs_space *s_p, struct errmsg *err);
 
 /* 0; CLIENT_BAD_KEY: empty; CLIENT_LONG_KEY; -ENOMEM.  Free with space_key_free. */
-int space_key(const struct client *c, const struct space *s, const char *key, struct space_key *k_p,
-              struct errmsg *err);
+int space_key(const struct pmi1_client *c, const struct kvs_space *s, const char *key,
+              struct space_key *k_p, struct errmsg *err);
 void space_key_free(struct space_key *k);
 
 /* 0, CLIENT_SHORT_ROOM, CLIENT_FAILED, -ENOMEM. */
-int space_create(struct client *c, char *name, size_t room, struct errmsg *err);
+int space_create(struct pmi1_client *c, char *name, size_t room, struct errmsg *err);
 /* 0, CLIENT_BAD_SPACE, CLIENT_FAILED, -ENOMEM. */
-int space_destroy(struct client *c, const char *name, struct errmsg *err);
+int space_destroy(struct pmi1_client *c, const char *name, struct errmsg *err);
 
 /* A pair copied out, NUL-terminated. */
 struct space_pair {
@@ -55,12 +55,12 @@ struct space_pair {
 /* The first pair of a KVS, the next one; at the end both strings are empty.  0;
  * CLIENT_BAD_SPACE; CLIENT_LONG_KEY, CLIENT_LONG_VALUE: no room, the iteration does not advance;
  * CLIENT_FAILED: this server cannot list, or no iteration is under way; -ENOMEM. */
-int space_first(struct client *c, const char *name, const struct space_pair *pair,
+int space_first(struct pmi1_client *c, const char *name, const struct space_pair *pair,
                 struct errmsg *err);
-int space_next(struct client *c, const char *name, const struct space_pair *pair,
+int space_next(struct pmi1_client *c, const char *name, const struct space_pair *pair,
                struct errmsg *err);
 
 /* Frees the client's list of further KVSs. */
-void space_forget_all(struct client *c);
+void space_forget_all(struct pmi1_client *c);
 
 #endif

@@ -8,7 +8,7 @@
 #include <sys/single_threaded.h>
 
 #include "base/limit.h"
-#include "lib/pmi2/ask.h"
+#include "lib/pmi2/pmi2_rpc.h"
 
 enum {
     KEY_MAX = 64,        /* PMI2_MAX_KEYLEN, with the NUL */
@@ -38,45 +38,45 @@ static bool has_semicolon(struct slice s)
     return slice_find(s, ';') < s.len;
 }
 
-static int ask_put_node(struct membership *m, struct slice key, struct slice value,
+static int ask_put_node(struct pmi2_client *m, struct slice key, struct slice value,
                         struct errmsg *err)
 {
     struct pmi2_info_putnodeattr q = { .has = 0 };
-    struct ask a;
+    struct pmi2_rpc a;
     int rc;
 
     PMI2_SET(q, info_putnodeattr, key, key);
     PMI2_SET(q, info_putnodeattr, value, value);
-    rc = ask(m, &a, PMI2_info_putnodeattr, &q, PMI2_info_putnodeattr_response, err);
-    ask_end(m, &a);
+    rc = pmi2_rpc(m, &a, PMI2_info_putnodeattr, &q, PMI2_info_putnodeattr_response, err);
+    pmi2_rpc_end(m, &a);
     return rc;
 }
 
 /* Some servers report "not found" by an rc. */
-static int not_found_is_fine(const struct membership *m, int rc)
+static int not_found_is_fine(const struct pmi2_client *m, int rc)
 {
     return rc == MEMBER_REFUSED && m->kind == MEMBER_LEGACY ? MEMBER_OK : rc;
 }
 
-static int ask_get_node(struct membership *m, struct slice key, bool wait, bool *found_p,
+static int ask_get_node(struct pmi2_client *m, struct slice key, bool wait, bool *found_p,
                         data_use *use, void *arg, struct errmsg *err)
 {
     const struct pmi2_info_getnodeattr_response *r;
     struct pmi2_info_getnodeattr q = { .has = 0 };
-    struct ask a;
+    struct pmi2_rpc a;
     int rc;
 
     PMI2_SET(q, info_getnodeattr, key, key);
     PMI2_SET(q, info_getnodeattr, wait, wait);
     if (wait && m->kind == MEMBER_OURS && __libc_single_threaded)
         PMI2_SET(q, info_getnodeattr, alone, true);
-    rc = ask(m, &a, PMI2_info_getnodeattr, &q, PMI2_info_getnodeattr_response, err);
+    rc = pmi2_rpc(m, &a, PMI2_info_getnodeattr, &q, PMI2_info_getnodeattr_response, err);
     r = &a.answer.info_getnodeattr_response;
     *found_p = rc == MEMBER_OK && PMI2_HAS(r, info_getnodeattr_response, value) &&
                (r->found || !PMI2_HAS(r, info_getnodeattr_response, found));
     if (*found_p)
         rc = use(arg, r->value, err);
-    ask_end(m, &a);
+    pmi2_rpc_end(m, &a);
     return not_found_is_fine(m, rc);
 }
 
@@ -88,7 +88,7 @@ static int is_equal(void *arg, struct slice value, struct errmsg *err)
 
 /* Some servers read a doubled `;` in a value as one, others end the value there.  Only a test
  * can tell, with an attribute of the node, which all of them show at once. */
-static int try_semicolons(struct membership *m, struct errmsg *err)
+static int try_semicolons(struct pmi2_client *m, struct errmsg *err)
 {
     static char probe[] = "a;b=;;c";
     char key[32];
@@ -107,7 +107,7 @@ static int try_semicolons(struct membership *m, struct errmsg *err)
 }
 
 /* A text that the server would truncate is not sent at all. */
-int data_can_say(struct membership *m, const char *what, struct slice text, struct errmsg *err)
+int data_can_send(struct pmi2_client *m, const char *what, struct slice text, struct errmsg *err)
 {
     static const char why[] = "it cannot be sent unchanged over PMI-2 to this process manager";
     int rc = MEMBER_OK;
@@ -125,7 +125,8 @@ int data_can_say(struct membership *m, const char *what, struct slice text, stru
     return rc;
 }
 
-static int check_put(struct membership *m, struct slice key, struct slice value, struct errmsg *err)
+static int check_put(struct pmi2_client *m, struct slice key, struct slice value,
+                     struct errmsg *err)
 {
     size_t most = m->kind == MEMBER_LEGACY ? VALUE_MAX - 1 : VALUE_MAX;
     char what[100];
@@ -137,8 +138,8 @@ static int check_put(struct membership *m, struct slice key, struct slice value,
                         value.len, most);
     snprintf(what, sizeof what, "value of key '%.80s'", key.ptr);
     if (rc == MEMBER_OK)
-        rc = data_can_say(m, "key", key, err);
-    return rc == MEMBER_OK ? data_can_say(m, what, value, err) : rc;
+        rc = data_can_send(m, "key", key, err);
+    return rc == MEMBER_OK ? data_can_send(m, what, value, err) : rc;
 }
 
 /* ---- putting --------------------------------------------------------------------------------- */
@@ -148,7 +149,8 @@ static int duplicate(struct slice key, struct errmsg *err)
     return errmsg_set(err, MEMBER_BAD_KEY, "key '" SLICE_FMT "' was put before", SLICE_ARG(key));
 }
 
-static int put_alone(struct membership *m, struct slice key, struct slice value, struct errmsg *err)
+static int put_alone(struct pmi2_client *m, struct slice key, struct slice value,
+                     struct errmsg *err)
 {
     int rc = seg_put(&m->writer, m->rank, key, value, SEG_FLAT);
 
@@ -157,21 +159,21 @@ static int put_alone(struct membership *m, struct slice key, struct slice value,
     return rc == 0 ? MEMBER_OK : errmsg_set(err, -ENOMEM, "the key-value space is full");
 }
 
-static int put_legacy(struct membership *m, struct slice key, struct slice value,
+static int put_legacy(struct pmi2_client *m, struct slice key, struct slice value,
                       struct errmsg *err)
 {
     struct pmi2_kvs_put q = { .has = 0 };
-    struct ask a;
+    struct pmi2_rpc a;
     int rc;
 
     PMI2_SET(q, kvs_put, key, key);
     PMI2_SET(q, kvs_put, value, value);
-    rc = ask(m, &a, PMI2_kvs_put, &q, PMI2_kvs_put_response, err);
-    ask_end(m, &a);
+    rc = pmi2_rpc(m, &a, PMI2_kvs_put, &q, PMI2_kvs_put_response, err);
+    pmi2_rpc_end(m, &a);
     return rc;
 }
 
-static int put_ours(struct membership *m, struct slice key, struct slice value, struct errmsg *err)
+static int put_ours(struct pmi2_client *m, struct slice key, struct slice value, struct errmsg *err)
 {
     struct seg_item item;
     int rc;
@@ -193,7 +195,7 @@ static int put_ours(struct membership *m, struct slice key, struct slice value, 
     }
 }
 
-int data_put(struct membership *m, const char *key, const char *value, struct errmsg *err)
+int data_put(struct pmi2_client *m, const char *key, const char *value, struct errmsg *err)
 {
     struct slice k = slice_str(key), v = slice_str(value);
     int rc = check_put(m, k, v, err);
@@ -207,16 +209,16 @@ int data_put(struct membership *m, const char *key, const char *value, struct er
     }
 }
 
-int data_fence(struct membership *m, struct errmsg *err)
+int data_fence(struct pmi2_client *m, struct errmsg *err)
 {
     struct pmi2_kvs_fence q = { .has = 0 };
-    struct ask a;
+    struct pmi2_rpc a;
     int rc;
 
     if (m->kind == MEMBER_ALONE)
         return MEMBER_OK;
-    rc = ask(m, &a, PMI2_kvs_fence, &q, PMI2_kvs_fence_response, err);
-    ask_end(m, &a);
+    rc = pmi2_rpc(m, &a, PMI2_kvs_fence, &q, PMI2_kvs_fence_response, err);
+    pmi2_rpc_end(m, &a);
     return rc == MEMBER_OK ? ask_put_verdict(m, err) : rc;
 }
 
@@ -229,7 +231,7 @@ static int not_there(struct slice key, struct errmsg *err)
 }
 
 /* A typed value (a number that PMIx put) is no string; the server must convert it. */
-static bool find_string(const struct membership *m, uint32_t rank, struct slice key,
+static bool find_string(const struct pmi2_client *m, uint32_t rank, struct slice key,
                         struct slice *value_p)
 {
     struct seg_item item;
@@ -241,14 +243,15 @@ static bool find_string(const struct membership *m, uint32_t rank, struct slice 
 }
 
 /* The hinted rank comes first: a PMIx rank may have a key of the same name. */
-static bool look_up(const struct membership *m, int source, struct slice key, struct slice *value_p)
+static bool look_up(const struct pmi2_client *m, int source, struct slice key,
+                    struct slice *value_p)
 {
     return (source >= 0 && find_string(m, (uint32_t)source, key, value_p)) ||
            find_string(m, SEG_ANY_RANK, key, value_p) || batch_get(&m->batch, key, value_p);
 }
 
 /* Whether the server may have what the store lacks. */
-static bool server_may_know(const struct membership *m, struct slice key)
+static bool server_may_know(const struct pmi2_client *m, struct slice key)
 {
     struct seg_item item;
 
@@ -256,11 +259,11 @@ static bool server_may_know(const struct membership *m, struct slice key)
            seg_find(m->view, SEG_ANY_RANK, key, &item);
 }
 
-static int get_ours(struct membership *m, struct slice job, int source, struct slice key,
+static int get_ours(struct pmi2_client *m, struct slice job, int source, struct slice key,
                     data_use *use, void *arg, struct errmsg *err)
 {
     struct pmi2_get_wireup q = { .has = 0 };
-    struct ask a;
+    struct pmi2_rpc a;
     int rc;
 
     if (job.len)
@@ -268,36 +271,36 @@ static int get_ours(struct membership *m, struct slice job, int source, struct s
     if (source >= 0)
         PMI2_SET(q, get_wireup, srcid, source);
     PMI2_SET(q, get_wireup, key, key);
-    rc = ask(m, &a, PMI2_get_wireup, &q, PMI2_get_wireup_response, err);
+    rc = pmi2_rpc(m, &a, PMI2_get_wireup, &q, PMI2_get_wireup_response, err);
     if (rc == MEMBER_OK)
         rc = a.answer.get_wireup_response.found ? use(arg, a.raw, err) : not_there(key, err);
-    ask_end(m, &a);
+    pmi2_rpc_end(m, &a);
     return rc == MEMBER_REFUSED ? not_there(key, err) : rc;
 }
 
-static int get_legacy(struct membership *m, struct slice job, int source, struct slice key,
+static int get_legacy(struct pmi2_client *m, struct slice job, int source, struct slice key,
                       data_use *use, void *arg, struct errmsg *err)
 {
     const struct pmi2_kvs_get_response *r;
     struct pmi2_kvs_get q = { .has = 0 };
-    struct ask a;
+    struct pmi2_rpc a;
     int rc;
 
     PMI2_SET(q, kvs_get, jobid, job);
     PMI2_SET(q, kvs_get, srcid, source >= 0 ? source : -1);
     PMI2_SET(q, kvs_get, key, key);
-    rc = ask(m, &a, PMI2_kvs_get, &q, PMI2_kvs_get_response, err);
+    rc = pmi2_rpc(m, &a, PMI2_kvs_get, &q, PMI2_kvs_get_response, err);
     r = &a.answer.kvs_get_response;
     if (rc == MEMBER_OK && PMI2_HAS(r, kvs_get_response, value) &&
         (r->found || !PMI2_HAS(r, kvs_get_response, found)))
         rc = use(arg, r->value, err);
     else if (rc == MEMBER_OK || rc == MEMBER_REFUSED)
         rc = not_there(key, err);
-    ask_end(m, &a);
+    pmi2_rpc_end(m, &a);
     return rc;
 }
 
-int data_get(struct membership *m, const char *job, int source, const char *key, data_use *use,
+int data_get(struct pmi2_client *m, const char *job, int source, const char *key, data_use *use,
              void *arg, struct errmsg *err)
 {
     struct slice k = slice_str(key), j = slice_str(job), id = SLICE_NULL, value;
@@ -324,7 +327,7 @@ int data_get(struct membership *m, const char *job, int source, const char *key,
 enum { NODE_NAME = 16 + KEY_MAX };
 
 /* The name of a node's attribute in the store: `@node`, a NUL, the key. */
-static struct slice node_name(const struct membership *m, struct slice key, char *text)
+static struct slice node_name(const struct pmi2_client *m, struct slice key, char *text)
 {
     int n = snprintf(text, 16, "@%u", m->node) + 1;
 
@@ -332,7 +335,7 @@ static struct slice node_name(const struct membership *m, struct slice key, char
     return slice_mem(text, (size_t)n + key.len);
 }
 
-int data_put_node(struct membership *m, const char *key, const char *value, struct errmsg *err)
+int data_put_node(struct pmi2_client *m, const char *key, const char *value, struct errmsg *err)
 {
     struct slice k = slice_str(key), v = slice_str(value);
     int rc = check_put(m, k, v, err);
@@ -345,7 +348,7 @@ int data_put_node(struct membership *m, const char *key, const char *value, stru
                : errmsg_set(err, -ENOMEM, "the key-value space is full");
 }
 
-int data_get_node(struct membership *m, const char *key, bool wait, bool *found_p, data_use *use,
+int data_get_node(struct pmi2_client *m, const char *key, bool wait, bool *found_p, data_use *use,
                   void *arg, struct errmsg *err)
 {
     struct slice k = slice_str(key), value;
@@ -367,26 +370,26 @@ int data_get_node(struct membership *m, const char *key, bool wait, bool *found_
     return ask_get_node(m, k, wait, found_p, use, arg, err);
 }
 
-static int ask_get_job(struct membership *m, struct slice key, bool *found_p, data_use *use,
+static int ask_get_job(struct pmi2_client *m, struct slice key, bool *found_p, data_use *use,
                        void *arg, struct errmsg *err)
 {
     const struct pmi2_info_getjobattr_response *r;
     struct pmi2_info_getjobattr q = { .has = 0 };
-    struct ask a;
+    struct pmi2_rpc a;
     int rc;
 
     PMI2_SET(q, info_getjobattr, key, key);
-    rc = ask(m, &a, PMI2_info_getjobattr, &q, PMI2_info_getjobattr_response, err);
+    rc = pmi2_rpc(m, &a, PMI2_info_getjobattr, &q, PMI2_info_getjobattr_response, err);
     r = &a.answer.info_getjobattr_response;
     *found_p = rc == MEMBER_OK && PMI2_HAS(r, info_getjobattr_response, value) &&
                (r->found || !PMI2_HAS(r, info_getjobattr_response, found));
     if (*found_p)
         rc = use(arg, r->value, err);
-    ask_end(m, &a);
+    pmi2_rpc_end(m, &a);
     return not_found_is_fine(m, rc);
 }
 
-int data_get_job(struct membership *m, const char *key, bool *found_p, data_use *use, void *arg,
+int data_get_job(struct pmi2_client *m, const char *key, bool *found_p, data_use *use, void *arg,
                  struct errmsg *err)
 {
     struct slice k = slice_str(key);

@@ -6,24 +6,24 @@
 
 #include "base/limit.h"
 #include "lib/common/spawn_texts.h"
-#include "lib/pmi2/ask.h"
+#include "lib/pmi2/pmi2_rpc.h"
 
 /* ---- name service ---------------------------------------------------------------------------- */
 
-static int check_name(struct membership *m, const char *what, const char *text, struct errmsg *err)
+static int check_name(struct pmi2_client *m, const char *what, const char *text, struct errmsg *err)
 {
     size_t len = strlen(text);
 
     if (len == 0 || len > LIMIT_PMI_VALUE)
         return errmsg_set(err, MEMBER_BAD_ARG, "the %s has %zu characters; 1 to %d are allowed",
                           what, len, LIMIT_PMI_VALUE);
-    return data_can_say(m, what, slice_str(text), err);
+    return data_can_send(m, what, slice_str(text), err);
 }
 
-int jobs_publish(struct membership *m, const char *name, const char *port, struct errmsg *err)
+int jobs_publish(struct pmi2_client *m, const char *name, const char *port, struct errmsg *err)
 {
     struct pmi2_name_publish q = { .has = 0 };
-    struct ask a;
+    struct pmi2_rpc a;
     int rc = check_name(m, "service name", name, err);
 
     if (rc == MEMBER_OK)
@@ -33,23 +33,23 @@ int jobs_publish(struct membership *m, const char *name, const char *port, struc
     PMI2_SET(q, name_publish, name, slice_str(name));
     PMI2_SET(q, name_publish, port, slice_str(port));
     PMI2_SET(q, name_publish, infokeycount, 0);
-    rc = ask(m, &a, PMI2_name_publish, &q, PMI2_name_publish_response, err);
-    ask_end(m, &a);
+    rc = pmi2_rpc(m, &a, PMI2_name_publish, &q, PMI2_name_publish_response, err);
+    pmi2_rpc_end(m, &a);
     return rc;
 }
 
-int jobs_unpublish(struct membership *m, const char *name, struct errmsg *err)
+int jobs_unpublish(struct pmi2_client *m, const char *name, struct errmsg *err)
 {
     struct pmi2_name_unpublish q = { .has = 0 };
-    struct ask a;
+    struct pmi2_rpc a;
     int rc = check_name(m, "service name", name, err);
 
     if (rc != MEMBER_OK)
         return rc;
     PMI2_SET(q, name_unpublish, name, slice_str(name));
     PMI2_SET(q, name_unpublish, infokeycount, 0);
-    rc = ask(m, &a, PMI2_name_unpublish, &q, PMI2_name_unpublish_response, err);
-    ask_end(m, &a);
+    rc = pmi2_rpc(m, &a, PMI2_name_unpublish, &q, PMI2_name_unpublish_response, err);
+    pmi2_rpc_end(m, &a);
     return rc;
 }
 
@@ -66,63 +66,63 @@ static int use_port(const struct pmi2_name_lookup_response *r, const char *name,
     return errmsg_set(err, MEMBER_REFUSED, "the port of '%.80s' is missing in the answer", name);
 }
 
-int jobs_lookup(struct membership *m, const char *name, data_use *use, void *arg,
+int jobs_lookup(struct pmi2_client *m, const char *name, data_use *use, void *arg,
                 struct errmsg *err)
 {
     struct pmi2_name_lookup q = { .has = 0 };
-    struct ask a;
+    struct pmi2_rpc a;
     int rc = check_name(m, "service name", name, err);
 
     if (rc != MEMBER_OK)
         return rc;
     PMI2_SET(q, name_lookup, name, slice_str(name));
     PMI2_SET(q, name_lookup, infokeycount, 0);
-    rc = ask(m, &a, PMI2_name_lookup, &q, PMI2_name_lookup_response, err);
+    rc = pmi2_rpc(m, &a, PMI2_name_lookup, &q, PMI2_name_lookup_response, err);
     if (rc == MEMBER_OK)
         rc = use_port(&a.answer.name_lookup_response, name, use, arg, err);
-    ask_end(m, &a);
+    pmi2_rpc_end(m, &a);
     return rc;
 }
 
 /* ---- other jobs ------------------------------------------------------------------------------ */
 
 /* MPICH's servers end the job at this command, Slurm's never reply. */
-static int can_connect(const struct membership *m, struct errmsg *err)
+static int can_connect(const struct pmi2_client *m, struct errmsg *err)
 {
     return m->kind == MEMBER_LEGACY
                ? errmsg_set(err, MEMBER_REFUSED, "this process manager cannot connect jobs")
                : MEMBER_OK;
 }
 
-int jobs_connect(struct membership *m, const char *job, struct errmsg *err)
+int jobs_connect(struct pmi2_client *m, const char *job, struct errmsg *err)
 {
     struct pmi2_job_connect q = { .has = 0 };
-    struct ask a;
+    struct pmi2_rpc a;
     int rc = can_connect(m, err);
 
     if (rc != MEMBER_OK)
         return rc;
     PMI2_SET(q, job_connect, jobid, slice_str(job));
-    rc = ask(m, &a, PMI2_job_connect, &q, PMI2_job_connect_response, err);
+    rc = pmi2_rpc(m, &a, PMI2_job_connect, &q, PMI2_job_connect_response, err);
     if (rc == MEMBER_OK && a.answer.job_connect_response.kvscopy)
         rc = errmsg_set(err, MEMBER_REFUSED,
                         "the process manager requires that jobs copy key-value spaces, which "
                         "clients cannot do");
-    ask_end(m, &a);
+    pmi2_rpc_end(m, &a);
     return rc;
 }
 
-int jobs_disconnect(struct membership *m, const char *job, struct errmsg *err)
+int jobs_disconnect(struct pmi2_client *m, const char *job, struct errmsg *err)
 {
     struct pmi2_job_disconnect q = { .has = 0 };
-    struct ask a;
+    struct pmi2_rpc a;
     int rc = can_connect(m, err);
 
     if (rc != MEMBER_OK)
         return rc;
     PMI2_SET(q, job_disconnect, jobid, slice_str(job));
-    rc = ask(m, &a, PMI2_job_disconnect, &q, PMI2_job_disconnect_response, err);
-    ask_end(m, &a);
+    rc = pmi2_rpc(m, &a, PMI2_job_disconnect, &q, PMI2_job_disconnect_response, err);
+    pmi2_rpc_end(m, &a);
     return rc;
 }
 
@@ -155,17 +155,17 @@ static void build(struct arena *a, const struct jobs_spawn *s, struct pmi2_spawn
 }
 
 /* Checks lists and programs for a server that may not accept them all. */
-static int check_list(struct membership *m, const char *what, const struct text_list *list,
+static int check_list(struct pmi2_client *m, const char *what, const struct text_list *list,
                       struct errmsg *err)
 {
     int rc = MEMBER_OK;
 
     for (uint32_t i = 0; i < list->n && rc == MEMBER_OK; i++)
-        rc = data_can_say(m, what, list->items[i], err);
+        rc = data_can_send(m, what, list->items[i], err);
     return rc;
 }
 
-static int check_request(struct membership *m, const struct pmi2_spawn *q, struct errmsg *err)
+static int check_request(struct pmi2_client *m, const struct pmi2_spawn *q, struct errmsg *err)
 {
     const struct pmi2_subcmd *c = q->commands.items;
     int rc = check_list(m, "key of a preput", &q->ppkey, err);
@@ -173,7 +173,7 @@ static int check_request(struct membership *m, const struct pmi2_spawn *q, struc
     if (rc == MEMBER_OK)
         rc = check_list(m, "value of a preput", &q->ppval, err);
     for (uint32_t i = 0; i < q->commands.n && rc == MEMBER_OK; i++) {
-        rc = data_can_say(m, "program", c[i].subcmd, err);
+        rc = data_can_send(m, "program", c[i].subcmd, err);
         if (rc == MEMBER_OK)
             rc = check_list(m, "argument of a program", &c[i].argv, err);
         if (rc == MEMBER_OK)
@@ -195,12 +195,12 @@ static int use_job(const struct pmi2_spawn_response *r, const struct jobs_spawn 
     return s->use(s->arg, r->jobid, err);
 }
 
-int jobs_spawn(struct membership *m, const struct jobs_spawn *s, struct errmsg *err)
+int jobs_spawn(struct pmi2_client *m, const struct jobs_spawn *s, struct errmsg *err)
 {
     struct arena arena = ARENA_NULL((size_t)LIMIT_PMI_SPAWN * 4);
     const struct pmi2_spawn_response *r;
     struct pmi2_spawn q = { .has = 0 };
-    struct ask a;
+    struct pmi2_rpc a;
     int rc;
 
     spawn_texts_errors(SLICE_NULL, s->errors, s->nprocs, -1);
@@ -217,33 +217,33 @@ int jobs_spawn(struct membership *m, const struct jobs_spawn *s, struct errmsg *
         arena_free(&arena);
         return rc;
     }
-    rc = ask(m, &a, PMI2_spawn, &q, PMI2_spawn_response, err);
+    rc = pmi2_rpc(m, &a, PMI2_spawn, &q, PMI2_spawn_response, err);
     r = &a.answer.spawn_response;
     if (rc == MEMBER_OK || rc == MEMBER_REFUSED)
         spawn_texts_errors(r->errcodes, s->errors, s->nprocs, rc == MEMBER_OK ? 0 : -1);
     if (rc == MEMBER_OK)
         rc = use_job(r, s, err);
-    ask_end(m, &a);
+    pmi2_rpc_end(m, &a);
     arena_free(&arena);
     return rc;
 }
 
 /* ---- the ring -------------------------------------------------------------------------------- */
 
-static int ask_ring(struct membership *m, const char *value, struct jobs_ring *r,
+static int ask_ring(struct pmi2_client *m, const char *value, struct jobs_ring *r,
                     struct errmsg *err)
 {
     const struct pmi2_ring_response *got;
     struct pmi2_ring q = { .has = 0 };
-    struct ask a;
-    int rc = data_can_say(m, "value", slice_str(value), err);
+    struct pmi2_rpc a;
+    int rc = data_can_send(m, "value", slice_str(value), err);
 
     if (rc != MEMBER_OK)
         return rc;
     PMI2_SET(q, ring, count, 1);
     PMI2_SET(q, ring, left, slice_str(value));
     PMI2_SET(q, ring, right, slice_str(value));
-    rc = ask(m, &a, PMI2_ring, &q, PMI2_ring_response, err);
+    rc = pmi2_rpc(m, &a, PMI2_ring, &q, PMI2_ring_response, err);
     got = &a.answer.ring_response;
     if (rc == MEMBER_OK) {
         r->place = (int)got->count;
@@ -251,7 +251,7 @@ static int ask_ring(struct membership *m, const char *value, struct jobs_ring *r
     }
     if (rc == MEMBER_OK)
         rc = r->use(r->right, got->right, err);
-    ask_end(m, &a);
+    pmi2_rpc_end(m, &a);
     return rc;
 }
 
@@ -262,7 +262,7 @@ static void ring_key(uint32_t ring, uint32_t rank, char *key, size_t room)
     snprintf(key, room, "wireup.ring.%u.%u", ring, rank);
 }
 
-static int make_ring(struct membership *m, const char *value, struct jobs_ring *r,
+static int make_ring(struct pmi2_client *m, const char *value, struct jobs_ring *r,
                      struct errmsg *err)
 {
     uint32_t ring = m->rings++;
@@ -281,7 +281,7 @@ static int make_ring(struct membership *m, const char *value, struct jobs_ring *
     return rc == MEMBER_OK ? data_get(m, NULL, -1, key, r->use, r->right, err) : rc;
 }
 
-int jobs_ring(struct membership *m, const char *value, struct jobs_ring *r, struct errmsg *err)
+int jobs_ring(struct pmi2_client *m, const char *value, struct jobs_ring *r, struct errmsg *err)
 {
     struct slice v = slice_str(value);
     int rc;

@@ -7,13 +7,13 @@
 #include "lib/common/spawn_texts.h"
 #include "lib/pmi2/data.h"
 
-int jobs_publish(struct membership *m, const char *name, const char *port, struct errmsg *err);
-int jobs_unpublish(struct membership *m, const char *name, struct errmsg *err);
-int jobs_lookup(struct membership *m, const char *name, data_use *use, void *arg,
+int jobs_publish(struct pmi2_client *m, const char *name, const char *port, struct errmsg *err);
+int jobs_unpublish(struct pmi2_client *m, const char *name, struct errmsg *err);
+int jobs_lookup(struct pmi2_client *m, const char *name, data_use *use, void *arg,
                 struct errmsg *err);
 
-int jobs_connect(struct membership *m, const char *job, struct errmsg *err);
-int jobs_disconnect(struct membership *m, const char *job, struct errmsg *err);
+int jobs_connect(struct pmi2_client *m, const char *job, struct errmsg *err);
+int jobs_disconnect(struct pmi2_client *m, const char *job, struct errmsg *err);
 
 struct jobs_command {
     const char *program;
@@ -37,7 +37,7 @@ struct jobs_spawn {
 
 /* 0; MEMBER_REFUSED: nothing, or not all, was started; MEMBER_FAILED; MEMBER_BAD_VALUE: an
  * argument cannot be sent; -ENOMEM. */
-int jobs_spawn(struct membership *m, const struct jobs_spawn *s, struct errmsg *err);
+int jobs_spawn(struct pmi2_client *m, const struct jobs_spawn *s, struct errmsg *err);
 
 struct jobs_ring {
     int place, size;
@@ -46,6 +46,6 @@ struct jobs_ring {
 };
 
 /* Collective over the job.  Returns what `use` returns for the values. */
-int jobs_ring(struct membership *m, const char *value, struct jobs_ring *r, struct errmsg *err);
+int jobs_ring(struct pmi2_client *m, const char *value, struct jobs_ring *r, struct errmsg *err);
 
 #endif

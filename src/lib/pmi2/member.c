@@ -10,7 +10,7 @@
 
 #include "base/limit.h"
 #include "lib/common/singleton_promote.h"
-#include "lib/pmi2/ask.h"
+#include "lib/pmi2/pmi2_rpc.h"
 #include "store/memory.h"
 #include "wire/pmi1.h"
 
@@ -21,7 +21,7 @@ static int no_memory(struct errmsg *err)
     return errmsg_set(err, -ENOMEM, "out of memory");
 }
 
-static int note_jobid(struct membership *m, struct slice id, struct errmsg *err)
+static int note_jobid(struct pmi2_client *m, struct slice id, struct errmsg *err)
 {
     if (id.len == 0 || slice_find(id, '\0') < id.len)
         return errmsg_set(err, MEMBER_FAILED,
@@ -32,12 +32,12 @@ static int note_jobid(struct membership *m, struct slice id, struct errmsg *err)
 
 /* ---- alone ----------------------------------------------------------------------------------- */
 
-static int put_alone(struct membership *m, struct slice key, struct slice value)
+static int put_alone(struct pmi2_client *m, struct slice key, struct slice value)
 {
     return seg_put(&m->writer, SEG_ANY_RANK, key, value, SEG_FLAT);
 }
 
-static int start_alone(struct membership *m, struct errmsg *err)
+static int start_alone(struct pmi2_client *m, struct errmsg *err)
 {
     char name[64];
     int rc = seg_memory_open(LIMIT_CLIENT_STORE, &m->region);
@@ -61,7 +61,7 @@ static int start_alone(struct membership *m, struct errmsg *err)
 /* ---- with a server --------------------------------------------------------------------------- */
 
 /* The store only makes us faster; without it nothing fails. */
-static void take_store(struct membership *m, const struct pmi1_response_to_init *r)
+static void take_store(struct pmi2_client *m, const struct pmi1_response_to_init *r)
 {
     int fd = link_take_fd(&m->link);
 
@@ -72,7 +72,7 @@ static void take_store(struct membership *m, const struct pmi1_response_to_init 
 }
 
 /* Attributes that Wireup's server adds to its first reply. */
-static int take_facts(struct membership *m, const struct pmi1_response_to_init *r,
+static int take_facts(struct pmi2_client *m, const struct pmi1_response_to_init *r,
                       struct errmsg *err)
 {
     m->rank = r->rank;
@@ -91,12 +91,12 @@ static int no_sense(struct slice line, struct errmsg *err)
                       SLICE_ARG(slice_head(line, 200)));
 }
 
-static int hear_line(struct membership *m, struct slice said, enum pmi1_msg want,
-                     union pmi1_any *answer_p, struct errmsg *err)
+static int read_reply(struct pmi2_client *m, struct slice sent, enum pmi1_msg want,
+                      union pmi1_any *answer_p, struct errmsg *err)
 {
     struct slice line = SLICE_NULL;
     unsigned got;
-    int rc = ask_line(m, said, &line, err);
+    int rc = ask_line(m, sent, &line, err);
 
     if (rc != MEMBER_OK)
         return rc;
@@ -108,15 +108,15 @@ static int hear_line(struct membership *m, struct slice said, enum pmi1_msg want
 }
 
 /* The first lines are PMI-1's: they agree on the version used from here on. */
-static int agree(struct membership *m, const struct client_env *env, struct errmsg *err)
+static int agree(struct pmi2_client *m, const struct client_env *env, struct errmsg *err)
 {
     bool offer = env->fd >= 0 && env->wireup_fd == env->fd;
     struct pmi1_response_to_init *r;
     union pmi1_any answer;
-    int rc = hear_line(m,
-                       offer ? SLICE("cmd=init pmi_version=2 pmi_subversion=0 wireup=1\n")
-                             : SLICE("cmd=init pmi_version=2 pmi_subversion=0\n"),
-                       PMI1_response_to_init, &answer, err);
+    int rc = read_reply(m,
+                        offer ? SLICE("cmd=init pmi_version=2 pmi_subversion=0 wireup=1\n")
+                              : SLICE("cmd=init pmi_version=2 pmi_subversion=0\n"),
+                        PMI1_response_to_init, &answer, err);
 
     if (rc != MEMBER_OK)
         return rc;
@@ -132,13 +132,13 @@ static int agree(struct membership *m, const struct client_env *env, struct errm
     return take_facts(m, r, err);
 }
 
-static int fullinit(struct membership *m, const struct client_env *env, struct errmsg *err)
+static int fullinit(struct pmi2_client *m, const struct client_env *env, struct errmsg *err)
 {
     const struct pmi2_fullinit_response *r;
     struct pmi2_fullinit q = { .has = 0 };
     const char *jobid = getenv("PMI_JOBID");
     int64_t id = env->rank;
-    struct ask a;
+    struct pmi2_rpc a;
     int rc;
 
     m->knows_ring = jobid && *jobid; /* only Slurm's sets it */
@@ -148,7 +148,7 @@ static int fullinit(struct membership *m, const struct client_env *env, struct e
         PMI2_SET(q, fullinit, srcid, id);
     PMI2_SET(q, fullinit, pmirank, id);
     PMI2_SET(q, fullinit, threaded, false); /* our requests follow one another */
-    rc = ask(m, &a, PMI2_fullinit, &q, PMI2_fullinit_response, err);
+    rc = pmi2_rpc(m, &a, PMI2_fullinit, &q, PMI2_fullinit_response, err);
     r = &a.answer.fullinit_response;
     if (rc == MEMBER_OK) {
         m->rank = PMI2_HAS(r, fullinit_response, rank) ? r->rank : (uint32_t)env->rank;
@@ -158,11 +158,11 @@ static int fullinit(struct membership *m, const struct client_env *env, struct e
         /* Hydra of MPICH 4.1 and later leaves the versions out, and crashes on empty values. */
         m->reads_empty = PMI2_HAS(r, fullinit_response, version);
     }
-    ask_end(m, &a);
+    pmi2_rpc_end(m, &a);
     return rc;
 }
 
-static int start_served(struct membership *m, const struct client_env *env, struct errmsg *err)
+static int start_served(struct pmi2_client *m, const struct client_env *env, struct errmsg *err)
 {
     union pmi1_any answer;
     int rc = link_open_env(&m->link, env, err);
@@ -171,7 +171,7 @@ static int start_served(struct membership *m, const struct client_env *env, stru
         return rc == -ENOMEM ? rc : MEMBER_FAILED;
     m->kind = MEMBER_LEGACY;
     if (env->traced)
-        rc = hear_line(m, SLICE_NULL, PMI1_tv_ready, &answer, err);
+        rc = read_reply(m, SLICE_NULL, PMI1_tv_ready, &answer, err);
     if (rc == MEMBER_OK)
         rc = agree(m, env, err);
     if (rc == MEMBER_OK && m->kind == MEMBER_LEGACY)
@@ -188,7 +188,7 @@ static int start_served(struct membership *m, const struct client_env *env, stru
 
 /* Repeats our own puts.  Values that we stored in place of a process manager are left out: it
  * provides them itself now. */
-static int carry_puts(struct membership *m, const struct seg_view *old, struct errmsg *err)
+static int carry_puts(struct pmi2_client *m, const struct seg_view *old, struct errmsg *err)
 {
     struct seg_item item;
     uint64_t cursor = 0;
@@ -201,7 +201,7 @@ static int carry_puts(struct membership *m, const struct seg_view *old, struct e
     return MEMBER_OK;
 }
 
-int member_promote(struct membership *m, struct errmsg *err)
+int member_promote(struct pmi2_client *m, struct errmsg *err)
 {
     struct seg_view old = m->writer.view;
     char *name = m->jobid; /* the launcher keeps the name */
@@ -231,10 +231,10 @@ int member_promote(struct membership *m, struct errmsg *err)
 
 /* ---- start and stop -------------------------------------------------------------------------- */
 
-int member_start(const struct client_env *env, struct lock *gate, struct membership **m_p,
+int member_start(const struct client_env *env, struct lock *gate, struct pmi2_client **m_p,
                  struct errmsg *err)
 {
-    struct membership *m = calloc(1, sizeof *m);
+    struct pmi2_client *m = calloc(1, sizeof *m);
     int rc;
 
     *m_p = NULL;
@@ -258,7 +258,7 @@ int member_start(const struct client_env *env, struct lock *gate, struct members
     return MEMBER_OK;
 }
 
-struct membership *member_free(struct membership *m)
+struct pmi2_client *member_free(struct pmi2_client *m)
 {
     if (!m)
         return NULL;
@@ -274,15 +274,15 @@ struct membership *member_free(struct membership *m)
     return NULL;
 }
 
-int member_stop(struct membership *m, struct errmsg *err)
+int member_stop(struct pmi2_client *m, struct errmsg *err)
 {
     struct pmi2_finalize q = { .has = 0 };
-    struct ask a;
+    struct pmi2_rpc a;
     int rc = MEMBER_OK;
 
     if (m->kind != MEMBER_ALONE) {
-        rc = ask(m, &a, PMI2_finalize, &q, PMI2_finalize_response, err);
-        ask_end(m, &a);
+        rc = pmi2_rpc(m, &a, PMI2_finalize, &q, PMI2_finalize_response, err);
+        pmi2_rpc_end(m, &a);
         if (rc == MEMBER_OK)
             rc = ask_put_verdict(m, err);
     }
@@ -290,7 +290,7 @@ int member_stop(struct membership *m, struct errmsg *err)
     return rc;
 }
 
-void member_abort(struct membership *m, bool whole_job, int exit_code, const char *message)
+void member_abort(struct pmi2_client *m, bool whole_job, int exit_code, const char *message)
 {
     struct pmi2_abort q = { .has = 0 };
 
@@ -305,19 +305,19 @@ void member_abort(struct membership *m, bool whole_job, int exit_code, const cha
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-static int ask_jobid(struct membership *m, struct errmsg *err)
+static int ask_jobid(struct pmi2_client *m, struct errmsg *err)
 {
     struct pmi2_job_getid q = { .has = 0 };
-    struct ask a;
-    int rc = ask(m, &a, PMI2_job_getid, &q, PMI2_job_getid_response, err);
+    struct pmi2_rpc a;
+    int rc = pmi2_rpc(m, &a, PMI2_job_getid, &q, PMI2_job_getid_response, err);
 
     if (rc == MEMBER_OK && !m->jobid) /* another thread may have asked meanwhile */
         rc = note_jobid(m, a.answer.job_getid_response.jobid, err);
-    ask_end(m, &a);
+    pmi2_rpc_end(m, &a);
     return rc;
 }
 
-int member_jobid(struct membership *m, struct slice *id_p, struct errmsg *err)
+int member_jobid(struct pmi2_client *m, struct slice *id_p, struct errmsg *err)
 {
     int rc = m->jobid ? MEMBER_OK : ask_jobid(m, err);
 

@@ -2,7 +2,8 @@
  *
  * Holds all state between PMI2_Init and PMI2_Finalize.  Functions of this directory take it as
  * their first argument and are called with its lock held; while they wait for the server they
- * release the lock (ask.h).  The ABI (pmi2.c) holds the only pointer to one; a test holds many.
+ * release the lock (pmi2_rpc.h).  The ABI (pmi2.c) holds the only pointer to one; a test holds
+ * many.
  *
  * Three modes:
  *   alone    no process manager: the KVS is a store in our own memory
@@ -41,14 +42,14 @@ enum member_rc {
     MEMBER_CODES
 };
 
-enum member_kind { MEMBER_ALONE, MEMBER_LEGACY, MEMBER_OURS };
+enum pmi2_server_kind { MEMBER_ALONE, MEMBER_LEGACY, MEMBER_OURS };
 
 /* A property of the server that is found out when first needed. */
 enum member_semicolons { SEMICOLONS_UNKNOWN, SEMICOLONS_GOOD, SEMICOLONS_BAD };
 
-struct membership {
+struct pmi2_client {
     struct lock *gate;
-    enum member_kind kind;
+    enum pmi2_server_kind kind;
     uint32_t rank, size, node;
     int64_t appnum;
     bool spawned;
@@ -83,23 +84,23 @@ struct membership {
 
 /* Joins the job that env describes.  Called with the lock held (it may be released meanwhile).
  * 0, MEMBER_FAILED, MEMBER_REFUSED or -ENOMEM; *m_p is NULL then. */
-int member_start(const struct client_env *env, struct lock *gate, struct membership **m_p,
+int member_start(const struct client_env *env, struct lock *gate, struct pmi2_client **m_p,
                  struct errmsg *err);
 
 /* Flushes the puts and finalizes.  0, a result code or -ENOMEM; m is freed in any case. */
-int member_stop(struct membership *m, struct errmsg *err);
+int member_stop(struct pmi2_client *m, struct errmsg *err);
 
 /* Starts a process manager for a singleton (lib/common/singleton_promote.h) and hands its puts
  * over.  Does nothing for others.  0, MEMBER_FAILED or -errno: still alone. */
-int member_promote(struct membership *m, struct errmsg *err);
+int member_promote(struct pmi2_client *m, struct errmsg *err);
 
 /* Frees without sending anything.  NULL is fine; returns NULL. */
-struct membership *member_free(struct membership *m);
+struct pmi2_client *member_free(struct pmi2_client *m);
 
 /* Reports that this process (or the whole job) aborts, even while others wait for the server. */
-void member_abort(struct membership *m, bool whole_job, int exit_code, const char *message);
+void member_abort(struct pmi2_client *m, bool whole_job, int exit_code, const char *message);
 
 /* The name of the job. */
-int member_jobid(struct membership *m, struct slice *id_p, struct errmsg *err);
+int member_jobid(struct pmi2_client *m, struct slice *id_p, struct errmsg *err);
 
 #endif

@@ -16,7 +16,7 @@
 
 /* ---- messages, byte by byte ------------------------------------------------------------------ */
 
-static void begin_ours(struct script *s, const struct line *lines)
+static void begin_ours(struct script *s, const struct script_line *lines)
 {
     script_begin(s, lines);
     setenv("WIREUP_FD", getenv("PMI_FD"), 1);
@@ -25,31 +25,31 @@ static void begin_ours(struct script *s, const struct line *lines)
 /* One round trip for all attributes; puts in one block, together with the fence; any bytes. */
 static void test_words(void)
 {
-    static const struct line lines[] = {
-        { HEAR, "cmd=init pmi_version=2 pmi_subversion=0 wireup=1\n" },
-        { SAY, "cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0 wireup=1 rank=3 size=9 "
-               "appnum=2 universe=-1 store=0 whole=1 node=4 spawner=K0 kvsname=" K "\n" },
-        HEAR_BYTES("43    cmd=mput-wireup;thrid=put;count=2;bytes=18;\1\0\3\0\0\0ka;b"
-                   "\2\0\0\0\0\0k2"
-                   "22    cmd=kvs-fence;thrid=1;"),
-        { SAY, "40    cmd=mput-wireup-response;thrid=put;rc=0;"
-               "36    cmd=kvs-fence-response;thrid=1;rc=0;" },
-        { HEAR, "29    cmd=get-wireup;thrid=2;key=z;" },
-        { SAY, "56    cmd=get-wireup-response;thrid=2;rc=0;found=TRUE;bytes=6;x\ny;= " },
-        { HEAR, "49    cmd=get-wireup;thrid=3;jobid=other;srcid=7;key=z;" },
-        { SAY, "49    cmd=get-wireup-response;thrid=3;rc=0;found=FALSE;" },
-        { HEAR, "45    cmd=info-getnodeattr;thrid=4;key=n;wait=TRUE;" },
-        { SAY, "65    cmd=info-getnodeattr-response;thrid=4;rc=0;found=TRUE;value=a;;b;" },
-        HEAR_BYTES("42    cmd=mput-wireup;thrid=put;count=1;bytes=9;\2\0\1\0\0\0k31"
-                   "54    cmd=name-publish;thrid=5;name=s;port=p;infokeycount=0;"),
-        { SAY, "70    cmd=mput-wireup-response;thrid=put;rc=1;errmsg=already_present;key=k3;"
-               "39    cmd=name-publish-response;thrid=5;rc=0;" },
-        { HEAR, "22    cmd=kvs-fence;thrid=6;" },
-        { SAY, "36    cmd=kvs-fence-response;thrid=6;rc=0;" },
-        HEAR_BYTES("42    cmd=mput-wireup;thrid=put;count=1;bytes=9;\2\0\1\0\0\0k51"
-                   "21    cmd=finalize;thrid=7;"),
-        { SAY, "40    cmd=mput-wireup-response;thrid=put;rc=0;"
-               "35    cmd=finalize-response;thrid=7;rc=0;" },
+    static const struct script_line lines[] = {
+        { EXPECT, "cmd=init pmi_version=2 pmi_subversion=0 wireup=1\n" },
+        { SEND, "cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0 wireup=1 rank=3 size=9 "
+                "appnum=2 universe=-1 store=0 whole=1 node=4 spawner=K0 kvsname=" K "\n" },
+        EXPECT_BYTES("43    cmd=mput-wireup;thrid=put;count=2;bytes=18;\1\0\3\0\0\0ka;b"
+                     "\2\0\0\0\0\0k2"
+                     "22    cmd=kvs-fence;thrid=1;"),
+        { SEND, "40    cmd=mput-wireup-response;thrid=put;rc=0;"
+                "36    cmd=kvs-fence-response;thrid=1;rc=0;" },
+        { EXPECT, "29    cmd=get-wireup;thrid=2;key=z;" },
+        { SEND, "56    cmd=get-wireup-response;thrid=2;rc=0;found=TRUE;bytes=6;x\ny;= " },
+        { EXPECT, "49    cmd=get-wireup;thrid=3;jobid=other;srcid=7;key=z;" },
+        { SEND, "49    cmd=get-wireup-response;thrid=3;rc=0;found=FALSE;" },
+        { EXPECT, "45    cmd=info-getnodeattr;thrid=4;key=n;wait=TRUE;" },
+        { SEND, "65    cmd=info-getnodeattr-response;thrid=4;rc=0;found=TRUE;value=a;;b;" },
+        EXPECT_BYTES("42    cmd=mput-wireup;thrid=put;count=1;bytes=9;\2\0\1\0\0\0k31"
+                     "54    cmd=name-publish;thrid=5;name=s;port=p;infokeycount=0;"),
+        { SEND, "70    cmd=mput-wireup-response;thrid=put;rc=1;errmsg=already_present;key=k3;"
+                "39    cmd=name-publish-response;thrid=5;rc=0;" },
+        { EXPECT, "22    cmd=kvs-fence;thrid=6;" },
+        { SEND, "36    cmd=kvs-fence-response;thrid=6;rc=0;" },
+        EXPECT_BYTES("42    cmd=mput-wireup;thrid=put;count=1;bytes=9;\2\0\1\0\0\0k51"
+                     "21    cmd=finalize;thrid=7;"),
+        { SEND, "40    cmd=mput-wireup-response;thrid=put;rc=0;"
+                "35    cmd=finalize-response;thrid=7;rc=0;" },
         { END, NULL },
     };
     int spawned, size, rank, appnum, n, found;
@@ -81,7 +81,7 @@ static void test_words(void)
 /* ---- several members ------------------------------------------------------------------------- */
 
 struct rank {
-    struct membership *m;
+    struct pmi2_client *m;
     struct lock gate;
     struct errmsg err;
     struct world *w;
@@ -182,7 +182,7 @@ static void test_beside_pmi1(void)
 {
     struct lock gate = LOCK_INIT;
     struct client_env env;
-    struct client *c = NULL;
+    struct pmi1_client *c = NULL;
     struct errmsg err;
     struct world w;
     struct rank r;
@@ -598,7 +598,7 @@ static int converse(struct lock *g)
     struct jobs_command cmd = { .program = "p", .nprocs = 2 };
     struct jobs_spawn spawn = { .commands = &cmd, .count = 1, .nprocs = 2 };
     struct client_env env;
-    struct membership *m = NULL;
+    struct pmi2_client *m = NULL;
     struct errmsg err;
     bool found;
     int rc = client_env_read(&env, &err);

@@ -56,7 +56,7 @@ static int no_pointer(const char *function)
 /* One call of a function that needs the member; between begin and end the lock is held. */
 struct call {
     const char *function;
-    struct membership *m;
+    struct pmi2_client *m;
     struct errmsg err;
 };
 
@@ -82,7 +82,7 @@ static void after_fork(void)
     library_forked(&lib);
 }
 
-static int start(struct membership **m_p, struct errmsg *err)
+static int start(struct pmi2_client **m_p, struct errmsg *err)
 {
     struct client_env env;
     int rc = library_prepare(&lib, &env, after_fork, err);
@@ -92,7 +92,7 @@ static int start(struct membership **m_p, struct errmsg *err)
     return rc == 0 ? member_start(&env, &lib.gate, m_p, err) : rc;
 }
 
-static void tell(int *where, int64_t what)
+static void set_int(int *where, int64_t what)
 {
     if (where)
         *where = (int)what;
@@ -100,7 +100,7 @@ static void tell(int *where, int64_t what)
 
 int PMI2_Init(int *spawned, int *size, int *rank, int *appnum)
 {
-    struct membership *m = NULL;
+    struct pmi2_client *m = NULL;
     struct errmsg err;
     int rc = MEMBER_OK;
 
@@ -113,10 +113,10 @@ int PMI2_Init(int *spawned, int *size, int *rank, int *appnum)
         break;
     }
     if (rc == MEMBER_OK) {
-        tell(spawned, m->spawned);
-        tell(size, m->size);
-        tell(rank, m->rank);
-        tell(appnum, m->appnum);
+        set_int(spawned, m->spawned);
+        set_int(size, m->size);
+        set_int(rank, m->rank);
+        set_int(appnum, m->appnum);
     }
     library_begun(&lib, m);
     return rc == MEMBER_OK ? PMI2_SUCCESS : refuse("PMI2_Init", to_pmi2(rc), err.text);
@@ -124,7 +124,7 @@ int PMI2_Init(int *spawned, int *size, int *rank, int *appnum)
 
 int PMI2_Finalize(void)
 {
-    struct membership *m = library_end(&lib);
+    struct pmi2_client *m = library_end(&lib);
     struct errmsg err;
     int rc = m ? member_stop(m, &err) : MEMBER_OK;
 
@@ -140,7 +140,7 @@ int PMI2_Initialized(void)
 int PMI2_Abort(int flag, const char msg[])
 {
     struct errmsg err;
-    struct membership *m = library_enter(&lib, &err) ? lib.member : NULL;
+    struct pmi2_client *m = library_enter(&lib, &err) ? lib.member : NULL;
 
     /* Wireup's server prints the message once, with its sender.  Others kill us before we could. */
     if ((!m || m->kind != MEMBER_OURS || !flag) && msg && *msg)
@@ -257,7 +257,7 @@ int PMI2_Info_GetSize(int *size)
 }
 
 static int with_job(const char *function, const char *jobid,
-                    int (*what)(struct membership *, const char *, struct errmsg *))
+                    int (*what)(struct pmi2_client *, const char *, struct errmsg *))
 {
     struct call k;
     int rc;
@@ -411,7 +411,7 @@ int PMI2_Job_Spawn(int count, const char *cmds[], int argcs[], const char **argv
 /* ---- key-value space ------------------------------------------------------------------------- */
 
 static int put(const char *function, const char *key, const char *value,
-               int (*what)(struct membership *, const char *, const char *, struct errmsg *))
+               int (*what)(struct pmi2_client *, const char *, const char *, struct errmsg *))
 {
     struct call k;
     int rc;
@@ -461,7 +461,7 @@ int PMI2_Info_PutNodeAttr(const char name[], const char value[])
     return put("PMI2_Info_PutNodeAttr", name, value, data_put_node);
 }
 
-struct attribute {
+struct attribute_args {
     const char *name;
     bool of_job;
     bool wait;
@@ -470,7 +470,7 @@ struct attribute {
     void *arg;
 };
 
-static int get_attribute(const char *function, const struct attribute *a)
+static int get_attribute(const char *function, const struct attribute_args *a)
 {
     struct call k;
     bool found;
@@ -487,7 +487,7 @@ static int get_attribute(const char *function, const struct attribute *a)
     return end(&k, rc);
 }
 
-static int get_text(const char *function, struct attribute a, char *value, int valuelen)
+static int get_text(const char *function, struct attribute_args a, char *value, int valuelen)
 {
     struct room room = { value, valuelen, NULL };
 
@@ -498,7 +498,7 @@ static int get_text(const char *function, struct attribute a, char *value, int v
     return get_attribute(function, &a);
 }
 
-static int get_numbers(const char *function, struct attribute a, int *array, int arraylen,
+static int get_numbers(const char *function, struct attribute_args a, int *array, int arraylen,
                        int *outlen)
 {
     struct numbers numbers = { array, arraylen, outlen };
@@ -512,14 +512,14 @@ static int get_numbers(const char *function, struct attribute a, int *array, int
 
 int PMI2_Info_GetNodeAttr(const char name[], char value[], int valuelen, int *found, int waitfor)
 {
-    const struct attribute a = { .name = name, .wait = waitfor != 0, .found = found };
+    const struct attribute_args a = { .name = name, .wait = waitfor != 0, .found = found };
 
     return get_text("PMI2_Info_GetNodeAttr", a, value, valuelen);
 }
 
 int PMI2_Info_GetJobAttr(const char name[], char value[], int valuelen, int *found)
 {
-    const struct attribute a = { .name = name, .of_job = true, .found = found };
+    const struct attribute_args a = { .name = name, .of_job = true, .found = found };
 
     return get_text("PMI2_Info_GetJobAttr", a, value, valuelen);
 }
@@ -527,7 +527,7 @@ int PMI2_Info_GetJobAttr(const char name[], char value[], int valuelen, int *fou
 int PMI2_Info_GetNodeAttrIntArray(const char name[], int array[], int arraylen, int *outlen,
                                   int *found)
 {
-    const struct attribute a = { .name = name, .found = found };
+    const struct attribute_args a = { .name = name, .found = found };
 
     return get_numbers("PMI2_Info_GetNodeAttrIntArray", a, array, arraylen, outlen);
 }
@@ -535,7 +535,7 @@ int PMI2_Info_GetNodeAttrIntArray(const char name[], int array[], int arraylen, 
 int PMI2_Info_GetJobAttrIntArray(const char name[], int array[], int arraylen, int *outlen,
                                  int *found)
 {
-    const struct attribute a = { .name = name, .of_job = true, .found = found };
+    const struct attribute_args a = { .name = name, .of_job = true, .found = found };
 
     return get_numbers("PMI2_Info_GetJobAttrIntArray", a, array, arraylen, outlen);
 }

@@ -104,7 +104,7 @@ static void prepare(void)
     infos[1].value = (pmix_value_t){ .type = PMIX_ENVAR, .data.envar = { text, text, ':' } };
 }
 
-static bool told(pmix_status_t rc)
+static bool is_out_of_memory(pmix_status_t rc)
 {
     return rc == PMIX_ERR_NOMEM || rc == PMIX_ERR_OUT_OF_RESOURCE;
 }
@@ -113,7 +113,7 @@ static bool honest = true; /* no call reported success without it, or failed sil
 
 static bool worked(pmix_status_t rc)
 {
-    if (rc != PMIX_SUCCESS && !told(rc))
+    if (rc != PMIX_SUCCESS && !is_out_of_memory(rc))
         honest = false;
     return rc == PMIX_SUCCESS;
 }

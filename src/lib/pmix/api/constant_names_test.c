@@ -17,30 +17,30 @@ enum { FUNCTION, VALUE, NAMES, TEXT_422, TEXT_503, TEXT_610, COLUMNS };
 /* "(any other)": a number that no table has, or all bits of a mask. */
 enum { NOBODYS = 123, ALL_CHANNELS = 127, NO_STATUS = -12345 };
 
-typedef const char *teller(long long value);
+typedef const char *namer(long long value);
 
-#define TELLER(name, type)                                                                         \
-    static const char *tell_##name(long long value)                                                \
+#define NAMER(name, type)                                                                          \
+    static const char *name_##name(long long value)                                                \
     {                                                                                              \
         return PMIx_##name((type)value);                                                           \
     }
-TELLER(Error_string, pmix_status_t)
-TELLER(Proc_state_string, pmix_proc_state_t)
-TELLER(Job_state_string, pmix_job_state_t)
-TELLER(Scope_string, pmix_scope_t)
-TELLER(Persistence_string, pmix_persistence_t)
-TELLER(Data_range_string, pmix_data_range_t)
-TELLER(Data_type_string, pmix_data_type_t)
-TELLER(Alloc_directive_string, pmix_alloc_directive_t)
-TELLER(Resource_block_directive_string, pmix_resource_block_directive_t)
-TELLER(IOF_channel_string, pmix_iof_channel_t)
-TELLER(Link_state_string, pmix_link_state_t)
-TELLER(Device_type_string, pmix_device_type_t)
-TELLER(Value_comparison_string, pmix_value_cmp_t)
-TELLER(Group_operation_string, pmix_group_operation_t)
+NAMER(Error_string, pmix_status_t)
+NAMER(Proc_state_string, pmix_proc_state_t)
+NAMER(Job_state_string, pmix_job_state_t)
+NAMER(Scope_string, pmix_scope_t)
+NAMER(Persistence_string, pmix_persistence_t)
+NAMER(Data_range_string, pmix_data_range_t)
+NAMER(Data_type_string, pmix_data_type_t)
+NAMER(Alloc_directive_string, pmix_alloc_directive_t)
+NAMER(Resource_block_directive_string, pmix_resource_block_directive_t)
+NAMER(IOF_channel_string, pmix_iof_channel_t)
+NAMER(Link_state_string, pmix_link_state_t)
+NAMER(Device_type_string, pmix_device_type_t)
+NAMER(Value_comparison_string, pmix_value_cmp_t)
+NAMER(Group_operation_string, pmix_group_operation_t)
 
 /* The one whose text belongs to the caller. */
-static const char *tell_Info_directives_string(long long value)
+static const char *name_Info_directives_string(long long value)
 {
     static char text[64];
     char *given = PMIx_Info_directives_string((pmix_info_directives_t)value);
@@ -52,12 +52,12 @@ static const char *tell_Info_directives_string(long long value)
 
 static const struct call {
     const char *name;
-    teller *tell;
+    namer *name_fn;
     int other; /* the number used for "(any other)" */
 } calls[] = {
 #define CALL(name, other)                                                                          \
     {                                                                                              \
-        "PMIx_" #name, tell_##name, other                                                          \
+        "PMIx_" #name, name_##name, other                                                          \
     }
     CALL(Error_string, NO_STATUS),
     CALL(Proc_state_string, NOBODYS),
@@ -111,7 +111,7 @@ static void row(char *cells[COLUMNS])
         nothing(cells[TEXT_503]) && *cells[TEXT_610] ? cells[TEXT_610] : cells[TEXT_503];
     bool other = strcmp(cells[VALUE], "(any other)") == 0;
     long long value = other && call != NULL ? call->other : strtoll(cells[VALUE], NULL, 10);
-    const char *got = call != NULL ? call->tell(value) : "(nobody tells)";
+    const char *got = call != NULL ? call->name_fn(value) : "(nobody tells)";
 
     OK_F(strcmp(got, want) == 0, "%s(%s) is \"%s\"", cells[FUNCTION], cells[VALUE], want);
     if (strcmp(got, want) != 0)

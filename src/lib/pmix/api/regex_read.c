@@ -63,13 +63,13 @@ static int open_text(struct slice regex, struct text *t)
 /* --- nodes --- */
 
 /* Where names are written: NULL while they are counted. */
-struct nameservice {
+struct name_list {
     const char **list;
     char *at; /* next byte */
     uint64_t count, bytes;
 };
 
-static int add_name(struct nameservice *n, struct slice head, uint64_t number, size_t digits,
+static int add_name(struct name_list *n, struct slice head, uint64_t number, size_t digits,
                     struct slice tail)
 {
     size_t len = head.len + digits + tail.len;
@@ -115,7 +115,7 @@ static bool range(struct slice text, uint64_t *first_p, uint64_t *last_p)
            (slice_u64(slice_skip(text, dash + 1), last_p) && *last_p >= *first_p);
 }
 
-static int add_range(struct nameservice *n, struct slice text, struct slice head, uint64_t width,
+static int add_range(struct name_list *n, struct slice text, struct slice head, uint64_t width,
                      struct slice tail)
 {
     uint64_t first, last;
@@ -135,8 +135,7 @@ static int add_range(struct nameservice *n, struct slice text, struct slice head
 }
 
 /* head[width:ranges]tail */
-static int add_group(struct nameservice *n, struct slice head, struct slice inner,
-                     struct slice tail)
+static int add_group(struct name_list *n, struct slice head, struct slice inner, struct slice tail)
 {
     struct slice width_text = slice_cut(&inner, ':');
     uint64_t width;
@@ -150,7 +149,7 @@ static int add_group(struct nameservice *n, struct slice head, struct slice inne
 }
 
 /* The next item of a native list: up to a comma outside of brackets. */
-static int add_item(struct nameservice *n, struct slice *rest)
+static int add_item(struct name_list *n, struct slice *rest)
 {
     size_t open = 0, close, end;
     struct slice none = SLICE_NULL;
@@ -177,7 +176,7 @@ static int add_item(struct nameservice *n, struct slice *rest)
     }
 }
 
-static int add_all(struct nameservice *n, const struct text *t)
+static int add_all(struct name_list *n, const struct text *t)
 {
     struct slice rest = t->bytes, none = SLICE_NULL;
     int rc = 0;
@@ -197,7 +196,7 @@ static int add_all(struct nameservice *n, const struct text *t)
 
 int regex_read_nodes(struct arena *a, struct slice regex, struct regex_nodes *nodes_p)
 {
-    struct nameservice n = { 0 };
+    struct name_list n = { 0 };
     struct text t;
     int rc = open_text(regex, &t);
 

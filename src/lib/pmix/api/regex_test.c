@@ -171,12 +171,12 @@ static void test_blobs(void)
     for (int i = 0; i < 2000; i++)
         buf_printf(&names, "%snode%04d", i ? "," : "", i);
     want = buf_cstr(&names);
-    for (int say = 0; say < 2; say++) {
+    for (int given = 0; given < 2; given++) {
         buf_clear(&out);
-        blob(&out, want, "zlib", say);
+        blob(&out, want, "zlib", given);
         got = long_form(buf_slice(&out), true, &rc);
         OK_F(rc == 0 && got && strcmp(got, want) == 0, "a compressed list, %s its size",
-             say ? "naming" : "giving");
+             given ? "naming" : "giving");
         free(got);
     }
     refuses(true, slice_head(buf_slice(&out), buf_len(&out) - 1), REGEX_MALFORMED);

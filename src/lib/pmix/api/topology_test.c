@@ -195,8 +195,8 @@ static void test_bound(void)
 }
 
 /* Distances of one device as "min-max", or "" when it was not requested. */
-static const char *far(pmix_topology_t *t, const char *list, pmix_info_t *info, size_t ninfo,
-                       const char *name)
+static const char *distances(pmix_topology_t *t, const char *list, pmix_info_t *info, size_t ninfo,
+                             const char *name)
 {
     static char text[100];
     pmix_cpuset_t set = set_of(list);
@@ -238,25 +238,26 @@ static void test_distances(void)
 
     EQ(PMIx_Load_topology(&t), PMIX_SUCCESS);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        OK_F(strcmp(far(&t, rows[i].list, NULL, 0, rows[i].name), rows[i].want) == 0,
+        OK_F(strcmp(distances(&t, rows[i].list, NULL, 0, rows[i].name), rows[i].want) == 0,
              "%s to %s: %s", rows[i].list, rows[i].name, rows[i].want);
 
     OK(PMIx_Compute_distances(&t, &set, NULL, 0, &d, &n) == PMIX_SUCCESS && n == 7);
     PMIx_Device_distance_free(d, n);
     PMIx_Info_load(&info, PMIX_DEVICE_TYPE, &fabric, PMIX_DEVTYPE);
-    OK(*far(&t, "hwloc:0", &info, 1, "mlx5_0") && !*far(&t, "hwloc:0", &info, 1, "eth0"));
+    OK(*distances(&t, "hwloc:0", &info, 1, "mlx5_0") &&
+       !*distances(&t, "hwloc:0", &info, 1, "eth0"));
     fabric = UINT64_C(1) << 40;
     info.value.data.devtype = fabric;
     EQ(PMIx_Compute_distances(&t, &set, &info, 1, &d, &n), PMIX_ERR_NOT_FOUND);
     OK(!d && !n);
     PMIx_Info_destruct(&info);
     PMIx_Info_load(&info, PMIX_DEVICE_ID, eth0, PMIX_STRING);
-    OK(*far(&t, "hwloc:0", &info, 1, "eth0") && !*far(&t, "hwloc:0", &info, 1, "eth1"));
+    OK(*distances(&t, "hwloc:0", &info, 1, "eth0") && !*distances(&t, "hwloc:0", &info, 1, "eth1"));
     info.value.data.string[0] = 'x';
     EQ(PMIx_Compute_distances(&t, &set, &info, 1, &d, &n), PMIX_ERR_NOT_FOUND);
     PMIx_Info_destruct(&info);
     PMIx_Info_load(&info, PMIX_DEVICE_ID, "card0", PMIX_STRING);
-    OK(strncmp(far(&t, "hwloc:0", &info, 1, "card0"), "gpu://", 6) == 0);
+    OK(strncmp(distances(&t, "hwloc:0", &info, 1, "card0"), "gpu://", 6) == 0);
     PMIx_Info_destruct(&info);
     EQ(PMIx_Compute_distances(NULL, &set, NULL, 0, &d, &n), PMIX_ERR_BAD_PARAM);
     EQ(PMIx_Compute_distances(&t, NULL, NULL, 0, &d, &n), PMIX_ERR_BAD_PARAM);

@@ -43,7 +43,7 @@ static struct client *client_new(struct lock *gate, const struct client_options 
     return c;
 }
 
-static void server_free(struct server_link *s, bool abandoned)
+static void free_server(struct server_link *s, bool abandoned)
 {
     list_unlink(&s->link);
     if (abandoned)
@@ -53,7 +53,7 @@ static void server_free(struct server_link *s, bool abandoned)
     free(s);
 }
 
-static void client_free(struct client *c, bool abandoned)
+static void free_client(struct client *c, bool abandoned)
 {
     LIST_EACH(l, &c->sent)
     { /* calls whose callback will not come */
@@ -63,7 +63,7 @@ static void client_free(struct client *c, bool abandoned)
             op_free(op);
     }
     LIST_EACH(l, &c->servers)
-    server_free(LIST_OF(l, struct server_link, link), abandoned);
+    free_server(LIST_OF(l, struct server_link, link), abandoned);
     groups_free(c);
     events_free(c);
     outputs_free(&c->outputs);
@@ -81,7 +81,7 @@ static void client_free(struct client *c, bool abandoned)
 static void client_give_up(struct client *c)
 {
     progress_stop(c);
-    client_free(c, false);
+    free_client(c, false);
 }
 
 /* ---- connecting ------------------------------------------------------------------------------ */
@@ -132,11 +132,11 @@ static pmix_status_t ask_job_info(struct client *c, struct server_link *s)
 static bool read_job_store(struct client *c)
 {
     struct space *s = NULL;
-    struct slice told;
+    struct slice given;
 
-    if (seg_get(&c->store.view, PMIX_RANK_WILDCARD, SLICE(OURS_JOB_INFO), &told))
+    if (seg_get(&c->store.view, PMIX_RANK_WILDCARD, SLICE(OURS_JOB_INFO), &given))
         s = cache_make_space(&c->cache, c->me.nspace);
-    if (!s || space_take_info(s, told, NULL, ptype_flavour(SLICE("v41"))) != PMIX_SUCCESS)
+    if (!s || space_take_info(s, given, NULL, ptype_flavour(SLICE("v41"))) != PMIX_SUCCESS)
         return false;
     s->cards = &c->store.view;
     c->name_size = strlen(c->me.nspace) + 1;
@@ -249,7 +249,7 @@ pmix_status_t client_connect(struct client *c, const struct client_way *way,
                        way->version, c->me.nspace, PMIx_Error_string(rc));
     }
     if (rc != PMIX_SUCCESS) {
-        server_free(s, false);
+        free_server(s, false);
         return rc;
     }
     if (!c->server)
@@ -424,7 +424,7 @@ static bool nothing_comes(const struct client *c)
     return s->quiet && !s->open && !s->unsure && list_empty(&c->sent);
 }
 
-static void say_goodbye(struct client *c)
+static void send_finalize(struct client *c)
 {
     uint64_t deadline_ns = clock_now_ns() + LIMIT_PMIX_FINALIZE_MS * NS_PER_MS;
     struct message m;
@@ -446,13 +446,13 @@ static void say_goodbye(struct client *c)
 void client_stop(struct client *c)
 {
     c->ending = true;
-    say_goodbye(c);
+    send_finalize(c);
     progress_stop(c);
-    client_free(c, false);
+    free_client(c, false);
 }
 
 void client_abandon(struct client *c)
 {
     progress_abandon(&c->progress);
-    client_free(c, true);
+    free_client(c, true);
 }

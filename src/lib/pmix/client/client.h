@@ -82,11 +82,12 @@ struct client {
     struct attachment *kept; /* where the store goes at the end, for the next client; or NULL */
     struct cache cache;
     struct puts puts;
-    struct events events;
+    struct client_events events;
     struct outputs outputs;
     /* For a host in a server's process (client_api.h); otherwise NULL. */
-    pmix_status_t (*tell_others)(pmix_status_t status, const pmix_proc_t *source,
-                                 pmix_data_range_t range, const pmix_info_t *infos, size_t ninfos);
+    pmix_status_t (*notify_others)(pmix_status_t status, const pmix_proc_t *source,
+                                   pmix_data_range_t range, const pmix_info_t *infos,
+                                   size_t ninfos);
     void (*turn)(void *arg, bool wait); /* wait: for another thread that turns the loop */
     int (*turn_fd)(void *arg); /* readable: turn() has work; -1: another thread turns the loop */
     void *turn_arg;

@@ -19,7 +19,7 @@ void api_quick_leave(void)
     if (atomic_fetch_sub(&api_quick.users, 1) != 1 || !atomic_load(&api_quick.awaited))
         return;
     lock_lock(&lib.gate);
-    lock_tell(&lib.gate);
+    lock_wake(&lib.gate);
     lock_unlock(&lib.gate);
 }
 
@@ -48,15 +48,15 @@ pmix_status_t api_end(struct client *c, pmix_status_t rc)
 {
     (void)c;
     if (--lib.users == 0 && lib.moving)
-        lock_tell(&lib.gate);
+        lock_wake(&lib.gate);
     lock_unlock(&lib.gate);
     return rc;
 }
 
-pmix_status_t api_post(struct client *c, struct message *m, struct op *op, pmix_status_t rc)
+pmix_status_t api_send_begin(struct client *c, struct message *m, struct op *op, pmix_status_t rc)
 {
     if (rc == PMIX_SUCCESS)
-        rc = progress_post(m, op);
+        rc = progress_send(m, op);
     else
         op_free(op);
     return api_end(c, rc);
@@ -102,7 +102,7 @@ void api_move_end(struct client *c, bool quick)
     if (quick && c && c->store.base)
         atomic_store(&api_quick.client, c);
     lib.moving = false;
-    lock_tell(&lib.gate);
+    lock_wake(&lib.gate);
 }
 
 struct client *api_withdraw(void)
@@ -151,7 +151,7 @@ pmix_status_t api_status_call(struct message *m)
     return rc;
 }
 
-pmix_status_t api_status_post(struct message *m, pmix_op_cbfunc_t cbfunc, void *cbdata)
+pmix_status_t api_status_begin(struct message *m, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     struct op *op = op_new(&op_status_only, cbdata);
 
@@ -160,7 +160,7 @@ pmix_status_t api_status_post(struct message *m, pmix_op_cbfunc_t cbfunc, void *
         return PMIX_ERR_NOMEM;
     }
     op->callback.op = cbfunc;
-    return progress_post(m, op);
+    return progress_send(m, op);
 }
 
 /* ---- a status, and infos --------------------------------------------------------------------- */
@@ -218,7 +218,7 @@ pmix_status_t api_infos_call(struct message *m, pmix_info_t **results, size_t *n
     return rc;
 }
 
-pmix_status_t api_infos_post(struct message *m, pmix_info_cbfunc_t cbfunc, void *cbdata)
+pmix_status_t api_infos_begin(struct message *m, pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
     struct op *op = op_new(&op_infos, cbdata);
 
@@ -227,5 +227,5 @@ pmix_status_t api_infos_post(struct message *m, pmix_info_cbfunc_t cbfunc, void 
         return PMIX_ERR_NOMEM;
     }
     op->callback.info = cbfunc;
-    return progress_post(m, op);
+    return progress_send(m, op);
 }

@@ -12,7 +12,7 @@ struct client *api_begin(void);
 /* Returns rc. */
 pmix_status_t api_end(struct client *c, pmix_status_t rc);
 /* The end of a call with a callback: sends what was begun (with rc), or frees the op. */
-pmix_status_t api_post(struct client *c, struct message *m, struct op *op, pmix_status_t rc);
+pmix_status_t api_send_begin(struct client *c, struct message *m, struct op *op, pmix_status_t rc);
 
 /* Prints one sentence on standard error. */
 void api_print_error(const struct errmsg *err);
@@ -80,12 +80,12 @@ extern const struct op_kind op_status_only;
 
 /* Such a call, blocking and non-blocking. */
 pmix_status_t api_status_call(struct message *m);
-pmix_status_t api_status_post(struct message *m, pmix_op_cbfunc_t cbfunc, void *cbdata);
+pmix_status_t api_status_begin(struct message *m, pmix_op_cbfunc_t cbfunc, void *cbdata);
 
 /* The same for calls whose reply is a status and infos.  Blocking: results (may be NULL) are the
  * caller's. */
 extern const struct op_kind op_infos;
 pmix_status_t api_infos_call(struct message *m, pmix_info_t **results, size_t *nresults);
-pmix_status_t api_infos_post(struct message *m, pmix_info_cbfunc_t cbfunc, void *cbdata);
+pmix_status_t api_infos_begin(struct message *m, pmix_info_cbfunc_t cbfunc, void *cbdata);
 
 #endif

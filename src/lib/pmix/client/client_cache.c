@@ -259,7 +259,7 @@ pmix_status_t space_take_values(struct space *s, uint32_t rank, struct punpack *
 
 /* ---- job info -------------------------------------------------------------------------------- */
 
-static bool says_no_more(const struct job_info *old, const struct job_info *j)
+static bool adds_nothing(const struct job_info *old, const struct job_info *j)
 {
     bool no_more = old->nitems <= j->nitems;
 
@@ -279,7 +279,7 @@ pmix_status_t space_take_info(struct space *s, struct slice bytes, void *owned,
     LIST_EACH(l, &s->infos)
     {
         struct job_info *old = LIST_OF(l, struct job_info, link);
-        if (says_no_more(old, j)) {
+        if (adds_nothing(old, j)) {
             list_unlink(l);
             job_info_free(old);
         }

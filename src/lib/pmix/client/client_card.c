@@ -18,7 +18,7 @@ static inline bool is_key(const pmix_info_t *info, const char *key, size_t size)
 
 #define IS_KEY(info, key) is_key((info), (key), sizeof(key))
 
-static inline bool says_yes(const pmix_info_t *info)
+static inline bool info_is_true(const pmix_info_t *info)
 {
     if (info->value.type == PMIX_BOOL)
         return info->value.data.flag;
@@ -30,7 +30,7 @@ static inline bool are_simple(const pmix_info_t *infos, size_t n, bool *in_place
 {
     for (size_t i = 0; i < n; i++) {
         if (IS_KEY(&infos[i], PMIX_GET_STATIC_VALUES))
-            *in_place_p = says_yes(&infos[i]);
+            *in_place_p = info_is_true(&infos[i]);
         else if (!IS_KEY(&infos[i], PMIX_OPTIONAL) && !IS_KEY(&infos[i], PMIX_IMMEDIATE) &&
                  !IS_KEY(&infos[i], PMIX_TIMEOUT))
             return false;

@@ -67,7 +67,7 @@ pmix_status_t PMIx_Get_credential(const pmix_info_t info[], size_t ninfo,
     return api_end(c, rc);
 }
 
-static pmix_status_t post_credential(struct message *m, pmix_credential_cbfunc_t cbfunc,
+static pmix_status_t send_credential(struct message *m, pmix_credential_cbfunc_t cbfunc,
                                      void *cbdata)
 {
     struct op *op = cbfunc ? op_new(&credential_kind, cbdata) : NULL;
@@ -77,13 +77,13 @@ static pmix_status_t post_credential(struct message *m, pmix_credential_cbfunc_t
         return cbfunc ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM;
     }
     op->callback.credential = cbfunc;
-    return progress_post(m, op);
+    return progress_send(m, op);
 }
 
 pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t ninfo,
                                      pmix_credential_cbfunc_t cbfunc, void *cbdata)
 {
-    WITH_CALLBACK(post_credential, begin_credential, info, ninfo);
+    WITH_CALLBACK(send_credential, begin_credential, info, ninfo);
 }
 
 static pmix_status_t begin_validation(struct client *c, struct message *m,
@@ -121,7 +121,7 @@ static void read_validation(struct client *c, struct op *op, struct punpack *r)
 static const struct op_kind validation_kind = { .read = read_validation,
                                                 .deliver = deliver_validation };
 
-static pmix_status_t post_validation(struct message *m, pmix_validation_cbfunc_t cbfunc,
+static pmix_status_t send_validation(struct message *m, pmix_validation_cbfunc_t cbfunc,
                                      void *cbdata)
 {
     struct op *op = cbfunc ? op_new(&validation_kind, cbdata) : NULL;
@@ -131,12 +131,12 @@ static pmix_status_t post_validation(struct message *m, pmix_validation_cbfunc_t
         return cbfunc ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM;
     }
     op->callback.validation = cbfunc;
-    return progress_post(m, op);
+    return progress_send(m, op);
 }
 
 pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t *cred, const pmix_info_t info[],
                                           size_t ninfo, pmix_validation_cbfunc_t cbfunc,
                                           void *cbdata)
 {
-    WITH_CALLBACK(post_validation, begin_validation, cred, info, ninfo);
+    WITH_CALLBACK(send_validation, begin_validation, cred, info, ninfo);
 }

@@ -9,9 +9,9 @@
 #include "lib/pmix/client/client_event_chain.h"
 #include "lib/pmix/values/value.h"
 
-void events_init(struct events *e)
+void events_init(struct client_events *e)
 {
-    *e = (struct events){ .handlers.next_ref = 0 };
+    *e = (struct client_events){ .handlers.next_ref = 0 };
     list_init(&e->handlers.all);
     list_init(&e->waiting);
     list_init(&e->called);
@@ -19,7 +19,7 @@ void events_init(struct events *e)
 
 void events_free(struct client *c)
 {
-    struct events *e = &c->events;
+    struct client_events *e = &c->events;
 
     LIST_EACH(l, &e->handlers.all)
     handler_free(LIST_OF(l, struct handler, link));
@@ -123,7 +123,8 @@ static pmix_status_t begin_notify(struct client *c, struct message *m, pmix_stat
 }
 
 /* Nothing is left to do; a callback is called nevertheless. */
-static pmix_status_t told(struct client *c, pmix_status_t rc, pmix_op_cbfunc_t cbfunc, void *cbdata)
+static pmix_status_t end_notify(struct client *c, pmix_status_t rc, pmix_op_cbfunc_t cbfunc,
+                                void *cbdata)
 {
     struct op *op = rc == PMIX_SUCCESS && cbfunc ? op_new(&op_status_only, cbdata) : NULL;
 
@@ -148,12 +149,12 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
     rc = !info && ninfo ? PMIX_ERR_BAD_PARAM : notify_here(c, status, source, info, ninfo);
     if (rc == PMIX_SUCCESS && (range == PMIX_RANGE_PROC_LOCAL || !c->server))
         return api_end(c, cbfunc ? PMIX_OPERATION_SUCCEEDED : PMIX_SUCCESS);
-    if (rc == PMIX_SUCCESS && c->tell_others)
-        return api_end(c,
-                       told(c, c->tell_others(status, source, range, info, ninfo), cbfunc, cbdata));
+    if (rc == PMIX_SUCCESS && c->notify_others)
+        return api_end(
+            c, end_notify(c, c->notify_others(status, source, range, info, ninfo), cbfunc, cbdata));
     if (rc == PMIX_SUCCESS)
         rc = begin_notify(c, &m, status, range, info, ninfo);
     if (rc == PMIX_SUCCESS)
-        rc = cbfunc ? api_status_post(&m, cbfunc, cbdata) : api_status_call(&m);
+        rc = cbfunc ? api_status_begin(&m, cbfunc, cbdata) : api_status_call(&m);
     return api_end(c, rc);
 }

@@ -19,14 +19,14 @@
 struct client;
 struct server_link;
 
-struct events {
+struct client_events {
     struct handlers handlers;
     struct event_codes codes; /* registered with the server */
     struct list waiting;      /* events for handlers whose registration is not complete */
     struct list called;       /* events whose handler is being called */
 };
 
-void events_init(struct events *e);
+void events_init(struct client_events *e);
 void events_free(struct client *c);
 
 /* Handles a server's message.  Unreadable ones are dropped. */

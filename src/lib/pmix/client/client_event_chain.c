@@ -12,7 +12,7 @@
 
 /* An event on its way through the handlers. */
 struct chain {
-    struct task task;
+    struct client_task task;
     struct list link;          /* in events.waiting, or events.called while a handler is called */
     struct lock *gate;         /* outlives the client */
     struct client *c;          /* NULL: the client has ended meanwhile */
@@ -47,7 +47,7 @@ void chains_end(struct client *c)
     }
 }
 
-static void drop_chain(struct task *t)
+static void drop_chain(struct client_task *t)
 {
     chain_free(LIST_OF(t, struct chain, task));
 }
@@ -110,7 +110,7 @@ static bool note_called(struct chain *ch, const struct handler *h)
 }
 
 /* One step: the next handler, or the end.  Called without the lock. */
-static void run_chain(struct task *t)
+static void run_chain(struct client_task *t)
 {
     struct chain *ch = LIST_OF(t, struct chain, task);
     struct client *c = ch->c;
@@ -172,7 +172,7 @@ static void leave_handler(struct client *c, struct handler *h)
         chain_remove_handler(c, h);
     else if (h->removed && !h->busy) {
         handler_free(h);
-        lock_tell(c->gate); /* a thread may wait for it */
+        lock_wake(c->gate); /* a thread may wait for it */
     }
 }
 

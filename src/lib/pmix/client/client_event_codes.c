@@ -86,7 +86,7 @@ void event_codes_drop(struct event_codes *e, const struct handler *h)
     free(discount_codes(e, h, &n));
 }
 
-static void tell_server_gone(struct client *c, const pmix_status_t *codes, size_t n)
+static void notify_server_gone(struct client *c, const pmix_status_t *codes, size_t n)
 {
     struct message m;
 
@@ -102,6 +102,6 @@ void event_codes_remove(struct client *c, const struct handler *h)
     size_t n;
     pmix_status_t *gone = discount_codes(&c->events.codes, h, &n);
 
-    tell_server_gone(c, gone, n);
+    notify_server_gone(c, gone, n);
     free(gone);
 }

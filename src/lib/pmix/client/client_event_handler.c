@@ -21,7 +21,7 @@ void handler_free(struct handler *h)
 
 /* ---- reading the infos  ---------------------------------------------------------- */
 
-static bool says_yes(const pmix_info_t *info)
+static bool info_is_true(const pmix_info_t *info)
 {
     return PMIx_Value_true(&info->value) != PMIX_BOOL_FALSE;
 }
@@ -76,22 +76,22 @@ static bool take_wish(struct handler *h, const pmix_info_t *info)
     if (PMIx_Check_key(key, PMIX_EVENT_AFFECTED_PROC) ||
         PMIx_Check_key(key, PMIX_EVENT_AFFECTED_PROCS))
         return take_procs(info, &h->affected, &h->naffected);
-    if (PMIx_Check_key(key, PMIX_EVENT_HDLR_FIRST) && says_yes(info))
+    if (PMIx_Check_key(key, PMIX_EVENT_HDLR_FIRST) && info_is_true(info))
         h->category = FIRST_OF_ALL;
-    else if (PMIx_Check_key(key, PMIX_EVENT_HDLR_LAST) && says_yes(info))
+    else if (PMIx_Check_key(key, PMIX_EVENT_HDLR_LAST) && info_is_true(info))
         h->category = LAST_OF_ALL;
-    else if (PMIx_Check_key(key, PMIX_EVENT_HDLR_FIRST_IN_CATEGORY) && says_yes(info))
+    else if (PMIx_Check_key(key, PMIX_EVENT_HDLR_FIRST_IN_CATEGORY) && info_is_true(info))
         h->place = PLACE_FIRST;
-    else if (PMIx_Check_key(key, PMIX_EVENT_HDLR_LAST_IN_CATEGORY) && says_yes(info))
+    else if (PMIx_Check_key(key, PMIX_EVENT_HDLR_LAST_IN_CATEGORY) && info_is_true(info))
         h->place = PLACE_LAST;
     else if (PMIx_Check_key(key, PMIX_EVENT_HDLR_PREPEND))
-        h->prepend = says_yes(info);
+        h->prepend = info_is_true(info);
     else if (PMIx_Check_key(key, PMIX_RANGE) && info->value.type == PMIX_DATA_RANGE)
         h->range = info->value.data.range;
     else if (PMIx_Check_key(key, PMIX_EVENT_RETURN_OBJECT))
         h->object = info->value.data.ptr;
     else if (PMIx_Check_key(key, PMIX_EVENT_ONESHOT))
-        h->one_shot = says_yes(info);
+        h->one_shot = info_is_true(info);
     return true;
 }
 
@@ -293,7 +293,7 @@ static bool wants_code(const struct handler *h, const struct client_event *e)
     if (h->ncodes)
         return false;
     non_default = find_info(e, PMIX_EVENT_NON_DEFAULT);
-    return !non_default || !says_yes(non_default);
+    return !non_default || !info_is_true(non_default);
 }
 
 bool handler_wants(const struct handler *h, const struct client_event *e, const pmix_proc_t *me)

@@ -102,7 +102,7 @@ static pmix_status_t register_nb(struct client *c, const struct registration *g,
         if (rc != PMIX_SUCCESS)
             op_free(op);
         else if (g->ask)
-            rc = progress_post(&m, op);
+            rc = progress_send(&m, op);
         else
             rc = progress_complete(c, op, PMIX_SUCCESS);
     }

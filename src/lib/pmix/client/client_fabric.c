@@ -84,7 +84,7 @@ static pmix_status_t ask_fabric_nb(uint8_t command, pmix_fabric_t *fabric, const
         return api_end(c, PMIX_ERR_NOMEM);
     op->callback.op = cbfunc;
     op->arg = fabric;
-    return api_post(c, &m, op, begin_fabric(c, &m, command, fabric, infos, n));
+    return api_send_begin(c, &m, op, begin_fabric(c, &m, command, fabric, infos, n));
 }
 
 pmix_status_t PMIx_Fabric_register(pmix_fabric_t *fabric, const pmix_info_t directives[],

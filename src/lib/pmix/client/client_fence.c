@@ -118,7 +118,7 @@ static pmix_status_t meet_nb(const struct set *s, pmix_op_cbfunc_t cbfunc, void 
     op->callback.op = cbfunc;
     if (is_alone(c, s))
         return api_end(c, progress_complete(c, op, PMIX_SUCCESS));
-    return api_post(c, &m, op, begin(c, &m, s));
+    return api_send_begin(c, &m, op, begin(c, &m, s));
 }
 
 #define SET(command) (&(const struct set){ (command), procs, nprocs, info, ninfo })

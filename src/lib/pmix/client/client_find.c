@@ -88,14 +88,14 @@ void wish_read(struct wish *w, const pmix_info_t *infos, size_t n)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static bool set(struct found *f, const char *uri, const char *version)
+static bool set(struct found_server *f, const char *uri, const char *version)
 {
     snprintf(f->version, sizeof f->version, "%s", version);
     return (size_t)snprintf(f->uri, sizeof f->uri, "%s", uri) < sizeof f->uri && *uri;
 }
 
 /* Reads address and release from a file that belongs to our own user or the superuser. */
-static bool read_contact(const char *path, struct found *f_p)
+static bool read_contact(const char *path, struct found_server *f_p)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     char text[FOUND_MAX], *version, *rest;
@@ -120,12 +120,12 @@ static bool read_contact(const char *path, struct found *f_p)
 struct search {
     const char *name;
     bool whole, found, ambiguous;
-    struct found *f;
+    struct found_server *f;
 };
 
 static void look_at(struct search *s, const char *path)
 {
-    struct found one;
+    struct found_server one;
 
     if (!read_contact(path, &one))
         return;
@@ -157,14 +157,15 @@ static void search(struct search *s, const char *dir, int depth)
 }
 
 /* kind: "sys." or "tool"; which: pid or name, or empty. */
-static bool find_file(const struct wish *w, bool system, const char *which, struct found *f_p)
+static bool find_file(const struct wish *w, bool system, const char *which,
+                      struct found_server *f_p)
 {
-    const char *told = getenv("PMIX_HOSTNAME");
+    const char *given = getenv("PMIX_HOSTNAME");
     char host[256] = "localhost", name[FOUND_MAX];
     struct search s = { .name = name, .whole = system || *which, .f = f_p };
 
-    if (told)
-        snprintf(host, sizeof host, "%s", told);
+    if (given)
+        snprintf(host, sizeof host, "%s", given);
     else
         gethostname(host, sizeof host - 1);
     if (system)
@@ -178,7 +179,7 @@ static bool find_file(const struct wish *w, bool system, const char *which, stru
 /* ---- running launchers ----------------------------------------------------------------------- */
 
 /* The first line of the answer; empty: none. */
-static void ask_line(int fd, const char *question, char *line, size_t room)
+static void query_line(int fd, const char *question, char *line, size_t room)
 {
     size_t have = 0;
     ssize_t n = send(fd, question, strlen(question), MSG_NOSIGNAL);
@@ -200,7 +201,7 @@ static bool ask_launcher(const struct launcher_name *who, char *line, size_t roo
 
     if (fd < 0)
         return false;
-    ask_line(fd, "uri\n", line, room);
+    query_line(fd, "uri\n", line, room);
     close(fd);
     return strchr(line, '\t') != NULL;
 }
@@ -221,7 +222,7 @@ int launcher_dial(struct slice name)
 
     if (fd < 0)
         return -1;
-    ask_line(fd, "pmix\n", line, sizeof line);
+    query_line(fd, "pmix\n", line, sizeof line);
     if (!strcmp(line, "pmix"))
         return fd;
     close(fd);
@@ -236,7 +237,7 @@ static bool is_named(const char *uri, const char *nspace)
     return end && !strncmp(uri, nspace, len) && uri[len] == '.';
 }
 
-static bool find_launcher(const struct wish *w, struct found *f_p)
+static bool find_launcher(const struct wish *w, struct found_server *f_p)
 {
     struct launcher_name *all;
     int n = rendezvous_list(&all);
@@ -258,7 +259,7 @@ static bool find_launcher(const struct wish *w, struct found *f_p)
 
 /* ---- all sources ----------------------------------------------------------------------------- */
 
-static bool find_once(const struct wish *w, const struct pmix_env *env, struct found *f_p)
+static bool find_once(const struct wish *w, const struct pmix_env *env, struct found_server *f_p)
 {
     char pid[24];
 
@@ -280,7 +281,7 @@ static bool find_once(const struct wish *w, const struct pmix_env *env, struct f
     return find_file(w, false, "", f_p) || find_launcher(w, f_p);
 }
 
-bool server_find(const struct wish *w, const struct pmix_env *env, struct found *f_p)
+bool server_find(const struct wish *w, const struct pmix_env *env, struct found_server *f_p)
 {
     bool found = find_once(w, env, f_p);
 

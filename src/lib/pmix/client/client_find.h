@@ -23,11 +23,11 @@ void wish_read(struct wish *w, const pmix_info_t *infos, size_t n);
 
 enum { FOUND_MAX = 1024 };
 
-struct found {
+struct found_server {
     char uri[FOUND_MAX], version[64]; /* of its library; empty: not known */
 };
 
-bool server_find(const struct wish *w, const struct pmix_env *env, struct found *f_p);
+bool server_find(const struct wish *w, const struct pmix_env *env, struct found_server *f_p);
 
 /* A connection to the launcher of that name by its control socket, where the kernel proves each
  * side to the other; it goes on with the hello.  -1: there is none, or it cannot be reached so. */

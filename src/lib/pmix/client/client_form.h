@@ -20,7 +20,7 @@
     rc = begin(c, &m, __VA_ARGS__);                                                                \
     return api_end(c, rc == PMIX_SUCCESS ? api_infos_call(&m, results, nresults) : rc)
 
-#define WITH_CALLBACK(post, begin, ...)                                                            \
+#define WITH_CALLBACK(send, begin, ...)                                                            \
     struct client *c = api_begin();                                                                \
     struct message m;                                                                              \
     pmix_status_t rc;                                                                              \
@@ -28,7 +28,7 @@
     if (!c)                                                                                        \
         return PMIX_ERR_INIT;                                                                      \
     rc = begin(c, &m, __VA_ARGS__);                                                                \
-    return api_end(c, rc == PMIX_SUCCESS ? post(&m, cbfunc, cbdata) : rc)
+    return api_end(c, rc == PMIX_SUCCESS ? send(&m, cbfunc, cbdata) : rc)
 
 #define STATUS_ONLY(begin, ...)                                                                    \
     struct client *c = api_begin();                                                                \

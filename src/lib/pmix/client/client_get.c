@@ -34,14 +34,14 @@ struct query {
 };
 
 /* Where the value is. */
-struct found {
+struct found_value {
     struct known *known;
     struct datum datum;
 };
 
 /* ---- the query ------------------------------------------------------------------------------- */
 
-static bool says_yes(const pmix_info_t *info)
+static bool info_is_true(const pmix_info_t *info)
 {
     return PMIx_Value_true(&info->value) != PMIX_BOOL_FALSE;
 }
@@ -70,10 +70,10 @@ static void read_flags(struct query *q, const pmix_info_t *info)
 
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         if (PMIx_Check_key(info->key, flags[i].key))
-            *flags[i].flag = says_yes(info);
+            *flags[i].flag = info_is_true(info);
     }
     for (size_t i = 0; i < sizeof realms / sizeof *realms; i++) {
-        if (PMIx_Check_key(info->key, realms[i].key) && says_yes(info))
+        if (PMIx_Check_key(info->key, realms[i].key) && info_is_true(info))
             q->realm = realms[i].realm;
     }
 }
@@ -126,7 +126,7 @@ static bool rank_datum(const struct space *s, uint32_t rank, struct slice key, s
 static uint32_t number_at_rank(const struct space *s, uint32_t rank, const char *key);
 
 /* Modex values have a scope: processes of the same node, of other nodes, or all. */
-static bool card_of(const struct space *s, uint32_t rank, struct slice key, struct found *f)
+static bool card_of(const struct space *s, uint32_t rank, struct slice key, struct found_value *f)
 {
     uint8_t scope;
     uint32_t here, there;
@@ -141,7 +141,8 @@ static bool card_of(const struct space *s, uint32_t rank, struct slice key, stru
 }
 
 /* The process's own puts, values received about it, then job info. */
-static bool find_at_rank(const struct space *s, uint32_t rank, struct slice key, struct found *f)
+static bool find_at_rank(const struct space *s, uint32_t rank, struct slice key,
+                         struct found_value *f)
 {
     if (rank != s->me && card_of(s, rank, key, f))
         return true;
@@ -153,7 +154,7 @@ static bool find_at_rank(const struct space *s, uint32_t rank, struct slice key,
 
 static uint32_t number_at_rank(const struct space *s, uint32_t rank, const char *key)
 {
-    struct found f = { NULL };
+    struct found_value f = { NULL };
     uint32_t n;
 
     if (!find_at_rank(s, rank, slice_str(key), &f))
@@ -165,7 +166,7 @@ static uint32_t number_at_rank(const struct space *s, uint32_t rank, const char 
 }
 
 static bool find_on_node(const struct space *s, uint32_t number, const char *name, struct slice key,
-                         struct found *f)
+                         struct found_value *f)
 {
     return (number != UINT32_MAX &&
             space_part_datum(s, INFO_NODE, number, SLICE_NULL, key, &f->datum)) ||
@@ -173,9 +174,9 @@ static bool find_on_node(const struct space *s, uint32_t number, const char *nam
 }
 
 static bool find_on_node_of(struct client *c, const struct space *s, uint32_t rank,
-                            struct slice key, struct found *f)
+                            struct slice key, struct found_value *f)
 {
-    struct found name = { NULL };
+    struct found_value name = { NULL };
     char *text = NULL;
     bool there;
 
@@ -189,14 +190,15 @@ static bool find_on_node_of(struct client *c, const struct space *s, uint32_t ra
            (client_is_me(c, s->nspace, rank) && find_on_node(s, UINT32_MAX, c->hostname, key, f));
 }
 
-static bool find_in_app(const struct space *s, uint32_t number, struct slice key, struct found *f)
+static bool find_in_app(const struct space *s, uint32_t number, struct slice key,
+                        struct found_value *f)
 {
     return number != UINT32_MAX &&
            space_part_datum(s, INFO_APP, number, SLICE_NULL, key, &f->datum);
 }
 
 static bool find_in_session(const struct space *s, uint32_t number, struct slice key,
-                            struct found *f)
+                            struct found_value *f)
 {
     if (number != UINT32_MAX)
         return space_part_datum(s, INFO_SESSION, number, SLICE_NULL, key, &f->datum);
@@ -209,7 +211,7 @@ static bool find_in_session(const struct space *s, uint32_t number, struct slice
     return false;
 }
 
-static bool find_in_job(const struct space *s, struct slice key, struct found *f)
+static bool find_in_job(const struct space *s, struct slice key, struct found_value *f)
 {
     f->known = space_find(s, PMIX_RANK_WILDCARD, key);
     return f->known || space_job_datum(s, key, &f->datum);
@@ -222,7 +224,7 @@ static uint32_t rank_for_realm(const struct client *c, const struct query *q)
 }
 
 static bool find_in_realm(struct client *c, const struct space *s, const struct query *q,
-                          struct slice key, struct found *f)
+                          struct slice key, struct found_value *f)
 {
     uint32_t app = q->number;
 
@@ -244,7 +246,7 @@ static bool find_in_realm(struct client *c, const struct space *s, const struct 
 }
 
 static bool find_of_job(struct client *c, const struct space *s, struct slice key, bool reserved,
-                        struct found *f)
+                        struct found_value *f)
 {
     bool mine = PMIx_Check_nspace(s->nspace, c->me.nspace);
 
@@ -258,7 +260,7 @@ static bool find_of_job(struct client *c, const struct space *s, struct slice ke
 }
 
 static bool find_of_rank(struct client *c, const struct space *s, uint32_t rank, struct slice key,
-                         bool reserved, struct found *f)
+                         bool reserved, struct found_value *f)
 {
     if (find_at_rank(s, rank, key, f))
         return true;
@@ -268,7 +270,7 @@ static bool find_of_rank(struct client *c, const struct space *s, uint32_t rank,
 }
 
 /* Any rank that has it. */
-static bool find_anywhere(const struct space *s, struct slice key, struct found *f)
+static bool find_anywhere(const struct space *s, struct slice key, struct found_value *f)
 {
     size_t at = 0;
     struct known *k;
@@ -288,13 +290,13 @@ static bool scope_fits(const struct query *q, const struct known *k)
     return !q->scope || !k || !k->scope || k->scope == PMIX_GLOBAL || k->scope == q->scope;
 }
 
-static bool look_up(struct client *c, const struct query *q, struct found *f)
+static bool look_up(struct client *c, const struct query *q, struct found_value *f)
 {
     const struct space *s = cache_space(&c->cache, q->nspace);
     struct slice key = slice_str(q->key);
     bool there;
 
-    *f = (struct found){ NULL };
+    *f = (struct found_value){ NULL };
     if (!s)
         return false;
     if (q->qualified) {
@@ -341,7 +343,7 @@ static pmix_status_t inflate(pmix_value_t *v)
 }
 
 /* Returns a copy. */
-static pmix_status_t copy_out(const struct found *f, pmix_value_t *v)
+static pmix_status_t copy_out(const struct found_value *f, pmix_value_t *v)
 {
     pmix_status_t rc;
 
@@ -360,7 +362,7 @@ static pmix_status_t copy_out(const struct found *f, pmix_value_t *v)
 }
 
 /* Lends the library's own copy, which stays. */
-static pmix_status_t lend_out(struct client *c, const struct query *q, const struct found *f,
+static pmix_status_t lend_out(struct client *c, const struct query *q, const struct found_value *f,
                               pmix_value_t **val)
 {
     struct known *k = f->known;
@@ -382,7 +384,7 @@ static pmix_status_t lend_out(struct client *c, const struct query *q, const str
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t hand_out(struct client *c, const struct query *q, const struct found *f,
+static pmix_status_t hand_out(struct client *c, const struct query *q, const struct found_value *f,
                               pmix_value_t **val)
 {
     pmix_value_t *v;
@@ -447,7 +449,7 @@ static pmix_info_t *new_info(struct gathering *g, struct slice key)
     return info;
 }
 
-static void gather(struct gathering *g, struct slice key, const struct found *f)
+static void gather(struct gathering *g, struct slice key, const struct found_value *f)
 {
     pmix_info_t *info = g->rc == PMIX_SUCCESS ? new_info(g, key) : NULL;
 
@@ -462,11 +464,11 @@ static void gather_known(struct gathering *g, const struct space *s, uint32_t ra
 
     while ((k = map_next(&s->values, &at))) {
         if (k->rank == rank)
-            gather(g, slice_str(known_key(k)), &(struct found){ .known = k });
+            gather(g, slice_str(known_key(k)), &(struct found_value){ .known = k });
     }
 }
 
-static void gather_told(struct gathering *g, const struct space *s, uint32_t rank)
+static void gather_infos(struct gathering *g, const struct space *s, uint32_t rank)
 {
     struct list *first = list_first(&s->infos);
     const struct job_info *j = first ? LIST_OF(first, const struct job_info, link) : NULL;
@@ -477,10 +479,10 @@ static void gather_told(struct gathering *g, const struct space *s, uint32_t ran
 
     for (size_t i = 0; j && rank == PMIX_RANK_WILDCARD && i < j->nitems; i++) {
         item = j->items[i];
-        gather(g, item.key, &(struct found){ NULL, { item.type, item.bytes, j->as } });
+        gather(g, item.key, &(struct found_value){ NULL, { item.type, item.bytes, j->as } });
     }
     while (there && info_part_next(j, INFO_RANK, &p, &w, &item))
-        gather(g, item.key, &(struct found){ NULL, { item.type, item.bytes, j->as } });
+        gather(g, item.key, &(struct found_value){ NULL, { item.type, item.bytes, j->as } });
 }
 
 /* Returns an array of infos.  For its own name a host gets what it has put or stored, as from
@@ -496,7 +498,7 @@ static pmix_status_t hand_out_all(struct client *c, const struct query *q, pmix_
     if (s) {
         gather_known(&g, s, q->rank);
         if (!c->turn || !client_is_me(c, q->nspace, q->rank))
-            gather_told(&g, s, q->rank);
+            gather_infos(&g, s, q->rank);
     }
     if (!a || !v)
         g.rc = PMIX_ERR_NOMEM;
@@ -650,7 +652,7 @@ static pmix_status_t get_all(struct client *c, const struct query *q, pmix_value
 static pmix_status_t get(struct client *c, const struct query *q, pmix_value_t **val)
 {
     pmix_status_t rc = PMIX_SUCCESS;
-    struct found f;
+    struct found_value f;
 
     if (!q->key)
         return get_all(c, q, val);
@@ -754,7 +756,7 @@ static struct kept_query *keep(const struct query *q)
 static pmix_status_t find_for(struct client *c, struct op *op)
 {
     struct kept_query *k = op->arg;
-    struct found f;
+    struct found_value f;
 
     if (!k->q.key)
         return hand_out_all(c, &k->q, &op->out.value);
@@ -816,7 +818,7 @@ static pmix_status_t get_nb(struct client *c, const struct query *q, pmix_value_
     if (rc == PMIX_ERR_NOT_FOUND && worth_asking(c, q)) {
         rc = begin_get(c, &m, q);
         if (rc == PMIX_SUCCESS)
-            return progress_post(&m, op);
+            return progress_send(&m, op);
         op_free(op);
         return rc;
     }

@@ -50,7 +50,7 @@ static bool add_result(struct op_out *out, const char *key, const void *data, pm
 
 /* ---- our memberships ------------------------------------------------------------------------- */
 
-struct membership {
+struct group_membership {
     struct list link;
     pmix_proc_t *procs;
     size_t nprocs;
@@ -59,7 +59,7 @@ struct membership {
 
 static void membership_free(void *arg)
 {
-    struct membership *m = arg;
+    struct group_membership *m = arg;
 
     if (!m)
         return;
@@ -68,9 +68,10 @@ static void membership_free(void *arg)
     free(m);
 }
 
-static struct membership *membership_new(const char *id, const pmix_proc_t *procs, size_t nprocs)
+static struct group_membership *membership_new(const char *id, const pmix_proc_t *procs,
+                                               size_t nprocs)
 {
-    struct membership *m = calloc(1, sizeof *m + strlen(id) + 1);
+    struct group_membership *m = calloc(1, sizeof *m + strlen(id) + 1);
 
     if (!m)
         return NULL;
@@ -87,11 +88,11 @@ static struct membership *membership_new(const char *id, const pmix_proc_t *proc
     return m;
 }
 
-static struct membership *find_membership(struct client *c, const char *id)
+static struct group_membership *find_membership(struct client *c, const char *id)
 {
     LIST_EACH(l, &c->groups)
     {
-        struct membership *m = LIST_OF(l, struct membership, link);
+        struct group_membership *m = LIST_OF(l, struct group_membership, link);
         if (!strcmp(m->id, id))
             return m;
     }
@@ -101,12 +102,12 @@ static struct membership *find_membership(struct client *c, const char *id)
 void groups_free(struct client *c)
 {
     LIST_EACH(l, &c->groups)
-    membership_free(LIST_OF(l, struct membership, link));
+    membership_free(LIST_OF(l, struct group_membership, link));
 }
 
 bool group_remember(struct client *c, const char *id, const pmix_proc_t *procs, size_t n)
 {
-    struct membership *m = membership_new(id, procs, n);
+    struct group_membership *m = membership_new(id, procs, n);
 
     if (!m)
         return false;
@@ -117,7 +118,7 @@ bool group_remember(struct client *c, const char *id, const pmix_proc_t *procs, 
 
 bool group_take(struct client *c, const char *id, pmix_proc_t **procs_p, size_t *n_p)
 {
-    struct membership *m = find_membership(c, id);
+    struct group_membership *m = find_membership(c, id);
 
     if (!m)
         return false;
@@ -132,7 +133,7 @@ bool group_take(struct client *c, const char *id, pmix_proc_t **procs_p, size_t 
  * precedence. */
 static bool remember(struct client *c, struct op *op, const struct group *g)
 {
-    struct membership *m = op->arg, *before = find_membership(c, m->id);
+    struct group_membership *m = op->arg, *before = find_membership(c, m->id);
     pmix_proc_t *procs;
 
     if (g->nmembers) {
@@ -246,7 +247,7 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[], const pmix_proc_t procs[
     if (!op)
         return api_end(c, PMIX_ERR_NOMEM);
     op->callback.info = cbfunc;
-    return api_post(c, &m, op, begin_construct(c, &m, op, grp, procs, nprocs, info, ninfo));
+    return api_send_begin(c, &m, op, begin_construct(c, &m, op, grp, procs, nprocs, info, ninfo));
 }
 
 /* ---- destruct -------------------------------------------------------------------------------- */
@@ -255,7 +256,7 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[], const pmix_proc_t procs[
 static pmix_status_t begin_destruct(struct client *c, struct message *m, const char *grp,
                                     const pmix_info_t *infos, size_t ninfos)
 {
-    struct membership *known = grp ? find_membership(c, grp) : NULL;
+    struct group_membership *known = grp ? find_membership(c, grp) : NULL;
     pmix_status_t rc;
 
     if (!grp || !*grp || (!infos && ninfos))
@@ -295,5 +296,5 @@ pmix_status_t PMIx_Group_destruct_nb(const char grp[], const pmix_info_t info[],
     if (!c)
         return PMIX_ERR_INIT;
     rc = begin_destruct(c, &m, grp, info, ninfo);
-    return api_end(c, rc == PMIX_SUCCESS ? api_status_post(&m, cbfunc, cbdata) : rc);
+    return api_end(c, rc == PMIX_SUCCESS ? api_status_begin(&m, cbfunc, cbdata) : rc);
 }

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "lib/pmix/client/client_env.h"
-#include "wire/pmix_hello.h"
+#include "wire/pmix_greeting.h"
 
 struct hello {
     enum hello_flag flag;

@@ -144,7 +144,7 @@ pmix_status_t init_host(const struct client_seat *seat, const pmix_info_t *info,
     }
     if (rc == PMIX_SUCCESS) {
         lib.inits++;
-        c->tell_others = seat->tell_others;
+        c->notify_others = seat->notify_others;
         c->turn = seat->turn;
         c->turn_fd = seat->turn_fd;
         c->turn_arg = seat->arg;

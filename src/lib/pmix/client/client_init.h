@@ -11,8 +11,9 @@ struct client_seat {
     const char *uri, *hostname;
     pmix_proc_t proc;
     /* Delivers its events (client.h). */
-    pmix_status_t (*tell_others)(pmix_status_t status, const pmix_proc_t *source,
-                                 pmix_data_range_t range, const pmix_info_t *infos, size_t ninfos);
+    pmix_status_t (*notify_others)(pmix_status_t status, const pmix_proc_t *source,
+                                   pmix_data_range_t range, const pmix_info_t *infos,
+                                   size_t ninfos);
     /* Extra work of PMIx_Progress and of threads that wait for a reply. */
     void (*turn)(void *arg, bool wait); /* wait: for another thread that turns the loop */
     int (*turn_fd)(void *arg);

@@ -17,14 +17,14 @@
 #include "lib/pmix/client/client_group.h"
 #include "lib/pmix/values/value.h"
 
-enum answer { NO_ANSWER, COMES, DOES_NOT_COME };
+enum invite_answer { NO_ANSWER, COMES, DOES_NOT_COME };
 
-struct gathering {
+struct invitation {
     char *id;
     bool leads;
     pmix_proc_t me, leader;
     pmix_proc_t *procs; /* invited; the leader's */
-    enum answer *answers;
+    enum invite_answer *answers;
     size_t n, handler;
     bool listening, over;
     pmix_status_t status;
@@ -34,7 +34,7 @@ struct gathering {
     void *arg;
 };
 
-static void gathering_free(struct gathering *g)
+static void gathering_free(struct invitation *g)
 {
     if (!g)
         return;
@@ -100,9 +100,9 @@ static void release_gathering(void *arg)
     gathering_free(arg);
 }
 
-static void tell_result(pmix_status_t status, void *arg)
+static void report_result(pmix_status_t status, void *arg)
 {
-    struct gathering *g = arg;
+    struct invitation *g = arg;
 
     (void)status; /* the handler is removed in any case */
     if (g->fn)
@@ -111,12 +111,12 @@ static void tell_result(pmix_status_t status, void *arg)
         gathering_free(g);
 }
 
-static bool is_member(const struct gathering *g, size_t i)
+static bool is_member(const struct invitation *g, size_t i)
 {
     return g->answers[i] == COMES;
 }
 
-static void remember_result(const struct gathering *g)
+static void remember_result(const struct invitation *g)
 {
     const pmix_info_t *info = find_info(g->results, g->nresults, PMIX_GROUP_MEMBERSHIP);
     const pmix_data_array_t *a =
@@ -129,7 +129,7 @@ static void remember_result(const struct gathering *g)
     api_end(c, PMIX_SUCCESS);
 }
 
-static void finish(struct gathering *g, pmix_status_t status)
+static void finish(struct invitation *g, pmix_status_t status)
 {
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
@@ -139,12 +139,12 @@ static void finish(struct gathering *g, pmix_status_t status)
     g->status = status;
     remember_result(g);
     if (g->listening)
-        rc = PMIx_Deregister_event_handler(g->handler, tell_result, g);
+        rc = PMIx_Deregister_event_handler(g->handler, report_result, g);
     if (rc != PMIX_SUCCESS)
-        tell_result(rc, g);
+        report_result(rc, g);
 }
 
-static void take_result(struct gathering *g, const pmix_proc_t *procs, size_t n)
+static void take_result(struct invitation *g, const pmix_proc_t *procs, size_t n)
 {
     g->results = PMIx_Info_create(1);
     if (!g->results)
@@ -161,7 +161,7 @@ static void on_announced(pmix_status_t status, void *arg)
 }
 
 /* All have replied: announces the group, with the leader first. */
-static void announce(struct gathering *g)
+static void announce(struct invitation *g)
 {
     pmix_proc_t *members = calloc(g->n + 1, sizeof *members);
     pmix_status_t rc = PMIX_ERR_NOMEM;
@@ -191,7 +191,7 @@ static void announce(struct gathering *g)
         finish(g, rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc);
 }
 
-static void note_answer(struct gathering *g, const pmix_proc_t *who, enum answer answer)
+static void note_answer(struct invitation *g, const pmix_proc_t *who, enum invite_answer answer)
 {
     size_t open = 0;
 
@@ -204,8 +204,8 @@ static void note_answer(struct gathering *g, const pmix_proc_t *who, enum answer
         announce(g);
 }
 
-static void hear_as_leader(struct gathering *g, pmix_status_t code, const pmix_proc_t *source,
-                           const pmix_info_t *infos, size_t n)
+static void on_event_as_leader(struct invitation *g, pmix_status_t code, const pmix_proc_t *source,
+                               const pmix_info_t *infos, size_t n)
 {
     const pmix_info_t *who = find_info(infos, n, PMIX_EVENT_AFFECTED_PROC);
 
@@ -221,8 +221,8 @@ static void hear_as_leader(struct gathering *g, pmix_status_t code, const pmix_p
 
 /* ---- those who join -------------------------------------------------------------------------- */
 
-static void hear_as_guest(struct gathering *g, pmix_status_t code, const pmix_proc_t *source,
-                          const pmix_info_t *infos, size_t n)
+static void on_event_as_guest(struct invitation *g, pmix_status_t code, const pmix_proc_t *source,
+                              const pmix_info_t *infos, size_t n)
 {
     const pmix_info_t *members = find_info(infos, n, PMIX_GROUP_MEMBERSHIP);
     const pmix_data_array_t *a =
@@ -240,7 +240,7 @@ static void hear_as_guest(struct gathering *g, pmix_status_t code, const pmix_pr
 
 /* ---- leader and guests ----------------------------------------------------------------------- */
 
-static bool speaks_of(const struct gathering *g, const pmix_info_t *infos, size_t n)
+static bool speaks_of(const struct invitation *g, const pmix_info_t *infos, size_t n)
 {
     const pmix_info_t *id = find_info(infos, n, PMIX_GROUP_ID);
 
@@ -260,14 +260,14 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, p
                      pmix_event_notification_cbfunc_fn_t done, void *arg)
 {
     const pmix_info_t *object = find_info(info, ninfo, PMIX_EVENT_RETURN_OBJECT);
-    struct gathering *g = object ? object->value.data.ptr : NULL;
+    struct invitation *g = object ? object->value.data.ptr : NULL;
 
     (void)id, (void)results, (void)nresults;
     if (g && !g->over && (is_general(code) || speaks_of(g, info, ninfo))) {
         if (g->leads)
-            hear_as_leader(g, code, source, info, ninfo);
+            on_event_as_leader(g, code, source, info, ninfo);
         else
-            hear_as_guest(g, code, source, info, ninfo);
+            on_event_as_guest(g, code, source, info, ninfo);
     }
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, arg);
 }
@@ -278,7 +278,7 @@ static void on_sent(pmix_status_t status, void *arg)
         finish(arg, status);
 }
 
-static pmix_status_t open_talk(struct gathering *g)
+static pmix_status_t open_talk(struct invitation *g)
 {
     struct news news = { .code = g->leads ? PMIX_GROUP_INVITED : PMIX_GROUP_INVITE_ACCEPTED,
                          .id = g->id,
@@ -291,7 +291,7 @@ static pmix_status_t open_talk(struct gathering *g)
 
 static void on_listening(pmix_status_t status, size_t handler, void *arg)
 {
-    struct gathering *g = arg;
+    struct invitation *g = arg;
 
     if (status == PMIX_SUCCESS) {
         g->handler = handler;
@@ -302,7 +302,7 @@ static void on_listening(pmix_status_t status, size_t handler, void *arg)
         finish(g, status);
 }
 
-static pmix_status_t start(struct gathering *g, pmix_status_t *codes, size_t n)
+static pmix_status_t start(struct invitation *g, pmix_status_t *codes, size_t n)
 {
     pmix_info_t object;
     pmix_status_t rc;
@@ -314,10 +314,10 @@ static pmix_status_t start(struct gathering *g, pmix_status_t *codes, size_t n)
     return rc;
 }
 
-static struct gathering *gathering_new(const char *id, const pmix_proc_t *procs, size_t n,
-                                       pmix_info_cbfunc_t fn, void *arg)
+static struct invitation *gathering_new(const char *id, const pmix_proc_t *procs, size_t n,
+                                        pmix_info_cbfunc_t fn, void *arg)
 {
-    struct gathering *g = calloc(1, sizeof *g);
+    struct invitation *g = calloc(1, sizeof *g);
     struct client *c = api_begin();
 
     if (c && g)
@@ -350,7 +350,7 @@ pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[], 
     pmix_status_t codes[] = { PMIX_GROUP_INVITE_ACCEPTED, PMIX_GROUP_INVITE_DECLINED,
                               PMIX_ERR_LOST_CONNECTION, PMIX_ERR_PROC_TERM_WO_SYNC,
                               PMIX_EVENT_PROC_TERMINATED };
-    struct gathering *g;
+    struct invitation *g;
 
     if (!PMIx_Initialized())
         return PMIX_ERR_INIT;
@@ -373,7 +373,7 @@ pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t *leader, pm
 {
     pmix_status_t codes[] = { PMIX_GROUP_CONSTRUCT_COMPLETE, PMIX_GROUP_CONSTRUCT_ABORT,
                               PMIX_ERR_LOST_CONNECTION };
-    struct gathering *g;
+    struct invitation *g;
     pmix_status_t rc;
 
     if (!PMIx_Initialized())

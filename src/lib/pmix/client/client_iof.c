@@ -9,7 +9,7 @@
 #include "lib/pmix/values/value.h"
 
 /* A registered receiver of output. */
-struct sink {
+struct iof_sink {
     struct list link;
     size_t ref, server_ref;
     pmix_iof_cbfunc_t fn;
@@ -17,7 +17,7 @@ struct sink {
 
 /* A piece of output for one of them. */
 struct piece {
-    struct task task;
+    struct client_task task;
     size_t ref;
     pmix_iof_cbfunc_t fn;
     pmix_iof_channel_t channel;
@@ -36,15 +36,15 @@ void outputs_init(struct outputs *o)
 void outputs_free(struct outputs *o)
 {
     LIST_EACH(l, &o->sinks)
-    free(LIST_OF(l, struct sink, link));
+    free(LIST_OF(l, struct iof_sink, link));
     outputs_init(o);
 }
 
-static struct sink *find_sink(struct outputs *o, size_t ref)
+static struct iof_sink *find_sink(struct outputs *o, size_t ref)
 {
     LIST_EACH(l, &o->sinks)
     {
-        struct sink *s = LIST_OF(l, struct sink, link);
+        struct iof_sink *s = LIST_OF(l, struct iof_sink, link);
         if (s->ref == ref)
             return s;
     }
@@ -53,7 +53,7 @@ static struct sink *find_sink(struct outputs *o, size_t ref)
 
 /* ---- incoming output ------------------------------------------------------------------------- */
 
-static void piece_free(struct task *t)
+static void piece_free(struct client_task *t)
 {
     struct piece *p = LIST_OF(t, struct piece, task);
 
@@ -62,7 +62,7 @@ static void piece_free(struct task *t)
     free(p);
 }
 
-static void run_piece(struct task *t)
+static void run_piece(struct client_task *t)
 {
     struct piece *p = LIST_OF(t, struct piece, task);
 
@@ -97,12 +97,12 @@ static bool read_piece(struct piece *p, struct punpack *r, uint32_t release)
 void output_arrived(struct client *c, struct server_link *s, struct slice bytes)
 {
     struct piece *p = calloc(1, sizeof *p);
-    struct sink *sink;
+    struct iof_sink *sink;
     struct punpack r;
 
     if (!p)
         return;
-    p->task = (struct task){ .run = run_piece, .drop = piece_free };
+    p->task = (struct client_task){ .run = run_piece, .drop = piece_free };
     list_init(&p->task.link);
     punpack_init(&r, bytes, s->as);
     r.foreign = foreign_objects();
@@ -124,7 +124,7 @@ void output_arrived(struct client *c, struct server_link *s, struct slice bytes)
 
 static void read_ref(struct client *c, struct op *op, struct punpack *r)
 {
-    struct sink *s = find_sink(&c->outputs, op->out.number);
+    struct iof_sink *s = find_sink(&c->outputs, op->out.number);
     struct pmsg_iof_pulled m;
 
     if (op->status == PMIX_SUCCESS && s) {
@@ -145,7 +145,7 @@ static const struct op_kind pull_kind = { .read = read_ref, .deliver = deliver_r
 
 static void forget(struct client *c, size_t ref)
 {
-    struct sink *s = find_sink(&c->outputs, ref);
+    struct iof_sink *s = find_sink(&c->outputs, ref);
 
     if (s)
         list_unlink(&s->link);
@@ -164,7 +164,7 @@ struct pull {
 static pmix_status_t begin_pull(struct client *c, struct message *m, const struct pull *p,
                                 size_t *ref_p)
 {
-    struct sink *s;
+    struct iof_sink *s;
     pmix_status_t rc;
 
     if (!p->procs || !p->nprocs || (!p->infos && p->ninfos) ||
@@ -176,7 +176,7 @@ static pmix_status_t begin_pull(struct client *c, struct message *m, const struc
     s = malloc(sizeof *s);
     if (!s)
         return PMIX_ERR_NOMEM;
-    *s = (struct sink){ .ref = ++c->outputs.last_ref, .fn = p->fn };
+    *s = (struct iof_sink){ .ref = ++c->outputs.last_ref, .fn = p->fn };
     rc = message_begin(c, m, CMD_IOF_PULL);
     if (rc != PMIX_SUCCESS) {
         free(s);
@@ -208,7 +208,7 @@ static pmix_status_t pull(struct client *c, const struct pull *p, pmix_hdlr_reg_
     } else if (cbfunc) {
         op->callback.registered = cbfunc;
         op->out.number = ref;
-        rc = progress_post(&m, op);
+        rc = progress_send(&m, op);
     } else {
         op_init(op, &pull_kind);
         op->out.number = ref;
@@ -236,7 +236,7 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t directives[]
 {
     struct client *c = api_begin();
     struct message m;
-    struct sink *s;
+    struct iof_sink *s;
     pmix_status_t rc;
 
     if (!c)
@@ -246,7 +246,7 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t directives[]
     if (rc == PMIX_SUCCESS) {
         message_put(&m, iof_dereg, { .infos = PMSG_LENT(directives, ndirs), .ref = s->server_ref });
         forget(c, iofhdlr);
-        rc = cbfunc ? api_status_post(&m, cbfunc, cbdata) : api_status_call(&m);
+        rc = cbfunc ? api_status_begin(&m, cbfunc, cbdata) : api_status_call(&m);
     }
     return api_end(c, rc);
 }
@@ -271,7 +271,7 @@ pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets, pmix_b
                       .procs = PMSG_LENT(targets, ntargets),
                       .infos = PMSG_LENT(directives, ndirs),
                       .bytes = bo ? slice_mem(bo->bytes, bo->size) : SLICE_NULL });
-        rc = cbfunc ? api_status_post(&m, cbfunc, cbdata) : api_status_call(&m);
+        rc = cbfunc ? api_status_begin(&m, cbfunc, cbdata) : api_status_call(&m);
     }
     return api_end(c, rc);
 }

@@ -17,8 +17,8 @@ enum { LAST_TAG = UINT32_MAX - 1, POLL_MAX = 16 };
 
 /* ---- making and freeing ops ------------------------------------------------------------------ */
 
-static void deliver_op(struct task *t);
-static void drop_op(struct task *t);
+static void deliver_op(struct client_task *t);
+static void drop_op(struct client_task *t);
 
 void op_init(struct op *op, const struct op_kind *kind)
 {
@@ -73,7 +73,7 @@ void op_free(struct op *op)
     free(op);
 }
 
-static void deliver_op(struct task *t)
+static void deliver_op(struct client_task *t)
 {
     struct op *op = LIST_OF(t, struct op, task);
 
@@ -82,7 +82,7 @@ static void deliver_op(struct task *t)
     op_free(op);
 }
 
-static void drop_op(struct task *t)
+static void drop_op(struct client_task *t)
 {
     op_free(LIST_OF(t, struct op, task));
 }
@@ -483,7 +483,7 @@ pmix_status_t op_call(struct message *m, struct op *op)
     return rc == PMIX_SUCCESS ? op_wait(m->c, op) : rc;
 }
 
-pmix_status_t op_post(struct message *m, struct op *op)
+pmix_status_t op_send(struct message *m, struct op *op)
 {
     pmix_status_t rc = message_send(m, op);
 

@@ -70,7 +70,7 @@ struct op_out {
 struct op {
     struct list link;           /* in the client's `sent` */
     struct list waiting;        /* blocking: in the client's `waiters` */
-    struct task task;           /* not blocking: its delivery */
+    struct client_task task;    /* not blocking: its delivery */
     struct server_link *server; /* where it was sent */
     const struct op_kind *kind;
     uint32_t tag;
@@ -139,9 +139,9 @@ void op_complete(struct client *c, struct op *op, pmix_status_t status);
 
 /* Sends (message_send) and waits, as most blocking calls do.  Returns the op's status. */
 pmix_status_t op_call(struct message *m, struct op *op);
-/* Sends one with a callback (progress_post() ensures that it will be run); takes the op over in any
+/* Sends one with a callback (progress_send() ensures that it will be run); takes the op over in any
  * case. */
-pmix_status_t op_post(struct message *m, struct op *op);
+pmix_status_t op_send(struct message *m, struct op *op);
 
 /* ---- for progress ---------------------------------------------------------------------------- */
 

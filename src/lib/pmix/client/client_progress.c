@@ -26,7 +26,7 @@ static void run_tasks(struct client *c)
     struct list *first;
 
     while (!p->stopping && (first = list_first(&p->tasks))) {
-        struct task *t = LIST_OF(first, struct task, link);
+        struct client_task *t = LIST_OF(first, struct client_task, link);
         list_unlink(first);
         p->running = true;
         p->thread = p->kind == PROGRESS_THREAD ? p->thread : pthread_self();
@@ -182,12 +182,12 @@ pmix_status_t progress_need(struct client *c)
     return PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-pmix_status_t progress_post(struct message *m, struct op *op)
+pmix_status_t progress_send(struct message *m, struct op *op)
 {
     pmix_status_t rc = progress_need(m->c);
 
     if (rc == PMIX_SUCCESS)
-        return op_post(m, op);
+        return op_send(m, op);
     conn_drop(&m->server->conn, m->from);
     op_free(op);
     return rc;
@@ -220,7 +220,7 @@ static void drop_tasks(struct progress *p)
 {
     LIST_EACH(l, &p->tasks)
     {
-        struct task *t = LIST_OF(l, struct task, link);
+        struct client_task *t = LIST_OF(l, struct client_task, link);
         list_unlink(l);
         t->drop(t);
     }

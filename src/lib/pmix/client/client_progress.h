@@ -27,7 +27,7 @@ pmix_status_t progress_need(struct client *c);
 
 /* Begins a call with a callback: sends the message, and ensures that the callback will be run.  It
  * takes the op over in any case. */
-pmix_status_t progress_post(struct message *m, struct op *op);
+pmix_status_t progress_send(struct message *m, struct op *op);
 
 /* The same for a call that is over already, with this status. */
 pmix_status_t progress_complete(struct client *c, struct op *op, pmix_status_t status);

@@ -72,7 +72,7 @@ pmix_status_t PMIx_Publish_nb(const pmix_info_t info[], size_t ninfo, pmix_op_cb
     if (!c)
         return PMIX_ERR_INIT;
     rc = begin_publish(c, &m, info, ninfo);
-    return api_end(c, rc == PMIX_SUCCESS ? api_status_post(&m, cbfunc, cbdata) : rc);
+    return api_end(c, rc == PMIX_SUCCESS ? api_status_begin(&m, cbfunc, cbdata) : rc);
 }
 
 pmix_status_t PMIx_Unpublish(char **keys, const pmix_info_t info[], size_t ninfo)
@@ -97,7 +97,7 @@ pmix_status_t PMIx_Unpublish_nb(char **keys, const pmix_info_t info[], size_t ni
     if (!c)
         return PMIX_ERR_INIT;
     rc = begin_keys(c, &m, CMD_UNPUBLISH, keys, info, ninfo);
-    return api_end(c, rc == PMIX_SUCCESS ? api_status_post(&m, cbfunc, cbdata) : rc);
+    return api_end(c, rc == PMIX_SUCCESS ? api_status_begin(&m, cbfunc, cbdata) : rc);
 }
 
 /* ---- lookup ---------------------------------------------------------------------------------- */
@@ -189,5 +189,5 @@ pmix_status_t PMIx_Lookup_nb(char **keys, const pmix_info_t info[], size_t ninfo
     if (!op)
         return api_end(c, keys && *keys && cbfunc ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM);
     op->callback.lookup = cbfunc;
-    return api_post(c, &m, op, begin_keys(c, &m, CMD_LOOKUP, keys, info, ninfo));
+    return api_send_begin(c, &m, op, begin_keys(c, &m, CMD_LOOKUP, keys, info, ninfo));
 }

@@ -76,7 +76,7 @@ pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const char key[], pmi
 
 /* The process manager tells these of every process itself.  Open MPI 4 puts them in MPI_Init, to
  * which a refusal is an error: the first one ends it. */
-static bool is_told_anyway(const char *key)
+static bool is_reserved(const char *key)
 {
     return PMIx_Check_key(key, PMIX_HOSTNAME) || PMIx_Check_key(key, PMIX_CPUSET);
 }
@@ -89,7 +89,7 @@ static pmix_status_t put(struct client *c, pmix_scope_t scope, const char *key, 
     if (scope < PMIX_LOCAL || scope > PMIX_INTERNAL || !key_fits(key) || !val)
         return PMIX_ERR_BAD_PARAM;
     if (PMIx_Check_reserved_key(key) && !PMIx_Check_key(key, PMIX_QUALIFIED_VALUE))
-        return is_told_anyway(key) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+        return is_reserved(key) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
     rc = store(c, c->me.nspace, c->me.rank, key, val, &k);
     if (rc != PMIX_SUCCESS)
         return rc;

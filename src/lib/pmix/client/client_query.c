@@ -8,7 +8,7 @@
 #include "lib/pmix/client/client_get.h"
 #include "lib/pmix/values/value.h"
 
-static bool says_yes(const pmix_info_t *info)
+static bool info_is_true(const pmix_info_t *info)
 {
     return PMIx_Value_true(&info->value) != PMIX_BOOL_FALSE;
 }
@@ -40,7 +40,7 @@ static bool wants_news(const pmix_query_t *q)
 {
     for (size_t i = 0; i < q->nqual; i++) {
         if (PMIx_Check_key(q->qualifiers[i].key, PMIX_QUERY_REFRESH_CACHE))
-            return says_yes(&q->qualifiers[i]);
+            return info_is_true(&q->qualifiers[i]);
     }
     return false;
 }
@@ -181,5 +181,5 @@ pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries, pmix_i
         return api_end(c, progress_complete(c, op, rc));
     }
     rc = begin_query(c, &m, queries, nqueries);
-    return api_end(c, rc == PMIX_SUCCESS ? api_infos_post(&m, cbfunc, cbdata) : rc);
+    return api_end(c, rc == PMIX_SUCCESS ? api_infos_begin(&m, cbfunc, cbdata) : rc);
 }

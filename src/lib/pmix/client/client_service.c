@@ -38,7 +38,7 @@ pmix_status_t PMIx_Log(const pmix_info_t data[], size_t ndata, const pmix_info_t
 pmix_status_t PMIx_Log_nb(const pmix_info_t data[], size_t ndata, const pmix_info_t directives[],
                           size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    WITH_CALLBACK(api_status_post, begin_log, data, ndata, directives, ndirs);
+    WITH_CALLBACK(api_status_begin, begin_log, data, ndata, directives, ndirs);
 }
 
 /* ---- job control ----------------------------------------------------------------------------- */
@@ -69,7 +69,7 @@ pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
                                   const pmix_info_t directives[], size_t ndirs,
                                   pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    WITH_CALLBACK(api_infos_post, begin_control, targets, ntargets, directives, ndirs);
+    WITH_CALLBACK(api_infos_begin, begin_control, targets, ntargets, directives, ndirs);
 }
 
 /* ---- monitoring ------------------------------------------------------------------------------ */
@@ -126,7 +126,7 @@ pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t *monitor, pmix_status_t 
         pmix_status_t done = send_beat();
         return done == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : done;
     }
-    WITH_CALLBACK(api_infos_post, begin_monitor, monitor, error, directives, ndirs);
+    WITH_CALLBACK(api_infos_begin, begin_monitor, monitor, error, directives, ndirs);
 }
 
 void(PMIx_Heartbeat)(void)
@@ -156,7 +156,7 @@ pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive, pmix_inf
 pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t directive, pmix_info_t *info,
                                          size_t ninfo, pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    WITH_CALLBACK(api_infos_post, begin_allocation, directive, info, ninfo);
+    WITH_CALLBACK(api_infos_begin, begin_allocation, directive, info, ninfo);
 }
 
 static pmix_status_t begin_session(struct client *c, struct message *m, uint32_t session,
@@ -176,7 +176,7 @@ pmix_status_t PMIx_Session_control(uint32_t sessionID, const pmix_info_t directi
     if (!cbfunc) {
         STATUS_ONLY(begin_session, sessionID, directives, ndirs);
     }
-    WITH_CALLBACK(api_infos_post, begin_session, sessionID, directives, ndirs);
+    WITH_CALLBACK(api_infos_begin, begin_session, sessionID, directives, ndirs);
 }
 
 static pmix_status_t begin_block(struct client *c, struct message *m,
@@ -212,5 +212,5 @@ pmix_status_t PMIx_Resource_block_nb(pmix_resource_block_directive_t directive, 
                                      const pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                      void *cbdata)
 {
-    WITH_CALLBACK(api_status_post, begin_block, directive, block, res, nres, info, ninfo);
+    WITH_CALLBACK(api_status_begin, begin_block, directive, block, res, nres, info, ninfo);
 }

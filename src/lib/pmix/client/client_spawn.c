@@ -125,5 +125,5 @@ pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo, const pm
     if (!op)
         return api_end(c, cbfunc ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM);
     op->callback.spawn = cbfunc;
-    return api_post(c, &m, op, begin(c, &m, job_info, ninfo, apps, napps));
+    return api_send_begin(c, &m, op, begin(c, &m, job_info, ninfo, apps, napps));
 }

@@ -28,7 +28,7 @@ void tasks_kick(struct client *c)
         return; /* the counter is full: enough to wake any thread */
 }
 
-void tasks_add(struct client *c, struct task *t)
+void tasks_add(struct client *c, struct client_task *t)
 {
     struct progress *p = &c->progress;
 

@@ -13,10 +13,10 @@
 struct client;
 
 /* Work for the thread that runs callbacks; without the lock. */
-struct task {
+struct client_task {
     struct list link;
-    void (*run)(struct task *t);  /* t is its own from now on */
-    void (*drop)(struct task *t); /* instead: it will not be run any more */
+    void (*run)(struct client_task *t);  /* t is its own from now on */
+    void (*drop)(struct client_task *t); /* instead: it will not be run any more */
 };
 
 enum progress_kind { PROGRESS_THREAD, PROGRESS_PROGRAM, PROGRESS_LOOP };
@@ -35,7 +35,7 @@ struct progress {
 };
 
 /* It is run as soon as its turn comes; progress_need() has been called. */
-void tasks_add(struct client *c, struct task *t);
+void tasks_add(struct client *c, struct client_task *t);
 
 /* There is something to write, or a new connection to read from. */
 void tasks_kick(struct client *c);

@@ -69,7 +69,7 @@ struct stage {
 };
 
 /* False: that was all. */
-static bool say(struct stage *t, const void *bytes, size_t n)
+static bool send_all(struct stage *t, const void *bytes, size_t n)
 {
     size_t part = n < t->budget ? n : t->budget;
 
@@ -79,7 +79,7 @@ static bool say(struct stage *t, const void *bytes, size_t n)
     return part == n;
 }
 
-static bool hear(struct stage *t, void *bytes, size_t n)
+static bool receive_all(struct stage *t, void *bytes, size_t n)
 {
     return n == 0 || recv(t->fd, bytes, n, MSG_WAITALL) == (ssize_t)n;
 }
@@ -101,22 +101,22 @@ static bool answer(struct stage *t)
     unsigned char body[4096];
     const struct reply *r;
 
-    if (!hear(t, words, sizeof words) || ntohl(words[2]) > sizeof body ||
-        !hear(t, body, ntohl(words[2])))
+    if (!receive_all(t, words, sizeof words) || ntohl(words[2]) > sizeof body ||
+        !receive_all(t, body, ntohl(words[2])))
         return false;
     if (ntohl(words[1]) < 100 || (ntohl(words[2]) > 1 && body[1] == 14))
         return true; /* a heartbeat, or the deregistration of events */
     r = reply_to(ntohl(words[2]) > 1 ? body[1] : 255);
     words[2] = htonl((uint32_t)r->len);
-    return say(t, words, sizeof words) && say(t, r->bytes, r->len);
+    return send_all(t, words, sizeof words) && send_all(t, r->bytes, r->len);
 }
 
 /* Sends output before any reply. */
-static bool say_output(struct stage *t)
+static bool send_output(struct stage *t)
 {
     const uint32_t words[4] = { 0, htonl(TAG_OUTPUT), htonl(sizeof output - 1), 0 };
 
-    return say(t, words, sizeof words) && say(t, output, sizeof output - 1);
+    return send_all(t, words, sizeof words) && send_all(t, output, sizeof output - 1);
 }
 
 static void *serve(void *arg)
@@ -125,8 +125,9 @@ static void *serve(void *arg)
     uint32_t words[4], welcome[2] = { 0, 0 };
     char hello[512];
 
-    if (hear(t, words, sizeof words) && words[2] <= sizeof hello && hear(t, hello, words[2]) &&
-        say(t, welcome, sizeof welcome) && say_output(t) && say_output(t)) {
+    if (receive_all(t, words, sizeof words) && words[2] <= sizeof hello &&
+        receive_all(t, hello, words[2]) && send_all(t, welcome, sizeof welcome) && send_output(t) &&
+        send_output(t)) {
         while (answer(t))
             ;
     }
@@ -280,7 +281,7 @@ enum { CALLS = 17 };
 static void refuse_reserved_keys(void)
 {
     static const char *const keys[] = { "pmix", "pmix.mine", PMIX_JOB_SIZE, PMIX_PROC_URI };
-    static const char *const told[] = { PMIX_HOSTNAME, PMIX_CPUSET }; /* Open MPI 4 puts them */
+    static const char *const given[] = { PMIX_HOSTNAME, PMIX_CPUSET }; /* Open MPI 4 puts them */
     pmix_value_t v = { .type = PMIX_UINT32, .data.uint32 = 5 }, other, *found;
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -288,12 +289,12 @@ static void refuse_reserved_keys(void)
         EQ(PMIx_Put(PMIX_INTERNAL, keys[i], &v), PMIX_ERR_BAD_PARAM);
     }
     PMIx_Value_load(&other, "elsewhere", PMIX_STRING);
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         found = NULL;
-        EQ(PMIx_Put(PMIX_GLOBAL, told[i], &other), PMIX_SUCCESS);
-        OK_F(PMIx_Get(&me, told[i], NULL, 0, &found) != PMIX_SUCCESS ||
+        EQ(PMIx_Put(PMIX_GLOBAL, given[i], &other), PMIX_SUCCESS);
+        OK_F(PMIx_Get(&me, given[i], NULL, 0, &found) != PMIX_SUCCESS ||
                  strcmp(found->data.string, "elsewhere") != 0,
-             "the put of %s changes nothing", told[i]);
+             "the put of %s changes nothing", given[i]);
         PMIx_Value_free(found, 1);
     }
     PMIx_Value_destruct(&other);
@@ -315,7 +316,7 @@ static void answers(void)
     stage_close(&t);
 }
 
-static size_t everything_said;
+static size_t everything_sent;
 
 /* Runs once to the end, to learn how many bytes there are to cut. */
 static bool play(size_t budget)
@@ -323,7 +324,7 @@ static bool play(size_t budget)
     struct stage t;
     pmix_status_t rc = PMIX_SUCCESS, init;
     int good = 0, before = called;
-    bool told = true;
+    bool given = true;
 
     lost = 0;
     stage_open(&t, budget);
@@ -336,19 +337,19 @@ static bool play(size_t budget)
         due += PMIx_Fence_nb(NULL, 0, NULL, 0, on_status, NULL) == PMIX_SUCCESS;
         due += PMIx_Get_nb(&peer, "key4", NULL, 0, on_value, NULL) == PMIX_SUCCESS;
         good = use_everything(&rc);
-        told = await(&called, before + due);
+        given = await(&called, before + due);
         if (budget != SIZE_MAX && there && rc == PMIX_ERR_LOST_CONNECTION)
-            told = told && await(&lost, 1);
+            given = given && await(&lost, 1);
         if (rc != PMIX_SUCCESS && rc != PMIX_ERR_LOST_CONNECTION && rc != PMIX_ERR_UNREACH &&
             rc != PMIX_ERR_NOT_FOUND)
-            told = false;
+            given = false;
         PMIx_Finalize(NULL, 0);
     }
     stage_close(&t); /* its thread has ended: its counters can be read now */
-    everything_said = SIZE_MAX - t.budget;
+    everything_sent = SIZE_MAX - t.budget;
     if (budget == SIZE_MAX)
-        return told && good == CALLS - 1;
-    return told &&
+        return given && good == CALLS - 1;
+    return given &&
            (init == PMIX_SUCCESS || init == PMIX_ERR_UNREACH || init == PMIX_ERR_LOST_CONNECTION);
 }
 
@@ -357,7 +358,7 @@ static void cut_at_every_byte(void)
     size_t bad = SIZE_MAX, all;
 
     OK_F(play(SIZE_MAX), "a whole conversation");
-    all = everything_said;
+    all = everything_sent;
     for (size_t n = 0; n <= all && bad == SIZE_MAX; n++) {
         if (!play(n))
             bad = n;
@@ -400,8 +401,9 @@ static void *refuse(void *arg)
     uint32_t words[4], status = htonl((uint32_t)r->status);
     char hello[512];
 
-    if (hear(&t, words, sizeof words) && words[2] <= sizeof hello && hear(&t, hello, words[2]))
-        say(&t, &status, sizeof status);
+    if (receive_all(&t, words, sizeof words) && words[2] <= sizeof hello &&
+        receive_all(&t, hello, words[2]))
+        send_all(&t, &status, sizeof status);
     close(t.fd);
     return NULL;
 }

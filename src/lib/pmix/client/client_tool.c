@@ -20,7 +20,7 @@ static enum hello_flag flag_for(const struct wish *w, const struct pmix_env *env
     return w->launcher ? HELLO_LAUNCHER_UNNAMED : HELLO_TOOL_UNNAMED;
 }
 
-static struct client_way way_to(const struct found *f, enum hello_flag flag)
+static struct client_way way_to(const struct found_server *f, enum hello_flag flag)
 {
     /* SIZE 0: no infos */
     return (struct client_way){ .uri = f->uri,
@@ -37,7 +37,7 @@ pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo
     struct client_way way;
     struct pmix_env env;
     struct wish w;
-    struct found f;
+    struct found_server f;
 
     if (PMIx_Initialized())
         return PMIx_Init(proc, info, ninfo);
@@ -81,7 +81,7 @@ static pmix_status_t attach(pmix_proc_t *myproc, pmix_proc_t *server, const pmix
     struct client_way way;
     struct server_link *s;
     struct wish w;
-    struct found f;
+    struct found_server f;
     pmix_status_t rc = PMIX_ERR_UNREACH;
 
     if (!c)

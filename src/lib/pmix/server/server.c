@@ -147,8 +147,8 @@ static struct pserver *make(const struct pserver_options *o)
     list_init(&s->attributes);
     s->uid = geteuid();
     s->gid = getegid();
-    s->told_uid = o->uid;
-    s->told_gid = o->gid;
+    s->host_uid = o->uid;
+    s->host_gid = o->gid;
     s->log = (struct log){ STDERR_FILENO, LOG_ERROR, "libpmix", NULL };
     if (secure_getenv("WIREUP_DEBUG"))
         s->log.most = LOG_DEBUG;
@@ -157,7 +157,7 @@ static struct pserver *make(const struct pserver_options *o)
     s->turned = drop_tools;
     s->server.takes = command_takes;
     s->server.arg = s;
-    s->server.core.tells_meetings = true;
+    s->server.core.reports_collectives = true;
     s->wants = o->progress;
     s->event_base = o->event_base;
     s->serves_tools = o->serves_tools || o->is_system || o->is_session;
@@ -210,7 +210,7 @@ static int open_all(struct pserver *s, const struct pserver_options *o)
     }
     if (rc == 0) {
         s->own->is_own = true;
-        s->own->uid = s->own->gid = NOT_TOLD;
+        s->own->uid = s->own->gid = ID_UNSET;
         s->own->nlocal = 1;
         rc = nspace_expect(s, s->own, s->me.rank, geteuid(), getegid(), NULL) == PMIX_SUCCESS
                  ? 0

@@ -7,7 +7,7 @@
  *
  *   server_turn        its lock, the calls of the host that are due, and turning its loop
  *   server_conn        what it does about its connections (io/peer_conn.h)
- *   server_space       namespaces: what the host has registered (server_told), from which the job
+ *   server_space       namespaces: what the host has registered (server_infos), from which the job
  *                      map (server_map) and the job info (server_info) are made
  *   server_module      the host's functions, whatever the size of its module struct
  *   server_ask         calls of the host's functions, and its replies
@@ -62,7 +62,7 @@ enum pserver_progress {
     PSERVER_BASE     /* the host's libevent base (PMIX_EVENT_BASE) */
 };
 
-enum { NOT_TOLD = 0xffffffff };
+enum { ID_UNSET = 0xffffffff };
 
 struct cleanup;
 struct nspace;
@@ -96,7 +96,7 @@ struct pserver {
     char *hostname, *tmpdir, *system_tmpdir;
     uid_t uid; /* of the host: its tools are accepted */
     gid_t gid;
-    uint32_t told_uid, told_gid; /* as in the options */
+    uint32_t host_uid, host_gid; /* as in the options */
     char uri[PMIX_MAX_NSLEN + 64];
     bool serves_tools, is_system, is_session;
 
@@ -123,7 +123,7 @@ struct pserver_options {
     const char *nspace;
     uint32_t rank;
     const char *hostname, *tmpdir, *system_tmpdir;
-    uint32_t uid, gid; /* whose files are cleaned up, if not their processes' users': or NOT_TOLD */
+    uint32_t uid, gid; /* whose files are cleaned up, if not their processes' users': or ID_UNSET */
     bool serves_tools, is_system, is_session;
     const char *report; /* where to report our address: PMIX_TCP_REPORT_URI */
     const char *launcher_file;

@@ -9,7 +9,7 @@
 #include "lib/pmix/server/server_identity.h"
 #include "lib/pmix/server/server_space.h"
 #include "server/pmix.h"
-#include "wire/pmix_hello.h"
+#include "wire/pmix_greeting.h"
 
 static struct peer *peer_of(struct pserver *s, uint64_t ticket)
 {

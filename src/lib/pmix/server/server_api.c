@@ -51,7 +51,7 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocal
     if (n) {
         if (!n->is_registered || nlocalprocs >= 0)
             n->nlocal = nlocalprocs;
-        rc = nspace_tell(s, n, info, ninfo);
+        rc = nspace_add(s, n, info, ninfo);
     }
     return instance_leave(s, rc, cbfunc, cbdata);
 }

@@ -5,7 +5,7 @@
 
 #include "base/limit.h"
 #include "lib/pmix/server/server_map.h"
-#include "lib/pmix/server/server_told.h"
+#include "lib/pmix/server/server_infos.h"
 #include "server/pmix_value.h"
 
 /* Loose keys that are not the job's but its node's or its session's. */
@@ -29,81 +29,82 @@ static bool is_about_node(const char *key)
  * that there is none). */
 static bool is_shape(const pmix_info_t *i)
 {
-    return told_key_is(i, PMIX_NODE_MAP) || told_key_is(i, PMIX_PROC_MAP) ||
-           told_key_is(i, PMIX_JOB_INFO_ARRAY) || told_key_is(i, PMIX_REGISTER_NODATA) ||
+    return info_key_is(i, PMIX_NODE_MAP) || info_key_is(i, PMIX_PROC_MAP) ||
+           info_key_is(i, PMIX_JOB_INFO_ARRAY) || info_key_is(i, PMIX_REGISTER_NODATA) ||
            i->value.type == PMIX_POINTER || i->value.type == PMIX_UNDEF ||
            (i->value.type == PMIX_STRING && !i->value.data.string);
 }
 
-static int tell_fact(struct job *j, enum fact_about about, uint32_t index, const pmix_info_t *i)
+static int add_fact(struct job *j, enum fact_about about, uint32_t index, const pmix_info_t *i)
 {
     struct buf bytes = BUF_NULL(LIMIT_STORE_VALUE);
     struct slice value = pmix_canonical(&i->value, &bytes);
     int rc = 0;
 
     if (buf_ok(&bytes)) /* values that cannot be packed are left out */
-        rc = host_info_tell(&j->facts, about, index, slice_str(i->key), i->value.type, value);
+        rc = host_info_add(&j->facts, about, index, slice_str(i->key), i->value.type, value);
     buf_free(&bytes);
     return rc;
 }
 
-static int tell_group(struct job *j, enum fact_about about, uint32_t index, struct told_group g)
+static int add_group(struct job *j, enum fact_about about, uint32_t index, struct info_group g)
 {
     int rc = 0;
 
     for (size_t i = 0; i < g.n && rc == 0; i++) {
         if (!is_shape(&g.list[i]))
-            rc = tell_fact(j, about, index, &g.list[i]);
+            rc = add_fact(j, about, index, &g.list[i]);
     }
     return rc;
 }
 
-static uint32_t plan_node_of(const struct job *j, struct told_group g)
+static uint32_t plan_node_of(const struct job *j, struct info_group g)
 {
-    const pmix_info_t *name = told_find(g, PMIX_HOSTNAME), *id = told_find(g, PMIX_NODEID);
+    const pmix_info_t *name = info_group_find(g, PMIX_HOSTNAME),
+                      *id = info_group_find(g, PMIX_NODEID);
     uint32_t number;
 
-    for (uint32_t i = 0; name && told_text(name) && i < j->plan.nnodes; i++) {
-        if (!strcmp(j->plan.nodes[i].name, told_text(name)))
+    for (uint32_t i = 0; name && info_text(name) && i < j->plan.nnodes; i++) {
+        if (!strcmp(j->plan.nodes[i].name, info_text(name)))
             return i;
     }
-    return !name && id && told_number(id, &number) && number < j->plan.nnodes ? number
+    return !name && id && info_number(id, &number) && number < j->plan.nnodes ? number
                                                                               : SMAP_NOWHERE;
 }
 
-int sinfo_tell(struct job *j, uint32_t here, const pmix_info_t *i)
+int sinfo_add(struct job *j, uint32_t here, const pmix_info_t *i)
 {
-    struct told_group g = told_group_of(i);
+    struct info_group g = info_group_of(i);
     const pmix_info_t *which;
     uint32_t at;
 
-    if (told_key_is(i, PMIX_JOB_INFO_ARRAY)) {
+    if (info_key_is(i, PMIX_JOB_INFO_ARRAY)) {
         int rc = 0;
         for (size_t k = 0; k < g.n && rc == 0; k++)
-            rc = sinfo_tell(j, here, &g.list[k]);
+            rc = sinfo_add(j, here, &g.list[k]);
         return rc;
     }
     if (is_shape(i))
         return 0;
-    if (told_key_is(i, PMIX_SESSION_INFO_ARRAY))
-        return tell_group(j, FACT_SESSION, 0, g);
-    if (told_key_is(i, PMIX_NODE_INFO_ARRAY)) {
+    if (info_key_is(i, PMIX_SESSION_INFO_ARRAY))
+        return add_group(j, FACT_SESSION, 0, g);
+    if (info_key_is(i, PMIX_NODE_INFO_ARRAY)) {
         at = plan_node_of(j, g);
-        return at == SMAP_NOWHERE ? 0 : tell_group(j, FACT_NODE, at, g);
+        return at == SMAP_NOWHERE ? 0 : add_group(j, FACT_NODE, at, g);
     }
-    if (told_key_is(i, PMIX_APP_INFO_ARRAY)) {
-        which = told_find(g, PMIX_APPNUM);
+    if (info_key_is(i, PMIX_APP_INFO_ARRAY)) {
+        which = info_group_find(g, PMIX_APPNUM);
         if (!which)
-            return tell_group(j, FACT_APP, 0, g);
-        return told_number(which, &at) && at < j->plan.napps ? tell_group(j, FACT_APP, at, g) : 0;
+            return add_group(j, FACT_APP, 0, g);
+        return info_number(which, &at) && at < j->plan.napps ? add_group(j, FACT_APP, at, g) : 0;
     }
-    if (told_key_is(i, PMIX_PROC_INFO_ARRAY)) {
-        which = told_find(g, PMIX_RANK);
-        return which && told_number(which, &at) && at < j->plan.nprocs
-                   ? tell_group(j, FACT_RANK, at, g)
+    if (info_key_is(i, PMIX_PROC_INFO_ARRAY)) {
+        which = info_group_find(g, PMIX_RANK);
+        return which && info_number(which, &at) && at < j->plan.nprocs
+                   ? add_group(j, FACT_RANK, at, g)
                    : 0;
     }
     if (is_about_node(i->key))
-        return here == SMAP_NOWHERE ? 0 : tell_fact(j, FACT_NODE, here, i);
-    return tell_fact(j, FACT_JOB, 0, i);
+        return here == SMAP_NOWHERE ? 0 : add_fact(j, FACT_NODE, here, i);
+    return add_fact(j, FACT_JOB, 0, i);
 }

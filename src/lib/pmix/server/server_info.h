@@ -7,6 +7,6 @@
 #include "pmix_common.h"
 
 /* Adds an info to the job's; here: the index of the host's node, or SMAP_NOWHERE.  0 or -ENOMEM. */
-int sinfo_tell(struct job *j, uint32_t here, const pmix_info_t *i);
+int sinfo_add(struct job *j, uint32_t here, const pmix_info_t *i);
 
 #endif

@@ -31,16 +31,16 @@ static struct {
  */
 
 /* A callback of the host's, called when all that it reports is done. */
-struct told_call {
+struct dmodex_call {
     struct scall call;
     pmix_op_cbfunc_t cbfunc;
     void *cbdata;
     pmix_status_t status;
 };
 
-static void run_told(struct scall *c)
+static void run_dmodex(struct scall *c)
 {
-    struct told_call *t = LIST_OF(c, struct told_call, call);
+    struct dmodex_call *t = LIST_OF(c, struct dmodex_call, call);
 
     t->cbfunc(t->status, t->cbdata);
     free(t);
@@ -61,7 +61,7 @@ struct pserver *instance_enter(void)
 pmix_status_t instance_leave(struct pserver *s, pmix_status_t rc, pmix_op_cbfunc_t cbfunc,
                              void *cbdata)
 {
-    struct told_call *t = NULL;
+    struct dmodex_call *t = NULL;
 
     if (rc == PMIX_SUCCESS && cbfunc) {
         t = calloc(1, sizeof *t);
@@ -69,7 +69,7 @@ pmix_status_t instance_leave(struct pserver *s, pmix_status_t rc, pmix_op_cbfunc
             rc = PMIX_ERR_NOMEM;
     }
     if (t) {
-        *t = (struct told_call){ .call.run = run_told, .cbfunc = cbfunc, .cbdata = cbdata };
+        *t = (struct dmodex_call){ .call.run = run_dmodex, .cbfunc = cbfunc, .cbdata = cbdata };
         pserver_add_call(s, &t->call);
     }
     pserver_unlock(s);

@@ -8,7 +8,7 @@
 #include "lib/pmix/server/server_ask.h"
 #include "server/pmix.h"
 
-struct output {
+struct iof_output {
     struct list link;
     const struct peer *peer;
     pmix_proc_t *procs;
@@ -18,7 +18,7 @@ struct output {
     size_t mine; /* ours, by which it is deregistered */
 };
 
-static void output_free(struct output *o)
+static void output_free(struct iof_output *o)
 {
     list_unlink(&o->link);
     free(o->procs);
@@ -30,14 +30,14 @@ static unsigned count_of(const struct pserver *s, const struct peer *p)
     unsigned n = 0;
 
     LIST_EACH(l, &s->outputs)
-    n += LIST_OF(l, struct output, link)->peer == p;
+    n += LIST_OF(l, struct iof_output, link)->peer == p;
     return n;
 }
 
-static struct output *add_output(struct pserver *s, const struct peer *p, const pmix_proc_t *procs,
-                                 size_t n)
+static struct iof_output *add_output(struct pserver *s, const struct peer *p,
+                                     const pmix_proc_t *procs, size_t n)
 {
-    struct output *o = count_of(s, p) < LIMIT_CLIENT_MONITORS ? calloc(1, sizeof *o) : NULL;
+    struct iof_output *o = count_of(s, p) < LIMIT_CLIENT_MONITORS ? calloc(1, sizeof *o) : NULL;
 
     if (!o)
         return NULL;
@@ -58,7 +58,7 @@ static struct output *add_output(struct pserver *s, const struct peer *p, const 
 
 size_t iof_add(struct pserver *s, struct ask *a, const struct peer *p)
 {
-    struct output *o = add_output(s, p, a->procs, a->nprocs);
+    struct iof_output *o = add_output(s, p, a->procs, a->nprocs);
 
     if (!o)
         return 0;
@@ -72,7 +72,7 @@ void iof_follow(struct ask *a, const char *nspace)
 {
     const struct peer *p =
         a->channels ? map_get(&a->s->server.by_id, slice_mem(&a->payer, sizeof a->payer)) : NULL;
-    struct output *o;
+    struct iof_output *o;
     pmix_proc_t all;
 
     PMIx_Load_procid(&all, nspace, PMIX_RANK_WILDCARD);
@@ -85,7 +85,7 @@ void iof_drop(struct pserver *s, const struct peer *p, size_t ref)
 {
     LIST_EACH(l, &s->outputs)
     {
-        struct output *o = LIST_OF(l, struct output, link);
+        struct iof_output *o = LIST_OF(l, struct iof_output, link);
         if (o->peer == p && o->mine == ref)
             output_free(o);
     }
@@ -95,7 +95,7 @@ void iof_forget(struct pserver *s, const struct peer *p)
 {
     LIST_EACH(l, &s->outputs)
     {
-        struct output *o = LIST_OF(l, struct output, link);
+        struct iof_output *o = LIST_OF(l, struct iof_output, link);
         if (o->peer == p)
             output_free(o);
     }
@@ -104,10 +104,10 @@ void iof_forget(struct pserver *s, const struct peer *p)
 void iof_free(struct pserver *s)
 {
     LIST_EACH(l, &s->outputs)
-    output_free(LIST_OF(l, struct output, link));
+    output_free(LIST_OF(l, struct iof_output, link));
 }
 
-static bool wants(const struct output *o, const pmix_proc_t *source, pmix_iof_channel_t channel)
+static bool wants(const struct iof_output *o, const pmix_proc_t *source, pmix_iof_channel_t channel)
 {
     if (!(o->channels & channel))
         return false;
@@ -124,7 +124,7 @@ pmix_status_t iof_deliver(struct pserver *s, const pmix_proc_t *source, pmix_iof
 {
     LIST_EACH(l, &s->outputs)
     {
-        struct output *o = LIST_OF(l, struct output, link);
+        struct iof_output *o = LIST_OF(l, struct iof_output, link);
         struct peer *p = (struct peer *)(uintptr_t)o->peer;
         if (!wants(o, source, channel) || p->closing || buf_len(&p->out) > LIMIT_LISTENER_QUEUE)
             continue;

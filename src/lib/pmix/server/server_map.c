@@ -5,20 +5,20 @@
 #include <string.h>
 
 #include "base/limit.h"
-#include "lib/pmix/server/server_told.h"
+#include "lib/pmix/server/server_infos.h"
 #include "wire/pmix_types.h"
 
-typedef void told_fn(struct smap *b, const pmix_info_t *i);
+typedef void info_fn(struct smap *b, const pmix_info_t *i);
 
 /* Visits every registered info, also within an array of the job's. */
-static void each_told(struct smap *b, told_fn *fn)
+static void each_info(struct smap *b, info_fn *fn)
 {
     LIST_EACH(l, &b->n->infos)
     {
-        const pmix_info_t *i = &LIST_OF(l, struct told, link)->info;
-        struct told_group g = told_group_of(i);
+        const pmix_info_t *i = &LIST_OF(l, struct registered_info, link)->info;
+        struct info_group g = info_group_of(i);
         fn(b, i);
-        for (size_t k = 0; told_key_is(i, PMIX_JOB_INFO_ARRAY) && k < g.n; k++)
+        for (size_t k = 0; info_key_is(i, PMIX_JOB_INFO_ARRAY) && k < g.n; k++)
             fn(b, &g.list[k]);
     }
 }
@@ -64,19 +64,19 @@ static struct slice map_slice(const char *text)
 /* Reads sizes and maps, which everything else refers to. */
 static void read_shape(struct smap *b, const pmix_info_t *i)
 {
-    const char *text = told_text(i);
+    const char *text = info_text(i);
     uint32_t number;
 
-    if (told_key_is(i, PMIX_JOB_SIZE) && told_number(i, &number)) {
+    if (info_key_is(i, PMIX_JOB_SIZE) && info_number(i, &number)) {
         b->size = number;
         b->has_size = true;
-    } else if (told_key_is(i, PMIX_UNIV_SIZE) && told_number(i, &number)) {
+    } else if (info_key_is(i, PMIX_UNIV_SIZE) && info_number(i, &number)) {
         b->universe = number;
-    } else if (told_key_is(i, PMIX_NODE_MAP) && text) {
+    } else if (info_key_is(i, PMIX_NODE_MAP) && text) {
         regex_read_nodes(&b->plan.arena, map_slice(text), &b->nodes);
-    } else if (told_key_is(i, PMIX_NODE_LIST) && text && !b->nodes.count) {
+    } else if (info_key_is(i, PMIX_NODE_LIST) && text && !b->nodes.count) {
         regex_read_nodes(&b->plan.arena, slice_str(text), &b->nodes);
-    } else if (told_key_is(i, PMIX_PROC_MAP) && text) {
+    } else if (info_key_is(i, PMIX_PROC_MAP) && text) {
         regex_read_ranks(&b->plan.arena, map_slice(text), &b->ranks);
     }
 }
@@ -85,10 +85,10 @@ static void read_shape(struct smap *b, const pmix_info_t *i)
 static void read_highest(struct smap *b, const pmix_info_t *i)
 {
     const pmix_info_t *r =
-        told_key_is(i, PMIX_PROC_INFO_ARRAY) ? told_find(told_group_of(i), PMIX_RANK) : NULL;
+        info_key_is(i, PMIX_PROC_INFO_ARRAY) ? info_group_find(info_group_of(i), PMIX_RANK) : NULL;
     uint32_t rank;
 
-    if (r && told_number(r, &rank) && rank < LIMIT_JOB_PROCS && rank >= b->size)
+    if (r && info_number(r, &rank) && rank < LIMIT_JOB_PROCS && rank >= b->size)
         b->size = rank + 1;
 }
 
@@ -104,7 +104,7 @@ static void guess_size(struct smap *b)
     }
     if (mapped <= LIMIT_JOB_PROCS)
         b->size = (uint32_t)mapped;
-    each_told(b, read_highest);
+    each_info(b, read_highest);
     if (b->n->nlocal > 0 && b->size < (uint32_t)b->n->nlocal)
         b->size = (uint32_t)b->n->nlocal;
 }
@@ -159,32 +159,34 @@ static void place_map(struct smap *b)
     }
 }
 
-static uint32_t node_of_group(struct smap *b, struct told_group g, bool make)
+static uint32_t node_of_group(struct smap *b, struct info_group g, bool make)
 {
-    const pmix_info_t *name = told_find(g, PMIX_HOSTNAME), *id = told_find(g, PMIX_NODEID);
+    const pmix_info_t *name = info_group_find(g, PMIX_HOSTNAME),
+                      *id = info_group_find(g, PMIX_NODEID);
     uint32_t number;
 
-    if (name && told_text(name))
-        return make ? make_node(b, told_text(name)) : node_named(b, told_text(name));
-    return id && told_number(id, &number) && number < b->nnodes ? number : SMAP_NOWHERE;
+    if (name && info_text(name))
+        return make ? make_node(b, info_text(name)) : node_named(b, info_text(name));
+    return id && info_number(id, &number) && number < b->nnodes ? number : SMAP_NOWHERE;
 }
 
 static void place_arrays(struct smap *b, const pmix_info_t *i)
 {
-    struct told_group g = told_group_of(i);
-    const pmix_info_t *rank = told_find(g, PMIX_RANK), *peers = told_find(g, PMIX_LOCAL_PEERS);
-    const pmix_info_t *app = told_find(g, PMIX_APPNUM);
+    struct info_group g = info_group_of(i);
+    const pmix_info_t *rank = info_group_find(g, PMIX_RANK),
+                      *peers = info_group_find(g, PMIX_LOCAL_PEERS);
+    const pmix_info_t *app = info_group_find(g, PMIX_APPNUM);
     uint32_t r, a;
 
-    if (told_key_is(i, PMIX_NODE_INFO_ARRAY)) {
+    if (info_key_is(i, PMIX_NODE_INFO_ARRAY)) {
         uint32_t node = node_of_group(b, g, true);
-        if (peers && told_text(peers))
-            place_list(b, told_text(peers), node);
-    } else if (told_key_is(i, PMIX_PROC_INFO_ARRAY) && rank && told_number(rank, &r) &&
+        if (peers && info_text(peers))
+            place_list(b, info_text(peers), node);
+    } else if (info_key_is(i, PMIX_PROC_INFO_ARRAY) && rank && info_number(rank, &r) &&
                r < b->size) {
         if (b->node_of[r] == SMAP_NOWHERE)
             place(b, r, node_of_group(b, g, true));
-        if (app && told_number(app, &a) && a < b->size) {
+        if (app && info_number(app, &a) && a < b->size) {
             b->app_of[r] = a;
             b->napps = a >= b->napps ? a + 1 : b->napps;
         }
@@ -219,11 +221,11 @@ static void place_loose(struct smap *b, const pmix_info_t *i)
 {
     uint32_t first;
 
-    if (!told_key_is(i, PMIX_LOCAL_PEERS) || !told_text(i))
+    if (!info_key_is(i, PMIX_LOCAL_PEERS) || !info_text(i))
         return;
-    if (b->here == SMAP_NOWHERE && sscanf(told_text(i), "%u", &first) == 1 && first < b->size)
+    if (b->here == SMAP_NOWHERE && sscanf(info_text(i), "%u", &first) == 1 && first < b->size)
         b->here = b->node_of[first];
-    place_list(b, told_text(i), make_here(b));
+    place_list(b, info_text(i), make_here(b));
 }
 
 static void place_locals(struct smap *b)
@@ -239,7 +241,7 @@ static void place_locals(struct smap *b)
 
 bool smap_place(struct smap *b)
 {
-    each_told(b, read_shape);
+    each_info(b, read_shape);
     if (!b->has_size)
         guess_size(b);
     include_locals(b);
@@ -252,9 +254,9 @@ bool smap_place(struct smap *b)
     memset(b->node_of, 0xff, b->size * sizeof *b->node_of);
     memset(b->app_of, 0, b->size * sizeof *b->app_of);
     place_map(b);
-    each_told(b, place_arrays);
+    each_info(b, place_arrays);
     find_here_by_name(b);
-    each_told(b, place_loose);
+    each_info(b, place_loose);
     place_locals(b);
     return arena_ok(&b->plan.arena);
 }

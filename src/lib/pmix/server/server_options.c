@@ -57,8 +57,8 @@ void options_read(const pmix_info_t *infos, size_t ninfos, struct pserver_option
 {
     const char *rank = getenv("PMIX_SERVER_RANK");
 
-    *o = (struct pserver_options){ .uid = NOT_TOLD,
-                                   .gid = NOT_TOLD,
+    *o = (struct pserver_options){ .uid = ID_UNSET,
+                                   .gid = ID_UNSET,
                                    .nspace = getenv("PMIX_SERVER_NAMESPACE"),
                                    .rank = rank ? (uint32_t)strtoul(rank, NULL, 10) : 0 };
     for (size_t i = 0; infos && i < ninfos; i++)

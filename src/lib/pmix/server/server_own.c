@@ -15,8 +15,8 @@
 #include "server/pmix_event.h"
 
 /* An event of the host's: notifies the subscribers here; its own handlers have been called. */
-static pmix_status_t tell_others(pmix_status_t status, const pmix_proc_t *source,
-                                 pmix_data_range_t range, const pmix_info_t *infos, size_t ninfos)
+static pmix_status_t notify_others(pmix_status_t status, const pmix_proc_t *source,
+                                   pmix_data_range_t range, const pmix_info_t *infos, size_t ninfos)
 {
     struct input *in = INPUT(event, .job = JOB_NO_RANK, .code = status, .range = range,
                              .flags = pmix_event_flags(infos, ninfos));
@@ -81,7 +81,7 @@ pmix_status_t own_join(struct pserver *s, const pmix_info_t *infos, size_t ninfo
                                             .uri = s->uri,
                                             .proc = s->me,
                                             .hostname = s->hostname,
-                                            .tell_others = tell_others,
+                                            .notify_others = notify_others,
                                             .turn = turn,
                                             .turn_fd = turn_fd,
                                             .arg = s },

@@ -44,7 +44,7 @@ static int new_socket(void)
 }
 
 /* True if the server reads the invalid greeting, and closes. */
-static bool is_heard(int fd)
+static bool is_received(int fd)
 {
     static const char words[] = "GET / HTTP/1.0\r\n\r\n";
     char byte;
@@ -169,7 +169,7 @@ static void test_calls(struct pserver *s, const struct sockaddr_in *at)
 static void test_greeting(void)
 {
     const struct pserver_options o = {
-        .progress = PSERVER_PROGRAM, .uid = NOT_TOLD, .gid = NOT_TOLD, .serves_tools = true
+        .progress = PSERVER_PROGRAM, .uid = ID_UNSET, .gid = ID_UNSET, .serves_tools = true
     };
     pmix_server_module_t module = { .tool_connected = tool_came };
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -227,7 +227,7 @@ int main(void)
     test_greeting();
     OK(PMIx_server_init(&module, NULL, 0) == PMIX_SUCCESS && find_port(&at));
     fd = new_socket();
-    OK_F(call(fd, &at) && is_heard(fd), "a caller is heard");
+    OK_F(call(fd, &at) && is_received(fd), "a caller is heard");
     close(fd);
 
     early = new_socket();
@@ -239,8 +239,8 @@ int main(void)
          100); /* so that the server notices the lack of descriptors; if not, this proves less */
     while (ntaken > 0)
         close(taken[--ntaken]);
-    OK_F(is_heard(early), "who came without a descriptor left is heard once there is one");
-    OK_F(call(late, &at) && is_heard(late), "and so is the next one");
+    OK_F(is_received(early), "who came without a descriptor left is heard once there is one");
+    OK_F(call(late, &at) && is_received(late), "and so is the next one");
     close(early);
     close(late);
     OK(PMIx_server_finalize() == PMIX_SUCCESS);

@@ -34,7 +34,7 @@ static void claim(pmix_info_t *infos)
     PMIx_Info_load(&infos[1], PMIX_GRPID, &zero, PMIX_UINT32);
 }
 
-static void queries_names(pmix_info_t *more)
+static void check_queries(pmix_info_t *more)
 {
     char key[] = "name", *keys[] = { key, NULL };
     pmix_info_t infos[CLAIMS + 1];
@@ -145,7 +145,7 @@ static int be_client(const char *dir)
     claim(claims);
     if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS)
         return 99;
-    queries_names(claims);
+    check_queries(claims);
     ask_spawn_and_query(claims);
     ask_control(claims);
     ask_streams(claims, &me);
@@ -316,8 +316,8 @@ static pmix_status_t query(pmix_proc_t *p, pmix_query_t *queries, size_t n, pmix
     return PMIX_ERR_NOT_SUPPORTED;
 }
 
-static void log_line(const pmix_proc_t *p, const pmix_info_t lines[], size_t nlines,
-                     const pmix_info_t infos[], size_t n, pmix_op_cbfunc_t fn, void *data)
+static void read_log_line(const pmix_proc_t *p, const pmix_info_t lines[], size_t nlines,
+                          const pmix_info_t infos[], size_t n, pmix_op_cbfunc_t fn, void *data)
 {
     (void)p;
     look(LOG, lines, nlines);
@@ -419,7 +419,7 @@ static pmix_server_module_t module = { .client_connected2 = connected,
                                        .unpublish = unpublish,
                                        .spawn = spawn,
                                        .query = query,
-                                       .log = log_line,
+                                       .log = read_log_line,
                                        .allocate = allocate,
                                        .job_control = control,
                                        .monitor = monitor,
@@ -567,7 +567,7 @@ static void test_claims(void)
 
 /* The host names the user whose rights are used for the job's files: accepted if it has them,
  * else refused. */
-static void test_told(void)
+static void test_registered(void)
 {
     bool can = geteuid() == 0;
     pmix_info_t infos[3];
@@ -608,6 +608,6 @@ int main(int argc, char **argv)
         }
     }
     test_claims();
-    test_told();
+    test_registered();
     return tap_done();
 }

@@ -7,7 +7,7 @@
 #include "lib/pmix/server/server_turn.h"
 #include "pmix.h"
 
-static pmix_status_t tell_of_set(pmix_status_t event, const char *name, const pmix_proc_t *members,
+static pmix_status_t notify_pset(pmix_status_t event, const char *name, const pmix_proc_t *members,
                                  size_t nmembers)
 {
     pmix_data_array_t list = { .type = PMIX_PROC,
@@ -57,7 +57,7 @@ pmix_status_t PMIx_server_define_process_set(const pmix_proc_t *members, size_t 
     pserver_unlock(s);
     if (!good)
         return PMIX_ERR_BAD_PARAM;
-    return rc == 0 ? tell_of_set(PMIX_PROCESS_SET_DEFINE, pset_name, members, nmembers)
+    return rc == 0 ? notify_pset(PMIX_PROCESS_SET_DEFINE, pset_name, members, nmembers)
                    : PMIX_ERR_NOMEM;
 }
 
@@ -72,5 +72,5 @@ pmix_status_t PMIx_server_delete_process_set(char *pset_name)
     pserver_unlock(s);
     if (!pset_name)
         return PMIX_ERR_BAD_PARAM;
-    return was ? tell_of_set(PMIX_PROCESS_SET_DELETE, pset_name, NULL, 0) : PMIX_ERR_NOT_FOUND;
+    return was ? notify_pset(PMIX_PROCESS_SET_DELETE, pset_name, NULL, 0) : PMIX_ERR_NOT_FOUND;
 }

@@ -13,7 +13,7 @@
 #include "core/procmap.h"
 #include "lib/pmix/server/server_info.h"
 #include "lib/pmix/server/server_map.h"
-#include "lib/pmix/server/server_told.h"
+#include "lib/pmix/server/server_infos.h"
 #include "server/pmix_info.h"
 
 enum { PLAN_MEMORY = 1 << 30 };
@@ -53,8 +53,8 @@ static struct nspace *add_nspace(struct pserver *s, const char *name)
     n->store = MEMFD_NULL;
     list_init(&n->locals);
     list_init(&n->former);
-    n->uid = s->told_uid;
-    n->gid = s->told_gid;
+    n->uid = s->host_uid;
+    n->gid = s->host_gid;
     list_init(&n->infos);
     list_append(&s->spaces, &n->link);
     return n;
@@ -96,16 +96,16 @@ bool nspace_rights(const struct nspace *n, uint32_t rank, uid_t *uid_p, gid_t *g
     }
     if (!found)
         return false;
-    *uid_p = n->uid == NOT_TOLD ? found->uid : (uid_t)n->uid;
-    *gid_p = n->gid == NOT_TOLD ? found->gid : (gid_t)n->gid;
+    *uid_p = n->uid == ID_UNSET ? found->uid : (uid_t)n->uid;
+    *gid_p = n->gid == ID_UNSET ? found->gid : (gid_t)n->gid;
     return true;
 }
 
-static void forget_told(struct nspace *n)
+static void forget_infos(struct nspace *n)
 {
     LIST_EACH(l, &n->infos)
     {
-        struct told *t = LIST_OF(l, struct told, link);
+        struct registered_info *t = LIST_OF(l, struct registered_info, link);
         list_unlink(l);
         PMIx_Info_destruct(&t->info);
         free(t);
@@ -127,7 +127,7 @@ void nspace_free(struct pserver *s, struct nspace *n)
     if (n->job)
         server_job_gone(&s->server, n->job);
     memfd_close(&n->store);
-    forget_told(n);
+    forget_infos(n);
     LIST_EACH(l, &n->locals)
     free(LIST_OF(l, struct local, link));
     LIST_EACH(l, &n->former)
@@ -181,10 +181,10 @@ static struct job *make_job(struct pserver *s, struct nspace *n, struct smap *b)
     }
     LIST_EACH(l, &n->infos)
     {
-        if (sinfo_tell(n->job, b->here, &LIST_OF(l, struct told, link)->info) < 0)
+        if (sinfo_add(n->job, b->here, &LIST_OF(l, struct registered_info, link)->info) < 0)
             log_error(&s->log, "out of memory for the data of job %s", n->name);
     }
-    forget_told(n);
+    forget_infos(n);
     preset(s, n->job);
     start_locals(s, n);
     return n->job;
@@ -232,27 +232,27 @@ void nspace_settle_all(struct pserver *s)
 /* Records whose rights are used for the job's files, if the host says so. */
 static void note_rights(struct nspace *n, const pmix_info_t *i)
 {
-    struct told_group g = told_group_of(i);
+    struct info_group g = info_group_of(i);
     uint32_t id;
 
-    if (told_key_is(i, PMIX_USERID) && told_number(i, &id))
+    if (info_key_is(i, PMIX_USERID) && info_number(i, &id))
         n->uid = id;
-    else if (told_key_is(i, PMIX_GRPID) && told_number(i, &id))
+    else if (info_key_is(i, PMIX_GRPID) && info_number(i, &id))
         n->gid = id;
-    else if (told_key_is(i, PMIX_JOB_INFO_ARRAY))
+    else if (info_key_is(i, PMIX_JOB_INFO_ARRAY))
         for (size_t k = 0; k < g.n; k++)
             note_rights(n, &g.list[k]);
 }
 
-pmix_status_t nspace_tell(struct pserver *s, struct nspace *n, const pmix_info_t *infos,
-                          size_t ninfos)
+pmix_status_t nspace_add(struct pserver *s, struct nspace *n, const pmix_info_t *infos,
+                         size_t ninfos)
 {
     uint32_t here = SMAP_NOWHERE;
 
     for (size_t i = 0; i < ninfos; i++)
         note_rights(n, &infos[i]);
     for (size_t i = 0; !n->job && i < ninfos; i++) {
-        struct told *t = calloc(1, sizeof *t);
+        struct registered_info *t = calloc(1, sizeof *t);
         if (!t || PMIx_Info_xfer(&t->info, &infos[i]) != PMIX_SUCCESS) {
             free(t);
             return PMIX_ERR_NOMEM;
@@ -267,7 +267,7 @@ pmix_status_t nspace_tell(struct pserver *s, struct nspace *n, const pmix_info_t
     if (n->job->here < n->job->plan.nnodes)
         here = n->job->here;
     for (size_t i = 0; i < ninfos; i++) {
-        if (sinfo_tell(n->job, here, &infos[i]) < 0)
+        if (sinfo_add(n->job, here, &infos[i]) < 0)
             return PMIX_ERR_NOMEM;
     }
     pmix_job_info_changed(n->job);

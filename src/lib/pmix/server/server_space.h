@@ -27,7 +27,7 @@ struct nspace {
     struct memfd store;
     struct list locals;
     struct list former; /* struct local: deregistered ones that still have files to clean up */
-    uint32_t uid, gid;  /* whose files are cleaned up, if the host said so: else NOT_TOLD */
+    uint32_t uid, gid;  /* whose files are cleaned up, if the host said so: else ID_UNSET */
     struct list infos;  /* struct told: registered infos, until there is a job */
     bool is_registered; /* else only processes of it are expected */
     bool is_own;        /* the host's own */
@@ -42,8 +42,8 @@ struct nspace *nspace_make(struct pserver *s, const char *name); /* find or make
 void nspace_leave(struct pserver *s, struct nspace *n);
 /* It has no connections any more. */
 void nspace_free(struct pserver *s, struct nspace *n);
-pmix_status_t nspace_tell(struct pserver *s, struct nspace *n, const pmix_info_t *infos,
-                          size_t ninfos);
+pmix_status_t nspace_add(struct pserver *s, struct nspace *n, const pmix_info_t *infos,
+                         size_t ninfos);
 pmix_status_t nspace_expect(struct pserver *s, struct nspace *n, uint32_t rank, uid_t uid,
                             gid_t gid, void *object);
 /* A process, whose connections are closed, is deregistered. */

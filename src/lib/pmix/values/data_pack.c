@@ -27,14 +27,14 @@ void data_buffer_borrow(const pmix_data_buffer_t *b, struct buf *out_p)
 }
 
 /* The number of bytes unpacked already. */
-static size_t read_so_far(const pmix_data_buffer_t *b)
+static size_t nread(const pmix_data_buffer_t *b)
 {
     return b->base_ptr && b->unpack_ptr ? (size_t)(b->unpack_ptr - b->base_ptr) : 0;
 }
 
 void data_buffer_store(pmix_data_buffer_t *b, const struct buf *out)
 {
-    size_t read = read_so_far(b);
+    size_t read = nread(b);
 
     b->base_ptr = out->mem;
     b->pack_ptr = out->mem + out->end;
@@ -47,7 +47,7 @@ struct slice data_buffer_rest(const pmix_data_buffer_t *b)
 {
     if (b->base_ptr == NULL)
         return SLICE_NULL;
-    return slice_skip(slice_mem(b->base_ptr, b->bytes_used), read_so_far(b));
+    return slice_skip(slice_mem(b->base_ptr, b->bytes_used), nread(b));
 }
 
 pmix_status_t PMIx_Data_pack(const pmix_proc_t *target, pmix_data_buffer_t *buffer, void *src,

@@ -56,7 +56,7 @@ pmix_boolean_t PMIx_Info_true(const pmix_info_t *p)
     {                                                                                              \
         p->flags |= (flag);                                                                        \
     }
-#define TELLS(name, flag)                                                                          \
+#define HAS_FLAG(name, flag)                                                                       \
     bool PMIx_Info_##name(const pmix_info_t *p)                                                    \
     {                                                                                              \
         return (p->flags & (flag)) != 0;                                                           \
@@ -67,11 +67,11 @@ SETS(processed, PMIX_INFO_REQD_PROCESSED)
 SETS(set_end, PMIX_INFO_ARRAY_END)
 SETS(qualifier, PMIX_INFO_QUALIFIER)
 SETS(persistent, PMIX_INFO_PERSISTENT)
-TELLS(is_required, PMIX_INFO_REQD)
-TELLS(was_processed, PMIX_INFO_REQD_PROCESSED)
-TELLS(is_end, PMIX_INFO_ARRAY_END)
-TELLS(is_qualifier, PMIX_INFO_QUALIFIER)
-TELLS(is_persistent, PMIX_INFO_PERSISTENT)
+HAS_FLAG(is_required, PMIX_INFO_REQD)
+HAS_FLAG(was_processed, PMIX_INFO_REQD_PROCESSED)
+HAS_FLAG(is_end, PMIX_INFO_ARRAY_END)
+HAS_FLAG(is_qualifier, PMIX_INFO_QUALIFIER)
+HAS_FLAG(is_persistent, PMIX_INFO_PERSISTENT)
 
 void PMIx_Info_optional(pmix_info_t *p)
 {
@@ -190,7 +190,7 @@ static struct entry *find(struct info_list *list, const char *key)
 }
 
 /* What an entry is made from: a key with data of a type, a key with a value, or an info. */
-struct source {
+struct info_source {
     const char *key;
     const void *data;
     pmix_data_type_t type;
@@ -198,7 +198,7 @@ struct source {
     const pmix_info_t *info;
 };
 
-static pmix_status_t fill(pmix_info_t *info, const struct source *from)
+static pmix_status_t fill(pmix_info_t *info, const struct info_source *from)
 {
     if (from->info != NULL)
         return PMIx_Info_xfer(info, from->info);
@@ -209,7 +209,7 @@ static pmix_status_t fill(pmix_info_t *info, const struct source *from)
     return value_copy(&info->value, from->value);
 }
 
-static pmix_status_t add(struct info_list *list, const struct source *from,
+static pmix_status_t add(struct info_list *list, const struct info_source *from,
                          void (*place)(struct info_list *, struct entry *))
 {
     struct entry *e;
@@ -229,7 +229,8 @@ static pmix_status_t add(struct info_list *list, const struct source *from,
 }
 
 /* An old value is released only when the new one is there. */
-static pmix_status_t add_unique(struct info_list *list, const struct source *from, bool overwrite)
+static pmix_status_t add_unique(struct info_list *list, const struct info_source *from,
+                                bool overwrite)
 {
     struct entry *e;
     pmix_info_t fresh;
@@ -257,26 +258,27 @@ static pmix_status_t add_unique(struct info_list *list, const struct source *fro
 pmix_status_t PMIx_Info_list_add(void *ptr, const char *key, const void *value,
                                  pmix_data_type_t type)
 {
-    return add(ptr, &(struct source){ .key = key, .data = value, .type = type }, append);
+    return add(ptr, &(struct info_source){ .key = key, .data = value, .type = type }, append);
 }
 
 pmix_status_t PMIx_Info_list_add_unique(void *ptr, const char *key, const void *value,
                                         pmix_data_type_t type, bool overwrite)
 {
-    return add_unique(ptr, &(struct source){ .key = key, .data = value, .type = type }, overwrite);
+    return add_unique(ptr, &(struct info_source){ .key = key, .data = value, .type = type },
+                      overwrite);
 }
 
 pmix_status_t PMIx_Info_list_prepend(void *ptr, const char *key, const void *value,
                                      pmix_data_type_t type)
 {
-    return add(ptr, &(struct source){ .key = key, .data = value, .type = type }, prepend);
+    return add(ptr, &(struct info_source){ .key = key, .data = value, .type = type }, prepend);
 }
 
 pmix_status_t PMIx_Info_list_add_value(void *ptr, const char *key, const pmix_value_t *value)
 {
     if (value == NULL)
         return PMIX_ERR_BAD_PARAM;
-    return add(ptr, &(struct source){ .key = key, .value = value }, append);
+    return add(ptr, &(struct info_source){ .key = key, .value = value }, append);
 }
 
 pmix_status_t PMIx_Info_list_add_value_unique(void *ptr, const char *key, const pmix_value_t *value,
@@ -284,21 +286,21 @@ pmix_status_t PMIx_Info_list_add_value_unique(void *ptr, const char *key, const 
 {
     if (value == NULL)
         return PMIX_ERR_BAD_PARAM;
-    return add_unique(ptr, &(struct source){ .key = key, .value = value }, overwrite);
+    return add_unique(ptr, &(struct info_source){ .key = key, .value = value }, overwrite);
 }
 
 pmix_status_t PMIx_Info_list_xfer(void *ptr, const pmix_info_t *info)
 {
     if (info == NULL)
         return PMIX_ERR_BAD_PARAM;
-    return add(ptr, &(struct source){ .key = info->key, .info = info }, append);
+    return add(ptr, &(struct info_source){ .key = info->key, .info = info }, append);
 }
 
 pmix_status_t PMIx_Info_list_xfer_unique(void *ptr, const pmix_info_t *info, bool overwrite)
 {
     if (info == NULL)
         return PMIX_ERR_BAD_PARAM;
-    return add_unique(ptr, &(struct source){ .key = info->key, .info = info }, overwrite);
+    return add_unique(ptr, &(struct info_source){ .key = info->key, .info = info }, overwrite);
 }
 
 /* The list borrows the value, so its own entry is the persistent one. */

@@ -1,5 +1,6 @@
-/* ask.c - see ask.h.  Reading order: sending, reading a frame, matching replies, waiting. */
-#include "lib/pmi2/ask.h"
+/* pmi2_rpc.c - see pmi2_rpc.h.  Reading order: sending, reading a frame, matching replies, waiting.
+ */
+#include "lib/pmi2/pmi2_rpc.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ static const char *lost_text(int rc)
 }
 
 /* For good: replies can no longer be matched to requests. */
-static void lose(struct membership *m, int rc, const char *why)
+static void lose(struct pmi2_client *m, int rc, const char *why)
 {
     if (m->lost)
         return;
@@ -33,17 +34,17 @@ static void lose(struct membership *m, int rc, const char *why)
     m->link.broken = true;
     errmsg_set(&m->lost_why, 0, "%s", why);
     LIST_EACH(l, &m->asks)
-    pthread_cond_signal(&LIST_OF(l, struct ask, link)->wake);
+    pthread_cond_signal(&LIST_OF(l, struct pmi2_rpc, link)->wake);
 }
 
-static int is_lost(const struct membership *m, struct errmsg *err)
+static int is_lost(const struct pmi2_client *m, struct errmsg *err)
 {
     return errmsg_set(err, m->lost == -ENOMEM ? -ENOMEM : MEMBER_FAILED, "%s", m->lost_why.text);
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-static void take_out(struct membership *m)
+static void take_out(struct pmi2_client *m)
 {
     while (m->sending)
         lock_wait(m->gate);
@@ -51,14 +52,14 @@ static void take_out(struct membership *m)
     buf_clear(&m->out);
 }
 
-static void give_out(struct membership *m)
+static void give_out(struct pmi2_client *m)
 {
     m->sending = false;
-    lock_tell(m->gate);
+    lock_wake(m->gate);
 }
 
 /* Sends the contents of out. */
-static int flush_out(struct membership *m, struct errmsg *err)
+static int flush_out(struct pmi2_client *m, struct errmsg *err)
 {
     int rc;
 
@@ -72,7 +73,8 @@ static int flush_out(struct membership *m, struct errmsg *err)
     return rc < 0 ? is_lost(m, err) : MEMBER_OK;
 }
 
-static int say(struct membership *m, enum pmi2_msg msg, const void *request, struct errmsg *err)
+static int put_request(struct pmi2_client *m, enum pmi2_msg msg, const void *request,
+                       struct errmsg *err)
 {
     if (pmi2_encode(msg, request, &m->out, err) != 0)
         return MEMBER_BAD_VALUE;
@@ -86,7 +88,7 @@ static const struct slice put_thrid = { "put", 3 };
 
 /* Adds the unsent puts.  From then on they count as sent: either out is sent whole or the
  * connection is lost. */
-static int say_puts(struct membership *m, struct errmsg *err)
+static int put_puts(struct pmi2_client *m, struct errmsg *err)
 {
     struct pmi2_mput_wireup r = { .has = 0 };
     int rc;
@@ -96,14 +98,14 @@ static int say_puts(struct membership *m, struct errmsg *err)
     PMI2_SET(r, mput_wireup, thrid, put_thrid);
     PMI2_SET(r, mput_wireup, count, m->batch.count);
     PMI2_SET(r, mput_wireup, bytes, m->batch.bytes);
-    rc = say(m, PMI2_mput_wireup, &r, err);
+    rc = put_request(m, PMI2_mput_wireup, &r, err);
     if (rc != MEMBER_OK)
         return rc;
     batch_encode(&m->batch, &m->out);
     return buf_ok(&m->out) ? MEMBER_OK : no_memory(err);
 }
 
-static void puts_are_sent(struct membership *m)
+static void puts_are_sent(struct pmi2_client *m)
 {
     if (m->batch.count == 0)
         return;
@@ -111,12 +113,12 @@ static void puts_are_sent(struct membership *m)
     m->unacknowledged++;
 }
 
-int ask_send_puts(struct membership *m, struct errmsg *err)
+int ask_send_puts(struct pmi2_client *m, struct errmsg *err)
 {
     int rc;
 
     take_out(m);
-    rc = say_puts(m, err);
+    rc = put_puts(m, err);
     if (rc == MEMBER_OK && buf_len(&m->out)) {
         puts_are_sent(m);
         rc = flush_out(m, err);
@@ -132,16 +134,16 @@ static bool is_lookup(enum pmi2_msg msg)
            msg == PMI2_name_lookup;
 }
 
-static int send_request(struct membership *m, enum pmi2_msg msg, const void *request,
+static int send_request(struct pmi2_client *m, enum pmi2_msg msg, const void *request,
                         struct errmsg *err)
 {
     bool with_puts = m->kind == MEMBER_OURS && !is_lookup(msg);
     int rc;
 
     take_out(m);
-    rc = with_puts ? say_puts(m, err) : MEMBER_OK;
+    rc = with_puts ? put_puts(m, err) : MEMBER_OK;
     if (rc == MEMBER_OK)
-        rc = say(m, msg, request, err);
+        rc = put_request(m, msg, request, err);
     if (rc == MEMBER_OK) {
         if (with_puts)
             puts_are_sent(m);
@@ -151,7 +153,7 @@ static int send_request(struct membership *m, enum pmi2_msg msg, const void *req
     return rc;
 }
 
-void ask_nothing(struct membership *m, enum pmi2_msg msg, const void *request)
+void ask_nothing(struct pmi2_client *m, enum pmi2_msg msg, const void *request)
 {
     struct buf frame = BUF_NULL(LIMIT_PMI_LINE);
 
@@ -162,7 +164,7 @@ void ask_nothing(struct membership *m, enum pmi2_msg msg, const void *request)
     buf_free(&frame);
 }
 
-int ask_line(struct membership *m, struct slice line, struct slice *answer_p, struct errmsg *err)
+int ask_line(struct pmi2_client *m, struct slice line, struct slice *answer_p, struct errmsg *err)
 {
     int rc;
 
@@ -181,7 +183,7 @@ int ask_line(struct membership *m, struct slice line, struct slice *answer_p, st
 /* ---- reading a frame ------------------------------------------------------------------------- */
 
 /* One reply, as it lies in the link's buffer. */
-struct heard {
+struct reply {
     unsigned msg;
     union pmi2_any m;
     uint32_t id; /* the thrid, if it is a number; ours begin with 1 */
@@ -195,7 +197,7 @@ static const struct pmi2_response *response_of(const union pmi2_any *m)
     return (const void *)m;
 }
 
-static int read_body(struct membership *m, struct slice *body_p)
+static int read_body(struct pmi2_client *m, struct slice *body_p)
 {
     struct slice head;
     uint32_t len;
@@ -215,7 +217,7 @@ static int not_understood(struct slice body, const char *why, struct errmsg *err
                       SLICE_ARG(slice_head(body, 200)));
 }
 
-static int decode(struct membership *m, struct heard *h, struct errmsg *err)
+static int decode(struct pmi2_client *m, struct reply *h, struct errmsg *err)
 {
     struct errmsg why;
     int rc;
@@ -234,7 +236,7 @@ static int decode(struct membership *m, struct heard *h, struct errmsg *err)
 }
 
 /* Called with the lock released. */
-static int read_answer(struct membership *m, struct heard *h, struct errmsg *err)
+static int read_answer(struct pmi2_client *m, struct reply *h, struct errmsg *err)
 {
     int rc = read_body(m, &h->body);
 
@@ -252,18 +254,18 @@ static int read_answer(struct membership *m, struct heard *h, struct errmsg *err
 
 /* ---- matching replies ------------------------------------------------------------------------ */
 
-static struct ask *find_ask(struct membership *m, uint32_t id)
+static struct pmi2_rpc *find_ask(struct pmi2_client *m, uint32_t id)
 {
     LIST_EACH(l, &m->asks)
     {
-        struct ask *a = LIST_OF(l, struct ask, link);
+        struct pmi2_rpc *a = LIST_OF(l, struct pmi2_rpc, link);
         if (a->id == id)
             return a;
     }
     return NULL;
 }
 
-static void hear_puts(struct membership *m, const struct pmi2_mput_wireup_response *r)
+static void on_puts(struct pmi2_client *m, const struct pmi2_mput_wireup_response *r)
 {
     bool bad_key = slice_is(r->errmsg, "already_present") ||
                    slice_is(r->errmsg, "reserved_for_the_process_manager");
@@ -277,7 +279,7 @@ static void hear_puts(struct membership *m, const struct pmi2_mput_wireup_respon
 }
 
 /* Makes a copy for a thread that is not reading, since the link's buffer will be overwritten. */
-static void keep(struct ask *a, const struct heard *h)
+static void keep(struct pmi2_rpc *a, const struct reply *h)
 {
     unsigned msg;
 
@@ -295,13 +297,13 @@ static void keep(struct ask *a, const struct heard *h)
 
 /* Gives the reply to its ask; mine is the reading thread's.  A reply without an ask, or of
  * another kind than the one due, means that we are out of step. */
-static void hand_out(struct membership *m, const struct heard *h, struct ask *mine)
+static void hand_out(struct pmi2_client *m, const struct reply *h, struct pmi2_rpc *mine)
 {
     struct errmsg why, err;
-    struct ask *a;
+    struct pmi2_rpc *a;
 
     if (h->msg == PMI2_mput_wireup_response && m->unacknowledged) {
-        hear_puts(m, &h->m.mput_wireup_response);
+        on_puts(m, &h->m.mput_wireup_response);
         return;
     }
     a = m->kind == MEMBER_OURS ? find_ask(m, h->id) : mine;
@@ -323,9 +325,9 @@ static void hand_out(struct membership *m, const struct heard *h, struct ask *mi
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-static void read_one(struct membership *m, struct ask *mine)
+static void read_one(struct pmi2_client *m, struct pmi2_rpc *mine)
 {
-    struct heard h = { .id = 0 };
+    struct reply h = { .id = 0 };
     struct errmsg err;
     int rc;
 
@@ -341,13 +343,13 @@ static void read_one(struct membership *m, struct ask *mine)
 }
 
 /* Passes the reading on to one of the waiting threads. */
-static void pass_reading_on(struct membership *m)
+static void pass_reading_on(struct pmi2_client *m)
 {
     if (m->reading)
         return;
     LIST_EACH(l, &m->asks)
     {
-        struct ask *a = LIST_OF(l, struct ask, link);
+        struct pmi2_rpc *a = LIST_OF(l, struct pmi2_rpc, link);
         if (!a->done) {
             pthread_cond_signal(&a->wake);
             return;
@@ -355,7 +357,7 @@ static void pass_reading_on(struct membership *m)
     }
 }
 
-static int wait_for(struct membership *m, struct ask *a, struct errmsg *err)
+static int wait_for(struct pmi2_client *m, struct pmi2_rpc *a, struct errmsg *err)
 {
     while (!a->done && !m->lost) {
         if (m->reading)
@@ -370,7 +372,7 @@ static int wait_for(struct membership *m, struct ask *a, struct errmsg *err)
     return a->no_memory ? no_memory(err) : MEMBER_OK;
 }
 
-static int verdict(const struct ask *a, enum pmi2_msg msg, struct errmsg *err)
+static int verdict(const struct pmi2_rpc *a, enum pmi2_msg msg, struct errmsg *err)
 {
     const struct pmi2_response *r = response_of(&a->answer);
 
@@ -383,8 +385,8 @@ static int verdict(const struct ask *a, enum pmi2_msg msg, struct errmsg *err)
 }
 
 /* The request's number, as the text that the server repeats. */
-static void number(struct membership *m, struct ask *a, struct pmi2_request *request, char *text,
-                   size_t room)
+static void number(struct pmi2_client *m, struct pmi2_rpc *a, struct pmi2_request *request,
+                   char *text, size_t room)
 {
     do
         a->id = ++m->next_ask;
@@ -393,8 +395,8 @@ static void number(struct membership *m, struct ask *a, struct pmi2_request *req
     PMI2_SET(*request, kvs_get, thrid, slice_str(text));
 }
 
-int ask(struct membership *m, struct ask *a, enum pmi2_msg msg, void *request, enum pmi2_msg want,
-        struct errmsg *err)
+int pmi2_rpc(struct pmi2_client *m, struct pmi2_rpc *a, enum pmi2_msg msg, void *request,
+             enum pmi2_msg want, struct errmsg *err)
 {
     char thrid[16];
     int rc;
@@ -423,7 +425,7 @@ int ask(struct membership *m, struct ask *a, enum pmi2_msg msg, void *request, e
     return rc == MEMBER_OK ? verdict(a, msg, err) : rc;
 }
 
-void ask_end(struct membership *m, struct ask *a)
+void pmi2_rpc_end(struct pmi2_client *m, struct pmi2_rpc *a)
 {
     if (a->holds_wire)
         lock_wire_give(m->gate);
@@ -432,7 +434,7 @@ void ask_end(struct membership *m, struct ask *a)
     buf_free(&a->kept);
 }
 
-int ask_put_verdict(struct membership *m, struct errmsg *err)
+int ask_put_verdict(struct pmi2_client *m, struct errmsg *err)
 {
     int rc = m->put_rc;
 

@@ -1,5 +1,5 @@
-/* talk.c - see talk.h. */
-#include "lib/pmi/talk.h"
+/* pmi1_rpc.c - see pmi1_rpc.h. */
+#include "lib/pmi/pmi1_rpc.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,14 +11,14 @@
 #include "base/limit.h"
 
 /* A thread that waits for the end of a barrier. */
-struct talk_tagged {
+struct pmi1_rpc_tagged {
     struct list link;
     char tag[24];
     int wake; /* an eventfd: it is over */
     bool over, lost, broken;
 };
 
-static void end_tagged(struct talk_tagged *t)
+static void end_tagged(struct pmi1_rpc_tagged *t)
 {
     uint64_t one = 1;
 
@@ -29,11 +29,11 @@ static void end_tagged(struct talk_tagged *t)
 }
 
 /* Replies can no longer be matched: wakes all waiters. */
-static void lose_tagged(struct client *c)
+static void lose_tagged(struct pmi1_client *c)
 {
     LIST_EACH(l, &c->tagged)
     {
-        struct talk_tagged *t = LIST_OF(l, struct talk_tagged, link);
+        struct pmi1_rpc_tagged *t = LIST_OF(l, struct pmi1_rpc_tagged, link);
         t->lost = true;
         if (!t->over)
             end_tagged(t);
@@ -41,13 +41,13 @@ static void lose_tagged(struct client *c)
 }
 
 /* Gives the end of a barrier, in c->reply, to the thread that has waited longest for that tag. */
-static bool hand_out(struct client *c)
+static bool hand_out(struct pmi1_client *c)
 {
     const struct pmi1_barrier_out *r = &c->reply.barrier_out;
 
     LIST_EACH(l, &c->tagged)
     {
-        struct talk_tagged *t = LIST_OF(l, struct talk_tagged, link);
+        struct pmi1_rpc_tagged *t = LIST_OF(l, struct pmi1_rpc_tagged, link);
         if (t->over || !PMI1_HAS(r, barrier_out, tag) || !slice_is(r->tag, t->tag))
             continue;
         t->broken = r->rc != 0;
@@ -75,7 +75,7 @@ static int lost(int rc, struct errmsg *err)
                       err_text(rc));
 }
 
-int talk_begin(struct client *c, struct errmsg *err)
+int pmi1_rpc_begin(struct pmi1_client *c, struct errmsg *err)
 {
     if (c->kind == CLIENT_ALONE)
         return errmsg_set(err, CLIENT_FAILED,
@@ -87,22 +87,22 @@ int talk_begin(struct client *c, struct errmsg *err)
     return CLIENT_OK;
 }
 
-static int hear_tagged(struct client *c, struct errmsg *err);
+static int read_tagged(struct pmi1_client *c, struct errmsg *err);
 
 /* Handles ends of barriers that were received together with our reply: no other thread would
  * wake up for them. */
-void talk_end(struct client *c)
+void pmi1_rpc_end(struct pmi1_client *c)
 {
     struct errmsg err;
 
     while (!list_empty(&c->tagged) && !c->link.broken && link_has_line(&c->link) &&
-           hear_tagged(c, &err) == CLIENT_OK) {
+           read_tagged(c, &err) == CLIENT_OK) {
         /* the next */
     }
     lock_wire_give(c->gate);
 }
 
-int talk_say(struct client *c, enum pmi1_msg msg, const void *in, struct errmsg *err)
+int pmi1_rpc_put(struct pmi1_client *c, enum pmi1_msg msg, const void *in, struct errmsg *err)
 {
     enum text_style style = msg == PMI1_spawn ? TEXT_LINES : TEXT_BLANKS;
 
@@ -113,7 +113,7 @@ int talk_say(struct client *c, enum pmi1_msg msg, const void *in, struct errmsg 
     return buf_ok(&c->out) ? CLIENT_OK : no_memory(err);
 }
 
-int talk_say_puts(struct client *c, struct errmsg *err)
+int pmi1_rpc_put_puts(struct pmi1_client *c, struct errmsg *err)
 {
     struct pmi1_mput_wireup m = { .has = 0 };
     int rc;
@@ -122,7 +122,7 @@ int talk_say_puts(struct client *c, struct errmsg *err)
         return CLIENT_OK;
     PMI1_SET(m, mput_wireup, count, c->batch.count);
     PMI1_SET(m, mput_wireup, bytes, c->batch.bytes);
-    rc = talk_say(c, PMI1_mput_wireup, &m, err);
+    rc = pmi1_rpc_put(c, PMI1_mput_wireup, &m, err);
     if (rc != CLIENT_OK)
         return rc;
     batch_encode(&c->batch, &c->out);
@@ -132,7 +132,7 @@ int talk_say_puts(struct client *c, struct errmsg *err)
     return CLIENT_OK;
 }
 
-int talk_send(struct client *c, struct errmsg *err)
+int pmi1_rpc_send(struct pmi1_client *c, struct errmsg *err)
 {
     int rc;
 
@@ -148,13 +148,14 @@ int talk_send(struct client *c, struct errmsg *err)
     rc = link_send(&c->link, buf_slice(&c->out));
     lock_lock(c->gate);
     c->sending = false;
-    lock_tell(c->gate);
+    lock_wake(c->gate);
     buf_clear(&c->out);
     return rc < 0 ? lost(rc, err) : CLIENT_OK;
 }
 
 /* A reply other than the expected one means that we are out of step. */
-static int not_understood(struct client *c, struct slice line, const char *why, struct errmsg *err)
+static int not_understood(struct pmi1_client *c, struct slice line, const char *why,
+                          struct errmsg *err)
 {
     c->link.broken = true;
     lose_tagged(c);
@@ -164,7 +165,8 @@ static int not_understood(struct client *c, struct slice line, const char *why, 
 }
 
 /* Reads the next message, whatever it is. */
-static int hear_any(struct client *c, unsigned *got_p, struct slice *line_p, struct errmsg *err)
+static int read_any(struct pmi1_client *c, unsigned *got_p, struct slice *line_p,
+                    struct errmsg *err)
 {
     struct errmsg why;
     int rc;
@@ -188,7 +190,7 @@ static int hear_any(struct client *c, unsigned *got_p, struct slice *line_p, str
     return rc > 0 ? not_understood(c, *line_p, why.text, err) : CLIENT_OK;
 }
 
-int talk_hear(struct client *c, enum pmi1_msg want, struct errmsg *err)
+int pmi1_rpc_read(struct pmi1_client *c, enum pmi1_msg want, struct errmsg *err)
 {
     struct slice line;
     struct errmsg why;
@@ -196,7 +198,7 @@ int talk_hear(struct client *c, enum pmi1_msg want, struct errmsg *err)
     int rc;
 
     do
-        rc = hear_any(c, &got, &line, err);
+        rc = read_any(c, &got, &line, err);
     while (rc == CLIENT_OK && got == PMI1_barrier_out && hand_out(c));
     if (rc != CLIENT_OK || got == want)
         return rc;
@@ -206,11 +208,11 @@ int talk_hear(struct client *c, enum pmi1_msg want, struct errmsg *err)
 
 /* ---- barriers with tags ---------------------------------------------------------------------- */
 
-static int hear_tagged(struct client *c, struct errmsg *err)
+static int read_tagged(struct pmi1_client *c, struct errmsg *err)
 {
     struct slice line;
     unsigned got = 0;
-    int rc = hear_any(c, &got, &line, err);
+    int rc = read_any(c, &got, &line, err);
 
     if (rc == CLIENT_OK && (got != PMI1_barrier_out || !hand_out(c)))
         return not_understood(c, line, "the end of a barrier was due", err);
@@ -219,7 +221,7 @@ static int hear_tagged(struct client *c, struct errmsg *err)
 
 /* Waits until our barrier is over, or there is something to read.  Without the wire, and
  * unlocked. */
-static void await_news(const struct client *c, const struct talk_tagged *t)
+static void await_news(const struct pmi1_client *c, const struct pmi1_rpc_tagged *t)
 {
     struct pollfd fds[] = { { .fd = c->link.fd, .events = POLLIN },
                             { .fd = t->wake, .events = POLLIN } };
@@ -229,26 +231,26 @@ static void await_news(const struct client *c, const struct talk_tagged *t)
     }
 }
 
-static bool is_readable(const struct client *c)
+static bool is_readable(const struct pmi1_client *c)
 {
     struct pollfd fd = { .fd = c->link.fd, .events = POLLIN };
 
     return link_has_line(&c->link) || poll(&fd, 1, 0) > 0;
 }
 
-static int wait_tagged(struct client *c, const struct talk_tagged *t, struct errmsg *err)
+static int wait_tagged(struct pmi1_client *c, const struct pmi1_rpc_tagged *t, struct errmsg *err)
 {
     int rc = CLIENT_OK;
 
     while (rc == CLIENT_OK && !t->over) {
         if (!is_readable(c)) {
-            talk_end(c);
+            pmi1_rpc_end(c);
             lock_unlock(c->gate);
             await_news(c, t);
             lock_lock(c->gate);
             lock_wire_take(c->gate);
         } else {
-            rc = hear_tagged(c, err);
+            rc = read_tagged(c, err);
         }
     }
     if (rc == CLIENT_OK && t->lost)
@@ -256,7 +258,7 @@ static int wait_tagged(struct client *c, const struct talk_tagged *t, struct err
     return rc;
 }
 
-int talk_hear_bytes(struct client *c, size_t n, struct slice *bytes_p, struct errmsg *err)
+int pmi1_rpc_read_bytes(struct pmi1_client *c, size_t n, struct slice *bytes_p, struct errmsg *err)
 {
     int rc;
 
@@ -287,13 +289,13 @@ static int refusal(struct slice msg)
     return CLIENT_FAILED;
 }
 
-int talk_hear_puts(struct client *c, struct errmsg *err)
+int pmi1_rpc_read_puts(struct pmi1_client *c, struct errmsg *err)
 {
     const struct pmi1_mput_result *r = &c->reply.mput_result;
     int rc;
 
     while (c->unacknowledged) {
-        rc = talk_hear(c, PMI1_mput_result, err);
+        rc = pmi1_rpc_read(c, PMI1_mput_result, err);
         if (rc != CLIENT_OK)
             return rc;
         if (r->rc != 0 && c->put_rc == CLIENT_OK)
@@ -306,35 +308,35 @@ int talk_hear_puts(struct client *c, struct errmsg *err)
     return CLIENT_OK;
 }
 
-int talk_ask(struct client *c, enum pmi1_msg msg, const void *in, enum pmi1_msg want,
-             struct errmsg *err)
+int pmi1_rpc_call(struct pmi1_client *c, enum pmi1_msg msg, const void *in, enum pmi1_msg want,
+                  struct errmsg *err)
 {
-    int rc = talk_say(c, msg, in, err);
+    int rc = pmi1_rpc_put(c, msg, in, err);
 
     if (rc == CLIENT_OK)
-        rc = talk_send(c, err);
+        rc = pmi1_rpc_send(c, err);
     if (rc == CLIENT_OK)
-        rc = talk_hear_puts(c, err);
-    return rc == CLIENT_OK ? talk_hear(c, want, err) : rc;
+        rc = pmi1_rpc_read_puts(c, err);
+    return rc == CLIENT_OK ? pmi1_rpc_read(c, want, err) : rc;
 }
 
-static int meet_tagged(struct client *c, const struct pmi1_barrier_in *m,
-                       const struct talk_tagged *t, struct errmsg *err)
+static int meet_tagged(struct pmi1_client *c, const struct pmi1_barrier_in *m,
+                       const struct pmi1_rpc_tagged *t, struct errmsg *err)
 {
-    int rc = talk_say(c, PMI1_barrier_in, m, err);
+    int rc = pmi1_rpc_put(c, PMI1_barrier_in, m, err);
 
     if (rc == CLIENT_OK)
-        rc = talk_send(c, err);
+        rc = pmi1_rpc_send(c, err);
     if (rc == CLIENT_OK)
-        rc = talk_hear_puts(c, err);
+        rc = pmi1_rpc_read_puts(c, err);
     return rc == CLIENT_OK ? wait_tagged(c, t, err) : rc;
 }
 
-int talk_meet_tagged(struct client *c, const struct pmi1_barrier_in *m, bool *broken_p,
-                     struct errmsg *err)
+int pmi1_rpc_tagged_barrier(struct pmi1_client *c, const struct pmi1_barrier_in *m, bool *broken_p,
+                            struct errmsg *err)
 {
     struct slice tag = slice_skip(m->group, slice_find(m->group, ':') + 1);
-    struct talk_tagged t = { .wake = eventfd(0, EFD_CLOEXEC) };
+    struct pmi1_rpc_tagged t = { .wake = eventfd(0, EFD_CLOEXEC) };
     int rc;
 
     if (t.wake < 0)
@@ -349,7 +351,7 @@ int talk_meet_tagged(struct client *c, const struct pmi1_barrier_in *m, bool *br
     return rc;
 }
 
-int talk_put_verdict(struct client *c, struct errmsg *err)
+int pmi1_rpc_put_verdict(struct pmi1_client *c, struct errmsg *err)
 {
     int rc = c->put_rc;
 
@@ -357,7 +359,7 @@ int talk_put_verdict(struct client *c, struct errmsg *err)
     return rc == CLIENT_OK ? CLIENT_OK : errmsg_set(err, rc, "%s", c->put_err.text);
 }
 
-void talk_abort(struct client *c, const struct pmi1_abort *m)
+void pmi1_rpc_abort(struct pmi1_client *c, const struct pmi1_abort *m)
 {
     struct buf line = BUF_NULL(LIMIT_PMI_LINE);
 

@@ -1,5 +1,5 @@
 /* pmix_hello.c - see pmix_hello.h. */
-#include "wire/pmix_hello.h"
+#include "wire/pmix_greeting.h"
 
 #include "wire/pmix_message.h"
 

@@ -1,6 +1,7 @@
-/* pmix_hello.h - the first message of a PMIx connection: how it is recognised, and who sends it. */
-#ifndef WIREUP_WIRE_PMIX_HELLO_H
-#define WIREUP_WIRE_PMIX_HELLO_H
+/* pmix_greeting.h - the first message of a PMIx connection: how it is recognised, and who sends it.
+ */
+#ifndef WIREUP_WIRE_PMIX_GREETING_H
+#define WIREUP_WIRE_PMIX_GREETING_H
 
 #include <stdbool.h>
 #include <stdint.h>
