@@ -38,20 +38,21 @@ static void check_record(struct bootstrap *b, struct arena *a)
 static void check_answers(struct slice text)
 {
     while (text.len) {
-        struct slice line = slice_cut(&text, '\n'), said;
+        struct slice line = slice_cut(&text, '\n'), message;
         struct buf out = BUF_NULL(1 << 20);
         uint32_t position, back;
         struct slice again, written;
-        enum bootstrap_answer what = bootstrap_answer_read(line, &position, &said);
+        enum bootstrap_answer what = bootstrap_answer_read(line, &position, &message);
         char words[256];
 
-        if (what != BOOTSTRAP_NOISE && said.len < sizeof words && !memchr(said.ptr, 0, said.len)) {
-            memcpy(words, said.ptr, said.len);
-            words[said.len] = '\0';
+        if (what != BOOTSTRAP_NOISE && message.len < sizeof words &&
+            !memchr(message.ptr, 0, message.len)) {
+            memcpy(words, message.ptr, message.len);
+            words[message.len] = '\0';
             bootstrap_answer_write(&out, what, position, words);
             written = buf_slice(&out);
             must(bootstrap_answer_read(slice_cut(&written, '\n'), &back, &again) == what &&
-                 back == position && again.len == said.len && written.len == 0);
+                 back == position && again.len == message.len && written.len == 0);
         }
         buf_free(&out);
     }

@@ -73,7 +73,7 @@ static void step(struct pmi2_client *m, unsigned what, struct errmsg *err)
     }
 }
 
-static void say(int fd, const void *bytes, size_t n)
+static void send_bytes(int fd, const void *bytes, size_t n)
 {
     if (n && send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         return; /* the buffer is full: then that was all */
@@ -91,8 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1 + STEPS || size > MOST || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
         return 0;
     start = starts[data[0] % 4];
-    say(ends[1], start, strlen(start));
-    say(ends[1], data + 1 + STEPS, size - 1 - STEPS);
+    send_bytes(ends[1], start, strlen(start));
+    send_bytes(ends[1], data + 1 + STEPS, size - 1 - STEPS);
     shutdown(ends[1], SHUT_WR);
     env.fd = ends[0];
     env.wireup_fd = data[0] % 4 == 3 ? ends[0] : -1;

@@ -21,7 +21,7 @@ struct state {
     unsigned round;
 };
 
-static void hear(struct state *s, struct slice bytes)
+static void receive(struct state *s, struct slice bytes)
 {
     struct arena a = ARENA_NULL(1 << 24);
     struct overlay_msg *m = NULL;
@@ -139,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             break;
         n = data[at + 1] | (size_t)data[at + 2] << 8;
         n = n < size - at - 3 ? n : size - at - 3;
-        hear(&s, slice_mem(data + at + 3, n));
+        receive(&s, slice_mem(data + at + 3, n));
         at += 3 + n;
         drain(&s);
     }

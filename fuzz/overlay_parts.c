@@ -142,7 +142,7 @@ static void try_view(struct slice bytes)
     buf_free(&twice);
 }
 
-static void try_bond(struct slice bytes)
+static void try_connect(struct slice bytes)
 {
     struct core c;
 
@@ -154,8 +154,9 @@ static void try_bond(struct slice bytes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static void (*const tries[])(struct slice bytes) = { try_plan,    try_spawn, try_block, try_who,
-                                                         try_startup, try_view,  try_bond };
+    static void (*const tries[])(struct slice bytes) = { try_plan,   try_spawn,   try_block,
+                                                         try_who,    try_startup, try_view,
+                                                         try_connect };
 
     if (size > 0)
         tries[data[0] % (sizeof tries / sizeof *tries)](slice_mem(data + 1, size - 1));

@@ -23,14 +23,14 @@ static const char *const starts[] = {
     "cmd=init pmi_version=2 pmi_subversion=0 wireup=1\n",
 };
 
-static void say(struct world *w, struct peer *p, const void *bytes, size_t n)
+static void send_bytes(struct world *w, struct peer *p, const void *bytes, size_t n)
 {
     world_write(w, p, slice_mem(bytes, n));
 }
 
-static void say_text(struct world *w, struct peer *p, const char *text)
+static void send_text(struct world *w, struct peer *p, const char *text)
 {
-    say(w, p, text, strlen(text));
+    send_bytes(w, p, text, strlen(text));
 }
 
 /* What the server has said: lines at the start, then frames (and raw blocks of ours, which are not
@@ -68,15 +68,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     world_open(&w, 2, 1 + data[0] % 2);
     p = w.jobs[0].peers[0];
     other = w.jobs[0].peers[1];
-    say_text(&w, other, starts[2]);
-    say_text(&w, other,
-             "24    cmd=kvs-fence;thrid=one;"
-             "49    cmd=info-getnodeattr;thrid=two;key=n;wait=TRUE;");
+    send_text(&w, other, starts[2]);
+    send_text(&w, other,
+              "24    cmd=kvs-fence;thrid=one;"
+              "49    cmd=info-getnodeattr;thrid=two;key=n;wait=TRUE;");
     ours = data[0] % 5 == 4;
-    say_text(&w, p, starts[data[0] % 5]);
+    send_text(&w, p, starts[data[0] % 5]);
     step = data[0] & 64 ? 1 : data[0] & 32 ? 7 : size;
     for (size_t at = 1; at < size && !p->closing; at += step)
-        say(&w, p, data + at, at + step < size ? step : size - at);
+        send_bytes(&w, p, data + at, at + step < size ? step : size - at);
     /* PMI-1's own answers may be anything but frames. */
     check_words(p, ours || p->session == NULL || strcmp(p->session->ops->name, "PMI-2") != 0);
     check_words(other, false);

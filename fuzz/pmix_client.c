@@ -25,27 +25,27 @@ static const char job_info[] = "\x02\x0etestns\0"
                                "\x02\x1cpmix.job.size\0\x0e\x02"
                                "\x02\x16pmix.pblob\0\x1b\x11\x02\x01\x02\x16pmix.lrank\0\x0d\x01";
 
-static void say(int fd, const void *bytes, size_t n)
+static void send_bytes(int fd, const void *bytes, size_t n)
 {
     if (n && send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         return; /* the buffer is full: then that was all */
 }
 
-static void say_frame(int fd, uint32_t tag, const void *bytes, size_t n)
+static void send_frame(int fd, uint32_t tag, const void *bytes, size_t n)
 {
     uint32_t words[4] = { 0, htonl(tag), htonl((uint32_t)n), 0 };
 
-    say(fd, words, sizeof words);
-    say(fd, bytes, n);
+    send_bytes(fd, words, sizeof words);
+    send_bytes(fd, bytes, n);
 }
 
-static void say_all(int fd, bool with_info, const uint8_t *at, size_t left)
+static void send_frames(int fd, bool with_info, const uint8_t *at, size_t left)
 {
     uint32_t tag = FIRST_TAG, welcome[2] = { 0, 0 };
 
-    say(fd, welcome, sizeof welcome);
+    send_bytes(fd, welcome, sizeof welcome);
     if (with_info)
-        say_frame(fd, tag++, job_info, sizeof job_info - 1);
+        send_frame(fd, tag++, job_info, sizeof job_info - 1);
     while (left >= 3) {
         size_t n = (size_t)at[1] << 8 | at[2];
         uint8_t which = at[0];
@@ -53,7 +53,7 @@ static void say_all(int fd, bool with_info, const uint8_t *at, size_t left)
         left -= 3;
         if (n > left)
             n = left;
-        say_frame(fd, which < 200 ? tag++ : which < 220 ? 0 : which < 240 ? 2 : which, at, n);
+        send_frame(fd, which < 200 ? tag++ : which < 220 ? 0 : which < 240 ? 2 : which, at, n);
         at += n;
         left -= n;
     }
@@ -236,7 +236,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     set_up(ends[0]);
     setenv("PMIX_VERSION", versions[data[0] % 4], 1);
-    say_all(ends[1], data[0] & 4, data + 1 + STEPS, size - 1 - STEPS);
+    send_frames(ends[1], data[0] & 4, data + 1 + STEPS, size - 1 - STEPS);
     PMIx_Info_load(&info, PMIX_EXTERNAL_PROGRESS, &yes, PMIX_BOOL);
     if (init_silently(&info) == PMIX_SUCCESS) {
         for (int i = 0; i < STEPS; i++) {

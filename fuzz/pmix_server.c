@@ -349,7 +349,7 @@ static void turn(struct room *m)
     }
 }
 
-static void tell(struct room *m, const char *key, const void *what, pmix_data_type_t type)
+static void register_info(struct room *m, const char *key, const void *what, pmix_data_type_t type)
 {
     pmix_info_t info;
 
@@ -377,9 +377,9 @@ static void enter(struct room *m)
     pserver_lock(m->s);
     m->job = nspace_make(m->s, "job_0");
     m->job->nlocal = RANKS;
-    tell(m, PMIX_JOB_SIZE, &size, PMIX_UINT32);
-    tell(m, PMIX_NODE_MAP, "a,b", PMIX_STRING);
-    tell(m, PMIX_PROC_MAP, "0-2;3", PMIX_STRING);
+    register_info(m, PMIX_JOB_SIZE, &size, PMIX_UINT32);
+    register_info(m, PMIX_NODE_MAP, "a,b", PMIX_STRING);
+    register_info(m, PMIX_PROC_MAP, "0-2;3", PMIX_STRING);
     for (uint32_t i = 0; i < RANKS; i++)
         nspace_expect(m->s, m->job, i, geteuid(), getegid(), NULL);
     for (int i = 0; i < SPEAKERS; i++) {
@@ -419,7 +419,7 @@ static void put_hello(struct buf *out, uint32_t who)
     buf_free(&body);
 }
 
-static void say(struct room *m, uint32_t who, struct slice bytes)
+static void send_bytes(struct room *m, uint32_t who, struct slice bytes)
 {
     if (m->ends[who] >= 0 && bytes.len &&
         send(m->ends[who], bytes.ptr, bytes.len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
@@ -435,7 +435,7 @@ static void card_come(pmix_status_t status, char *bytes, size_t n, void *arg)
 }
 
 /* Infos as they are packed. */
-static void tell_packed(struct room *m, struct slice words)
+static void register_packed(struct room *m, struct slice words)
 {
     struct punpack r;
     pmix_info_t *infos;
@@ -457,7 +457,7 @@ static void host_does(struct room *m, uint32_t what, struct slice words)
 
     PMIx_Load_procid(&proc, "job_0", words.len ? (unsigned char)words.ptr[0] : 0);
     switch (what) {
-    case 0: tell_packed(m, words); break;
+    case 0: register_packed(m, words); break;
     case 1: pay_all(words); break;
     case 2:
         pserver_lock(m->s);
@@ -489,7 +489,7 @@ static void do_record(struct room *m, uint8_t head, struct slice words)
         host_does(m, who, words);
     else
         buf_slice_put(&out, words);
-    say(m, who, buf_slice(&out));
+    send_bytes(m, who, buf_slice(&out));
     turn(m);
     if (head & ANSWER && temper != NEVER)
         pay_all(SLICE_NULL);

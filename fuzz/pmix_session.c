@@ -50,26 +50,26 @@ static void put_hello(struct buf *out, uint32_t rank, const char *encoding)
 /* Past the welcome every answer is a whole message that is not empty. */
 static void check_answers(struct peer *p, bool *welcome)
 {
-    struct slice said = buf_slice(&p->out);
+    struct slice rest = buf_slice(&p->out);
 
     if (!p->session || p->session->ops != &pmix_ops)
         return; /* the first byte made it a text protocol: other rules */
-    if (said.len && !*welcome) {
-        if (said.len < 8)
+    if (rest.len && !*welcome) {
+        if (rest.len < 8)
             abort();
         *welcome = true;
-        said = slice_skip(said, 8);
+        rest = slice_skip(rest, 8);
     }
     /* A connection may be greeted again: from then on lengths begin elsewhere. */
-    while (said.len) {
+    while (rest.len) {
         uint32_t n;
-        if (said.len < 16)
+        if (rest.len < 16)
             break;
-        memcpy(&n, said.ptr + 8, sizeof n);
+        memcpy(&n, rest.ptr + 8, sizeof n);
         n = ntohl(n);
-        if (n > said.len - 16)
+        if (n > rest.len - 16)
             break;
-        said = slice_skip(said, 16 + (size_t)n);
+        rest = slice_skip(rest, 16 + (size_t)n);
     }
     buf_take(&p->out, buf_len(&p->out));
 }
@@ -80,7 +80,7 @@ struct room {
     bool welcome[SPEAKERS], text[SPEAKERS];
 };
 
-static void say(struct room *m, uint32_t who, struct slice bytes)
+static void send_bytes(struct room *m, uint32_t who, struct slice bytes)
 {
     struct peer *p = m->peers[who];
 
@@ -107,7 +107,7 @@ static void do_record(struct room *m, uint8_t head, struct slice words)
     default: break;
     }
     buf_slice_put(&out, words);
-    say(m, who, buf_slice(&out));
+    send_bytes(m, who, buf_slice(&out));
     if (head & 0x80)
         server_deliver(&m->w.server, INPUT(hangup, .connection = m->peers[who]->id));
     if (head & 0x40)

@@ -133,7 +133,7 @@ static const char *const HOST[] = { "host spawned x", "host refused 1,2", "host 
 
 #define PICK(list) list[(unsigned)rand_r(seed) % (sizeof(list) / sizeof *(list))]
 
-static void say_field(struct buf *out, const char *name, int number, unsigned *seed)
+static void put_field(struct buf *out, const char *name, int number, unsigned *seed)
 {
     const char *value = PICK(VALUES);
 
@@ -143,7 +143,7 @@ static void say_field(struct buf *out, const char *name, int number, unsigned *s
     buf_printf(out, "=\"%s\"", value);
 }
 
-static void say_message(struct buf *out, unsigned *seed)
+static void put_message(struct buf *out, unsigned *seed)
 {
     const struct text_proto *proto = rand_r(seed) % 3 ? &pmi1_proto : &pmi2_proto;
     const struct text_msg *m = &proto->msgs[(unsigned)rand_r(seed) % proto->nmsgs];
@@ -155,12 +155,12 @@ static void say_message(struct buf *out, unsigned *seed)
         if (f->need == TEXT_REQ ? rand_r(seed) % 16 == 0 : rand_r(seed) % 3 == 0)
             continue;
         for (int n = 0; n < (list ? rand_r(seed) % 3 : 1); n++)
-            say_field(out, f->name, list ? n + (f->kind == TEXT_LIST1) : -1, seed);
+            put_field(out, f->name, list ? n + (f->kind == TEXT_LIST1) : -1, seed);
     }
     buf_byte(out, '\n');
 }
 
-static void say_line(struct buf *out, unsigned *seed)
+static void put_line(struct buf *out, unsigned *seed)
 {
     switch (rand_r(seed) % 8) {
     case 0: buf_printf(out, "%s %s\n", PICK(CLIENTS), PICK(VERBS)); break;
@@ -168,7 +168,7 @@ static void say_line(struct buf *out, unsigned *seed)
     case 2:
         buf_printf(out, "all tx init pmi_version=%u wireup=1\n", 1U + (unsigned)rand_r(seed) % 2);
         break;
-    default: say_message(out, seed); break;
+    default: put_message(out, seed); break;
     }
 }
 
@@ -198,7 +198,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
         memmove(data + at, data + n, size - n);
         return size - (n - at);
     }
-    say_line(&line, seed);
+    put_line(&line, seed);
     n = buf_len(&line);
     if (buf_ok(&line) && size + n <= max) {
         memmove(data + at + n, data + at, size - at);

@@ -105,3 +105,28 @@ uint64_t slice_hash(struct slice a, uint64_t seed)
     h *= 0xd6e8feb86659fd93u;
     return h ^ (h >> 32);
 }
+
+unsigned slice_distance(struct slice a, struct slice b)
+{
+    unsigned row[34], left, old;
+
+    if (a.len > 32 || b.len > 32)
+        return 99;
+    for (unsigned j = 0; j <= b.len; j++)
+        row[j] = j;
+    for (unsigned i = 1; i <= a.len; i++) {
+        left = i;
+        old = row[0];
+        row[0] = i;
+        for (unsigned j = 1; j <= b.len; j++) {
+            unsigned best = old + (a.ptr[i - 1] != b.ptr[j - 1]);
+            old = row[j];
+            if (old + 1 < best)
+                best = old + 1;
+            if (left + 1 < best)
+                best = left + 1;
+            row[j] = left = best;
+        }
+    }
+    return row[b.len];
+}

@@ -83,4 +83,7 @@ bool slice_int(struct slice a, int *value_p);
 /* 64-bit hash of the bytes (FNV-1a finished by a mixing step), from a caller's seed. */
 uint64_t slice_hash(struct slice a, uint64_t seed);
 
+/* How many letters must change to make b of a, roughly; 99: one has more than 32. */
+unsigned slice_distance(struct slice a, struct slice b);
+
 #endif

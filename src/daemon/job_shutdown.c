@@ -88,6 +88,7 @@ void job_shutdown_report(struct job_shutdown *d, const struct job *job)
         return;
     help_report(d->help);
     log_reason_once(d, job);
+    log_info(d->context->log, "job %s has ended: exit code %d", job->nspace, job_exit_code(job));
     if (d->context->config->print_exit_codes)
         print_codes(d->context->log, job);
     if (job->id == d->jobs->first)

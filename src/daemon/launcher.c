@@ -74,6 +74,8 @@ static void all_started(struct launcher *l, struct local_job *w)
         open_remote_stdin(l, w->job);
         start_pump(l);
     }
+    log_info(l->jobs->context->log, "job %s: all processes of this node are started",
+             w->job->nspace);
     spawning_answer(w);
 }
 

@@ -512,7 +512,7 @@ static bool b_has_ended(void)
     return stage.b.fd < 0;
 }
 
-static void test_heard(void)
+static void test_read(void)
 {
     open_stage(NULL);
     bytes_read = 0;
@@ -746,7 +746,7 @@ int main(void)
     test_prompts();
     test_source_close();
     test_broken();
-    test_heard();
+    test_read();
     test_stuck();
     test_kinds();
     test_pump_all();

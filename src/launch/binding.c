@@ -35,7 +35,7 @@ int binding_init(struct binding *b, const char *bind_to, const struct mapping_sp
 }
 
 /* Maps topo's results to ours. */
-static int given(int rc)
+static int to_binding_code(int rc)
 {
     return rc == BIND_BAD ? BINDING_CANNOT : rc;
 }
@@ -66,7 +66,7 @@ int binding_ppr(struct binding *b, struct arena *a, const struct mapping_spec *m
     int rc = 0;
 
     if (map->object != TOPO_MACHINE) {
-        rc = given(bind_look(m, a, true, err));
+        rc = to_binding_code(bind_look(m, a, true, err));
         if (rc == 0)
             objects = bind_objects(&m->view, map->object, m->allowed);
     }
@@ -206,7 +206,7 @@ static int find_places(struct binding *b, struct job_map *plan, uint32_t node, e
     if (rc == 0)
         rc = node_seats(b, plan, node, m, &seats, err);
     if (rc)
-        return given(rc);
+        return to_binding_code(rc);
     return places_find(&m->view.kinds[kind], m->allowed, &seats, plan->nodes[node].nprocs, place);
 }
 
@@ -341,5 +341,5 @@ int binding_apply(struct binding *b, struct job_map *plan, struct errmsg *err)
 {
     struct applying a = { b, plan };
 
-    return given(plan_bind_all(plan, machine_for, &a, err));
+    return to_binding_code(plan_bind_all(plan, machine_for, &a, err));
 }

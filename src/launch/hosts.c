@@ -1,6 +1,7 @@
 /* hosts.c - see hosts.h. */
 #include "launch/hosts.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,25 @@ static bool good_name(struct slice name)
     return true;
 }
 
+static bool has_colons(struct slice name)
+{
+    return slice_find(name, ':') < name.len;
+}
+
+/* An IPv6 address, perhaps with its zone: "fe80::1%eth0". */
+static bool is_address(struct slice name)
+{
+    char text[INET6_ADDRSTRLEN];
+    struct in6_addr address;
+    struct slice digits = slice_head(name, slice_find(name, '%'));
+
+    if (digits.len >= sizeof text)
+        return false;
+    memcpy(text, digits.ptr, digits.len);
+    text[digits.len] = '\0';
+    return inet_pton(AF_INET6, text, &address) == 1;
+}
+
 /* "name", "name:4", "::1", "[::1]", "[::1]:4" */
 static int read_host(struct arena *a, struct slice word, struct host *h, const char *where,
                      struct errmsg *err)
@@ -76,6 +96,11 @@ static int read_host(struct arena *a, struct slice word, struct host *h, const c
     if (!good_name(name))
         return errmsg_set(err, HOSTS_BAD, "%s: '" SLICE_FMT "' is not a node name", where,
                           SLICE_ARG(slice_head(word, 100)));
+    if (has_colons(name) && !is_address(name))
+        return errmsg_set(err, HOSTS_BAD,
+                          "%s: '" SLICE_FMT "': the name may be followed by one ':' and the number "
+                          "of slots",
+                          where, SLICE_ARG(slice_head(word, 100)));
     if (has_slots)
         rc = read_slots(slots, &h->slots, where, err);
     h->name = arena_str(a, name);

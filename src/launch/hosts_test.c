@@ -69,6 +69,12 @@ static void test_lists(void)
     check(false, "[::1", "node list: '[::1' is not a node name");
     check(false, "[::1]x", "node list: '[::1]x' is not a node name");
     check(false, "[]:2", "node list: '[]:2' is not a node name");
+    check(
+        false, "localhost:2:3",
+        "node list: 'localhost:2:3': the name may be followed by one ':' and the number of slots");
+    check(false, "[n1:x:2]:3",
+          "node list: '[n1:x:2]:3': the name may be followed by one ':' and "
+          "the number of slots");
     check(false, "a b", "node list: 'a b' is not a node name");
 }
 

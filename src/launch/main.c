@@ -214,9 +214,13 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
         if (write_all_slice(STDOUT_FILENO, buf_slice(&options.answer)) < 0)
             code = 1;
     } else if (rc != LAUNCH_GO) {
-        log_error(&log, "%s", err.text);
+        const char *meant = rc == LAUNCH_NOT_FOUND && argc > 1 ? run_command_near(argv[1]) : NULL;
+        log_error(&log, "%s%s%s%s", err.text, meant ? "; did you mean wireup " : "",
+                  meant ? meant : "", meant ? "?" : "");
     } else {
         write_all_slice(STDERR_FILENO, buf_slice(&options.answer));
+        log_info(&log, "placed: %u process%s on %u node%s", plan.nprocs,
+                 plan.nprocs == 1 ? "" : "es", plan.nnodes, plan.nnodes == 1 ? "" : "s");
         code = run_plan(launch, &plan, log);
     }
     job_map_free(&plan);

@@ -444,32 +444,6 @@ static int apply_environment(struct option_parse *p, char *const *envp)
 
 /* ---- the command line ---- */
 
-/* How many letters must change to make b of a, roughly: for "did you mean". */
-static unsigned distance(struct slice a, struct slice b)
-{
-    unsigned row[34], left, old;
-
-    if (a.len > 32 || b.len > 32)
-        return 99;
-    for (unsigned j = 0; j <= b.len; j++)
-        row[j] = j;
-    for (unsigned i = 1; i <= a.len; i++) {
-        left = i;
-        old = row[0];
-        row[0] = i;
-        for (unsigned j = 1; j <= b.len; j++) {
-            unsigned best = old + (a.ptr[i - 1] != b.ptr[j - 1]);
-            old = row[j];
-            if (old + 1 < best)
-                best = old + 1;
-            if (left + 1 < best)
-                best = left + 1;
-            row[j] = left = best;
-        }
-    }
-    return row[b.len];
-}
-
 /* "-n4": the letters of an option that takes a number, and the number; 0: it is none. */
 static size_t letters_before_number(struct slice name)
 {
@@ -499,7 +473,7 @@ static int unknown(struct option_parse *p, struct slice name)
         if (option_rows[i].take == TAKE_GROUP || option_rows[i].hidden)
             continue;
         while (option_next_name(&rest, &one)) {
-            unsigned d = distance(name, one);
+            unsigned d = slice_distance(name, one);
             if (d < nearest && one.len > 1) {
                 nearest = d;
                 best = one;

@@ -118,12 +118,11 @@ static int put_question(const struct command_line *l, const char *verb, bool jso
          fwrite(buf_slice(&m.out).ptr, 1, buf_len(&m.out), stdout) < buf_len(&m.out)) ||
         fflush(stdout) != 0)
         code = 1;
-    if (m.answers == 0) {
-        log_error(l->log,
-                  job ? "you have no running job %s on this machine"
-                      : "you have no running launcher on this machine%s",
-                  job ? job : "");
+    if (m.answers == 0 && job) {
+        log_error(l->log, "you have no running job %s on this machine", job);
         code = 1;
+    } else if (m.answers == 0 && !json) {
+        log_error(l->log, "you have no running jobs on this machine");
     }
     buf_free(&question);
     buf_free(&m.out);

@@ -148,3 +148,13 @@ bool run_command(int argc, char **argv, const struct log *log, int *code_p)
     }
     return false;
 }
+
+const char *run_command_near(const char *word)
+{
+    for (int i = 0; word && strlen(word) > 2 && i < COMMANDS; i++) {
+        const char *name = command_rows[i].name;
+        if (slice_distance(slice_str(word), slice_str(name)) == 1)
+            return name;
+    }
+    return NULL;
+}

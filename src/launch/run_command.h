@@ -10,4 +10,7 @@
  * nothing found, no answer, or a difference; 2 the command line or the file is wrong. */
 bool run_command(int argc, char **argv, const struct log *log, int *code_p);
 
+/* The command whose name differs from the word by one letter, or NULL. */
+const char *run_command_near(const char *word);
+
 #endif

@@ -34,8 +34,8 @@ struct recording {
     struct script *script;
     struct errmsg *err;
     unsigned line;
-    struct buf heard[RANKS_MAX]; /* replies that are not complete yet */
-    bool maps[RANKS_MAX];        /* the next get_result answers a question for the mapping */
+    struct buf unread[RANKS_MAX]; /* replies that are not complete yet */
+    bool maps[RANKS_MAX];         /* the next get_result answers a question for the mapping */
     const char *kvsname;
     uint32_t nranks, nodes;
     int status;
@@ -152,14 +152,14 @@ static int expect_reply(struct recording *r, uint32_t rank, struct slice reply)
 
 static int take_reply(struct recording *r, uint32_t rank, struct slice bytes)
 {
-    struct buf *heard = &r->heard[rank];
+    struct buf *unread = &r->unread[rank];
     struct slice all;
     int rc = 0;
 
-    unescape(bytes, heard);
-    for (all = buf_slice(heard); rc == 0 && slice_find(all, '\n') < all.len;)
+    unescape(bytes, unread);
+    for (all = buf_slice(unread); rc == 0 && slice_find(all, '\n') < all.len;)
         rc = expect_reply(r, rank, slice_cut(&all, '\n'));
-    buf_take(heard, buf_len(heard) - all.len);
+    buf_take(unread, buf_len(unread) - all.len);
     return rc;
 }
 
@@ -280,11 +280,11 @@ int golden_load(struct script *s, const char *path, struct errmsg *err)
     *s = (struct script){ .title = path };
     arena_init(&s->arena, (size_t)RECORDING_MAX * 4);
     for (int i = 0; i < RANKS_MAX; i++)
-        buf_init(&r.heard[i], RECORDING_MAX);
+        buf_init(&r.unread[i], RECORDING_MAX);
     if (rc == 0)
         rc = read_all(&r, buf_slice(&text));
     for (int i = 0; i < RANKS_MAX; i++)
-        buf_free(&r.heard[i]);
+        buf_free(&r.unread[i]);
     buf_free(&text);
     return rc;
 }

@@ -161,7 +161,7 @@ static int compare(struct play *p, const struct step *st, const struct reply *r)
 static int do_receive(struct play *p, const struct step *st)
 {
     struct client *c = client_of(p, st);
-    struct slice rest = buf_slice(&c->heard);
+    struct slice rest = buf_slice(&c->unread);
     size_t before = rest.len;
     struct arena arena = ARENA_NULL(ARENA_MAX);
     struct reply r;
@@ -179,7 +179,7 @@ static int do_receive(struct play *p, const struct step *st)
     else
         rc = compare(p, st, &r);
     c->ours = c->ours || reply_is_ours(&r);
-    buf_take(&c->heard, before - rest.len - r.raw.len); /* what comes raw is for `bytes` */
+    buf_take(&c->unread, before - rest.len - r.raw.len); /* what comes raw is for `bytes` */
     arena_free(&arena);
     return rc;
 }
@@ -187,18 +187,18 @@ static int do_receive(struct play *p, const struct step *st)
 static int do_bytes(struct play *p, const struct step *st)
 {
     struct client *c = client_of(p, st);
-    struct slice got = slice_head(buf_slice(&c->heard), st->text.len);
+    struct slice got = slice_head(buf_slice(&c->unread), st->text.len);
 
     if (!slice_eq(got, st->text))
         return fail(p, st, "%s receives other bytes: " SLICE_FMT, c->name,
                     SLICE_ARG(slice_head(got, 400)));
-    buf_take(&c->heard, got.len);
+    buf_take(&c->unread, got.len);
     return 0;
 }
 
 static int do_nothing(struct play *p, const struct step *st)
 {
-    struct slice got = buf_slice(&client_of(p, st)->heard);
+    struct slice got = buf_slice(&client_of(p, st)->unread);
 
     return got.len == 0 ? 0
                         : fail(p, st, "%s receives: " SLICE_FMT, client_of(p, st)->name,
@@ -207,7 +207,7 @@ static int do_nothing(struct play *p, const struct step *st)
 
 static int do_rest(struct play *p, const struct step *st)
 {
-    buf_clear(&client_of(p, st)->heard);
+    buf_clear(&client_of(p, st)->unread);
     return 0;
 }
 
@@ -450,7 +450,7 @@ static bool is_excused(const struct reply *r)
 static const char *check_replies(struct client *c)
 {
     struct arena arena = ARENA_NULL(ARENA_MAX);
-    struct slice rest = buf_slice(&c->heard);
+    struct slice rest = buf_slice(&c->unread);
     const char *fault = NULL;
     struct reply r;
     bool whole = true;
@@ -461,7 +461,7 @@ static const char *check_replies(struct client *c)
         if (fault && is_excused(&r))
             fault = NULL;
     }
-    buf_take(&c->heard, buf_len(&c->heard) - rest.len);
+    buf_take(&c->unread, buf_len(&c->unread) - rest.len);
     arena_free(&arena);
     return fault;
 }
@@ -475,7 +475,7 @@ const char *play_replies(struct play *p)
         c->foreign =
             c->foreign || (c->peer && c->peer->session && c->peer->session->ops == &pmix_ops);
         if (c->foreign)
-            buf_clear(&c->heard);
+            buf_clear(&c->unread);
         else
             fault = check_replies(c);
     }
@@ -513,7 +513,7 @@ int play_run(const struct script *s, enum play_mode mode, int log_fd, struct err
 
 /* ---- cut off --------------------------------------------------------------------------------- */
 
-enum said { SAID_NOTHING, SAID_SOMETHING, SAID_GOODBYE };
+enum sent_before { SENT_NOTHING, SENT_SOMETHING, SENT_FINALIZE };
 
 /* Cuts a whole message of a client off *bytes, with what follows it raw; false: there is none. */
 static bool cut_message(struct slice *bytes, struct slice *text_p)
@@ -543,9 +543,9 @@ static bool cut_message(struct slice *bytes, struct slice *text_p)
 }
 
 /* What a client had said when it was cut: an oracle that knows framing and three words. */
-static enum said what_was_said(struct slice bytes)
+static enum sent_before classify_sent(struct slice bytes)
 {
-    enum said said = SAID_NOTHING;
+    enum sent_before sent_before = SENT_NOTHING;
     struct slice text;
 
     while (cut_message(&bytes, &text)) {
@@ -554,37 +554,38 @@ static enum said what_was_said(struct slice bytes)
         if (slice_starts(text, SLICE("cmd=init ")) && !holds(text, SLICE("pmi_version=1")) &&
             !holds(text, SLICE("pmi_version=2")))
             continue; /* refused: it has not begun */
-        said = slice_starts(text, SLICE("cmd=finalize")) ? SAID_GOODBYE : SAID_SOMETHING;
+        sent_before = slice_starts(text, SLICE("cmd=finalize")) ? SENT_FINALIZE : SENT_SOMETHING;
     }
-    return said;
+    return sent_before;
 }
 
-static enum said said_by(const struct script *s, uint32_t client, uint32_t at, size_t bytes)
+static enum sent_before sent_by(const struct script *s, uint32_t client, uint32_t at, size_t bytes)
 {
     struct buf all = BUF_NULL(SIZE_MAX / 4);
-    enum said said;
+    enum sent_before sent_before;
 
     for (uint32_t i = 0; i <= at; i++) {
         const struct step *st = &s->steps[i];
         if (st->kind == STEP_SEND && st->client == client)
             buf_slice_put(&all, i == at ? slice_head(st->text, bytes) : st->text);
     }
-    said = what_was_said(buf_slice(&all));
+    sent_before = classify_sent(buf_slice(&all));
     buf_free(&all);
-    return said;
+    return sent_before;
 }
 
-static int check_cut(struct play *p, const struct step *st, enum said said, uint32_t kills)
+static int check_cut(struct play *p, const struct step *st, enum sent_before sent_before,
+                     uint32_t kills)
 {
     const struct client *c = client_of(p, st);
     const struct job *j = c->home->job;
     bool killed = world_kills(&p->world, j) > kills;
 
-    if (said == SAID_SOMETHING && !killed && !j->keep_going)
+    if (sent_before == SENT_SOMETHING && !killed && !j->keep_going)
         return fail(p, st, "%s was cut off and nobody minds", c->name);
-    if (said == SAID_SOMETHING && job_exit_code(j) == 0)
+    if (sent_before == SENT_SOMETHING && job_exit_code(j) == 0)
         return fail(p, st, "%s was cut off and the job's code is 0", c->name);
-    if (said != SAID_SOMETHING && killed && !strstr(j->reason.text, "wait for it"))
+    if (sent_before != SENT_SOMETHING && killed && !strstr(j->reason.text, "wait for it"))
         return fail(p, st, "%s could leave, and the job was killed: %s", c->name, j->reason.text);
     return 0;
 }
@@ -609,7 +610,7 @@ int play_cut(const struct script *s, uint32_t at, size_t bytes, struct errmsg *e
         kills = world_kills(&p->world, c->home->job);
         world_end(&p->world, c, false, 0);
         if (kills == 0) /* else these bytes broke the rules, or asked for the end */
-            rc = check_cut(p, st, said_by(s, st->client, at, bytes), kills);
+            rc = check_cut(p, st, sent_by(s, st->client, at, bytes), kills);
     } else {
         world_send(&p->world, c, slice_head(st->text, bytes));
         world_hangup(&p->world, c);
@@ -626,7 +627,7 @@ int play_cut(const struct script *s, uint32_t at, size_t bytes, struct errmsg *e
 /* How many messages were received, and whether one of them says that something failed. */
 static uint32_t count_replies(const struct client *c, bool *refused_p)
 {
-    struct slice rest = buf_slice(&c->heard);
+    struct slice rest = buf_slice(&c->unread);
     struct arena arena = ARENA_NULL(ARENA_MAX);
     struct reply r;
     uint32_t n = 0;

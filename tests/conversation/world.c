@@ -104,7 +104,7 @@ static int add_clients(struct world *w, struct world_job *home, const struct wor
         snprintf(c->name, sizeof c->name, "%s%u", p->clients, r);
         c->home = home;
         c->rank = r;
-        buf_init(&c->heard, SIZE_MAX / 4);
+        buf_init(&c->unread, SIZE_MAX / 4);
         w->nclients++;
         if (!p->port && !(c->peer = server_peer_new(&w->server, home->job, r, p->fds, c)))
             return -ENOMEM;
@@ -154,7 +154,7 @@ struct client *world_stranger(struct world *w, const char *name)
         return NULL;
     snprintf(c->name, sizeof c->name, "%s", name);
     c->stranger = true;
-    buf_init(&c->heard, SIZE_MAX / 4);
+    buf_init(&c->unread, SIZE_MAX / 4);
     c->peer = server_peer_new(&w->server, NULL, 0, false, c);
     w->nclients++;
     return c->peer ? c : NULL;
@@ -175,7 +175,7 @@ void world_close(struct world *w)
         effect_drop(&w->effects[i]);
     free(w->effects);
     for (uint32_t i = 0; i < w->nclients; i++)
-        buf_free(&w->clients[i].heard);
+        buf_free(&w->clients[i].unread);
     server_free(&w->server);
     for (uint32_t i = 0; i < w->njobs; i++)
         close_store(&w->jobs[i].region);
@@ -200,7 +200,7 @@ static void write_out(struct world *w, struct client *c)
         c->peer->pass_store = false;
     if (world_own_memory)
         world_own_memory(true);
-    buf_slice_put(&c->heard, bytes);
+    buf_slice_put(&c->unread, bytes);
     if (world_own_memory)
         world_own_memory(false);
     c->received += bytes.len;

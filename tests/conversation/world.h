@@ -35,9 +35,9 @@ struct client {
     bool deaf;     /* does not read */
     bool gone;     /* its process has been reaped */
     bool got_store;
-    bool foreign;     /* speaks PMIx, which is not looked into */
-    bool ours;        /* was told that it speaks to Wireup */
-    struct buf heard; /* received, and not yet looked at */
+    bool foreign;      /* speaks PMIx, which is not looked into */
+    bool ours;         /* was told that it speaks to Wireup */
+    struct buf unread; /* received, and not yet looked at */
     uint64_t received;
 };
 

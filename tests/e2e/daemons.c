@@ -36,7 +36,7 @@ static unsigned ready, failed;
 static bool hold, ending;
 static const struct log complaints = { STDERR_FILENO, LOG_WARN, "e2e-daemons", NULL };
 
-static void say(const char *what, int64_t position, struct slice text)
+static void print_event(const char *what, int64_t position, struct slice text)
 {
     printf("%s", what);
     if (position >= 0)
@@ -62,7 +62,7 @@ static void check(void)
     if ((ready < boot.count - 1 && !failed) || ending)
         return;
     if (failed == 0)
-        say("all", -1, SLICE("up"));
+        print_event("all", -1, SLICE("up"));
     if (failed || !hold)
         leave();
 }
@@ -73,11 +73,11 @@ static void on_message(void *arg, const struct msg *m)
     if (m->kind != MSG_launch_error)
         return;
     if (!m->u.launch_error.fatal) {
-        say("remark", -1, m->u.launch_error.text);
+        print_event("remark", -1, m->u.launch_error.text);
         return;
     }
     failed++;
-    say("failed", m->u.launch_error.position, m->u.launch_error.text);
+    print_event("failed", m->u.launch_error.position, m->u.launch_error.text);
     check();
 }
 
@@ -85,7 +85,7 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
 {
     (void)arg;
     ready++;
-    say("up", position, host);
+    print_event("up", position, host);
     check();
 }
 
@@ -100,7 +100,7 @@ static void on_lost(void *arg, uint32_t position, const char *why)
 {
     (void)arg;
     failed++;
-    say("lost", position, slice_str(why));
+    print_event("lost", position, slice_str(why));
     leave();
 }
 
@@ -115,7 +115,7 @@ static bool closed;
 static void maybe_done(void)
 {
     if (closed && child_daemons_idle(&child_daemons)) {
-        say("closed", -1, SLICE_NULL);
+        print_event("closed", -1, SLICE_NULL);
         loop_stop(&loop);
     }
 }
@@ -131,7 +131,7 @@ static void on_failed(void *arg, uint32_t position, const struct errmsg *why)
 {
     (void)arg;
     failed++;
-    say("failed", position, slice_str(why->text));
+    print_event("failed", position, slice_str(why->text));
     check();
 }
 
@@ -280,7 +280,7 @@ int main(int argc, char **argv)
         return fail(&err);
     w.spec = spec;
     w.addresses = buf_cstr(&ours);
-    say("addresses", -1, buf_slice(&ours));
+    print_event("addresses", -1, buf_slice(&ours));
     if (child_daemons_open(&child_daemons, &w, &err))
         return fail(&err);
     loop_run(&loop);

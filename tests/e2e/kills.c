@@ -24,13 +24,13 @@
 static pmix_proc_t me;
 static uint32_t size;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t heard_one = PTHREAD_COND_INITIALIZER;
-static bool heard_end[64];
-static unsigned heard_down;
+static pthread_cond_t one_received = PTHREAD_COND_INITIALIZER;
+static bool end_received[64];
+static unsigned down_received;
 static bool with_node;
 static bool judging; /* what fails is nobody's death */
 
-static void say(const char *word)
+static void write_state(const char *word)
 {
     const char *path = getenv("KILLS_TELL");
     int fd = path ? open(path, O_WRONLY | O_CLOEXEC) : -1;
@@ -51,7 +51,7 @@ static void must(const char *what, pmix_status_t rc)
         return;
     snprintf(text, sizeof text, "wrong %s: %s", what, PMIx_Error_string(rc));
     if (judging)
-        say(text);
+        write_state(text);
     exit(8);
 }
 
@@ -69,7 +69,7 @@ static void fences(void)
 
     memset(card, 'x', sizeof card - 1);
     PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
-    say("in");
+    write_state("in");
     for (unsigned i = 0;; i++) {
         pmix_value_t v = { .type = PMIX_STRING, .data.string = card };
         char key[32];
@@ -89,7 +89,7 @@ static void spawn(const char *program)
 
     if (me.rank != 0)
         stay();
-    say("in");
+    write_state("in");
     for (;;) {
         char name[PMIX_MAX_NSLEN + 1];
         must("spawn", PMIx_Spawn(NULL, 0, &app, 1, name));
@@ -107,13 +107,13 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, p
     (void)results;
     (void)nresults;
     pthread_mutex_lock(&lock);
-    heard_down += code == PMIX_EVENT_NODE_DOWN;
+    down_received += code == PMIX_EVENT_NODE_DOWN;
     for (size_t i = 0; i < ninfo; i++) {
         if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) && code != PMIX_EVENT_NODE_DOWN &&
             info[i].value.type == PMIX_PROC && info[i].value.data.proc->rank < 64)
-            heard_end[info[i].value.data.proc->rank] = true;
+            end_received[info[i].value.data.proc->rank] = true;
     }
-    pthread_cond_broadcast(&heard_one);
+    pthread_cond_broadcast(&one_received);
     pthread_mutex_unlock(&lock);
     if (done)
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, done_arg);
@@ -128,13 +128,13 @@ static bool is_lost(uint32_t rank, int n, char **lost)
     return false;
 }
 
-static bool heard_all(int n, char **lost)
+static bool all_received(int n, char **lost)
 {
     for (int i = 0; i < n; i++) {
-        if (!heard_end[atoi(lost[i]) & 63])
+        if (!end_received[atoi(lost[i]) & 63])
             return false;
     }
-    return heard_down > 0 || !with_node;
+    return down_received > 0 || !with_node;
 }
 
 static void survive(int n, char **lost)
@@ -146,15 +146,15 @@ static void survive(int n, char **lost)
 
     must("handler", PMIx_Register_event_handler(codes, 2, NULL, 0, on_event, NULL, NULL));
     must("fence", PMIx_Fence(NULL, 0, NULL, 0));
-    say("met");
+    write_state("met");
     if (is_lost(me.rank, n, lost))
         stay();
     rc = PMIx_Fence(NULL, 0, NULL, 0);
     if (rc == PMIX_SUCCESS)
         must("success of a fence with a lost rank", PMIX_ERROR);
     pthread_mutex_lock(&lock);
-    while (!heard_all(n, lost))
-        pthread_cond_wait(&heard_one, &lock);
+    while (!all_received(n, lost))
+        pthread_cond_wait(&one_received, &lock);
     pthread_mutex_unlock(&lock);
     rc = PMIx_Fence(NULL, 0, NULL, 0);
     if (rc == PMIX_SUCCESS)
@@ -164,7 +164,7 @@ static void survive(int n, char **lost)
             PMIX_LOAD_PROCID(&others[count++], me.nspace, r);
     }
     must("fence without the lost", PMIx_Fence(others, count, NULL, 0));
-    say("survived");
+    write_state("survived");
 }
 
 int main(int argc, char **argv)
@@ -178,9 +178,9 @@ int main(int argc, char **argv)
         must("init", PMIx_Init(&me, NULL, 0));
         return PMIx_Finalize(NULL, 0) != PMIX_SUCCESS;
     }
-    say("born");
+    write_state("born");
     must("init", PMIx_Init(&me, NULL, 0));
-    say("up");
+    write_state("up");
     PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);
     must("size", PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &v));
     size = v->data.uint32;
@@ -191,21 +191,21 @@ int main(int argc, char **argv)
         survive(argc - 3, argv + 3);
     } else {
         must("fence", PMIx_Fence(NULL, 0, NULL, 0));
-        say("met");
+        write_state("met");
     }
     if (!strcmp(mode, "stay"))
         stay();
     if (!strcmp(mode, "held")) {
         if (argc > 2 && me.rank == (uint32_t)atoi(argv[2]))
             stay();
-        say("in");
+        write_state("in");
         must("fence", PMIx_Fence(NULL, 0, NULL, 0));
     }
     if (!strcmp(mode, "fences"))
         fences();
     if (!strcmp(mode, "spawn"))
         spawn(argv[0]);
-    say("out");
+    write_state("out");
     must("finalize", PMIx_Finalize(NULL, 0));
     return 0;
 }

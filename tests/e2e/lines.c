@@ -37,7 +37,7 @@ static void write_all(int fd, const char *bytes, size_t len)
     }
 }
 
-static int say(int count, int length, int fd)
+static int write_lines(int count, int length, int fd)
 {
     const char *text = getenv("PMI_RANK");
     int rank = text ? atoi(text) : 0;
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
     if (argc == 5 && strcmp(argv[1], "check") == 0)
         return check(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
     if (argc == 3 || argc == 4)
-        return say(atoi(argv[1]), atoi(argv[2]), argc == 4 ? atoi(argv[3]) : 1);
+        return write_lines(atoi(argv[1]), atoi(argv[2]), argc == 4 ? atoi(argv[3]) : 1);
     fprintf(stderr, "lines: see the top of lines.c\n");
     return 2;
 }

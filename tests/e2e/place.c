@@ -14,7 +14,7 @@
 
 static pmix_proc_t self;
 
-static const char *told(const char *key, pmix_rank_t rank)
+static const char *get_text(const char *key, pmix_rank_t rank)
 {
     pmix_proc_t who;
     pmix_value_t *v = NULL;
@@ -52,9 +52,9 @@ int main(int argc, char **argv)
     if (PMIx_Init(&self, NULL, 0) != PMIX_SUCCESS)
         return 2;
     PMIX_LOAD_PROCID(&all, self.nspace, PMIX_RANK_WILDCARD);
-    tmp = told(PMIX_TMPDIR, PMIX_RANK_WILDCARD);
-    job = told(PMIX_NSDIR, PMIX_RANK_WILDCARD);
-    own = told(PMIX_PROCDIR, self.rank);
+    tmp = get_text(PMIX_TMPDIR, PMIX_RANK_WILDCARD);
+    job = get_text(PMIX_NSDIR, PMIX_RANK_WILDCARD);
+    own = get_text(PMIX_PROCDIR, self.rank);
     if (PMIx_Get(&all, PMIX_TDIR_RMCLEAN, NULL, 0, &v) != PMIX_SUCCESS || v->type != PMIX_BOOL ||
         !v->data.flag) {
         printf("place %u: who clears up is not told\n", self.rank);

@@ -24,7 +24,7 @@ static pmix_proc_t me;
 static uint32_t size;
 static int wrong;
 static bool bare, strangers, fenced;
-static atomic_int heard, outputs, pushed, done;
+static atomic_int nevents, outputs, pushed, done;
 
 static void complain(const char *format, ...)
 {
@@ -201,7 +201,7 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
     (void)ninfo;
     (void)results;
     (void)nresults;
-    heard++;
+    nevents++;
     if (cbfunc)
         cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
@@ -413,7 +413,7 @@ static void calls(const char *program)
         output();
         spawns(program);
     }
-    if (!comes(&heard))
+    if (!comes(&nevents))
         complain("the event has not come");
     must("group", PMIx_Group_construct("team", &all, 1, NULL, 0, &results, &n));
     if (results)

@@ -58,8 +58,8 @@ const char *__asan_default_options(void)
 static pmix_proc_t me;
 static uint32_t size;
 static const char *mode;
-static atomic_int wrong, heard, alerts, ends, job_ends, signals, bytes;
-static char said[4096];
+static atomic_int wrong, events, alerts, ends, job_ends, signals, bytes;
+static char output[4096];
 
 static void complain(const char *format, ...)
 {
@@ -211,7 +211,7 @@ static void on_end(size_t id, pmix_status_t code, const pmix_proc_t *source, pmi
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
 }
 
-static void hear_of(pmix_status_t code, pmix_notification_fn_t fn)
+static void register_event(pmix_status_t code, pmix_notification_fn_t fn)
 {
     pmix_status_t rc = PMIx_Register_event_handler(&code, 1, NULL, 0, fn, NULL, NULL);
 
@@ -228,7 +228,7 @@ static void check_signals(void)
     bool yes = true;
 
     signal(SIGUSR1, on_signal);
-    hear_of(PMIX_ERR_PROC_KILLED_BY_CMD, on_end);
+    register_event(PMIX_ERR_PROC_KILLED_BY_CMD, on_end);
     PMIX_VALUE_LOAD(&v, &mine, PMIX_PID);
     must("put", PMIx_Put(PMIX_GLOBAL, "pid", &v));
     must("commit", PMIx_Commit());
@@ -373,9 +373,9 @@ static void on_output(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source
     (void)source;
     (void)info;
     (void)ninfo;
-    if (!payload || !payload->bytes || (size_t)bytes + payload->size >= sizeof said)
+    if (!payload || !payload->bytes || (size_t)bytes + payload->size >= sizeof output)
         return;
-    memcpy(said + bytes, payload->bytes, payload->size);
+    memcpy(output + bytes, payload->bytes, payload->size);
     bytes += (int)payload->size;
 }
 
@@ -423,8 +423,8 @@ static void check_listen(void)
     }
     if (me.rank == 0) {
         wait_for("bytes", &bytes, 15);
-        if (strcmp(said, "said by rank 1\n") != 0)
-            complain("heard '%s'", said);
+        if (strcmp(output, "said by rank 1\n") != 0)
+            complain("heard '%s'", output);
         stop_listening(id);
     }
     fence();
@@ -434,7 +434,7 @@ static void check_listen(void)
     }
     fence();
     if (me.rank == 0 && bytes != 15)
-        complain("heard more: %s", said);
+        complain("heard more: %s", output);
 }
 
 /* ---- children -------------------------------------------------------------------------------- */
@@ -446,8 +446,8 @@ static void check_child(void)
     pmix_proc_t children;
     pmix_app_t app;
 
-    hear_of(PMIX_EVENT_JOB_END, on_end);
-    hear_of(PMIX_EVENT_PROC_TERMINATED, on_end);
+    register_event(PMIX_EVENT_JOB_END, on_end);
+    register_event(PMIX_EVENT_PROC_TERMINATED, on_end);
     if (me.rank == 0) {
         PMIX_APP_CONSTRUCT(&app);
         app.cmd = "/bin/sh";
@@ -457,8 +457,8 @@ static void check_child(void)
         PMIX_LOAD_PROCID(&children, name, PMIX_RANK_WILDCARD);
         listen_to(&children);
         wait_for("bytes of children", &bytes, 16);
-        if (strcmp(said, "a child\na child\n") != 0)
-            complain("heard '%s'", said);
+        if (strcmp(output, "a child\na child\n") != 0)
+            complain("heard '%s'", output);
         wait_for("ends of children", &ends, 2);
         wait_for("the end of their job", &job_ends, 1);
     }
@@ -475,7 +475,7 @@ static void check_placed(const char *map, const char *rank)
 
     if (me.rank != 0)
         return;
-    hear_of(PMIX_EVENT_JOB_END, on_end);
+    register_event(PMIX_EVENT_JOB_END, on_end);
     PMIX_INFO_LOAD(&info[0], PMIX_MAPBY, map, PMIX_STRING);
     PMIX_INFO_LOAD(&info[1], PMIX_RANKBY, rank, PMIX_STRING);
     PMIX_APP_CONSTRUCT(&app);
@@ -497,7 +497,7 @@ static void check_start(char *name, const char *wdir)
 
     if (me.rank != 0)
         return;
-    hear_of(PMIX_EVENT_JOB_END, on_end);
+    register_event(PMIX_EVENT_JOB_END, on_end);
     PMIX_APP_CONSTRUCT(&app);
     PMIX_INFO_LOAD(&info, PMIX_WDIR, wdir, PMIX_STRING);
     app.cmd = name;
@@ -519,7 +519,7 @@ static void check_recover(const char *go, bool is)
     pmix_info_t info;
     pmix_app_t app;
 
-    hear_of(PMIX_ERR_PROC_ABORTED_BY_SIG, on_end);
+    register_event(PMIX_ERR_PROC_ABORTED_BY_SIG, on_end);
     if (me.rank == 0) {
         snprintf(
             script, sizeof script,
@@ -564,9 +564,9 @@ static void on_unbound(size_t id, pmix_status_t code, const pmix_proc_t *source,
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
 }
 
-static void spawn_bonded(const char *self, const char *how, pmix_value_t *name_p)
+static void spawn_connected(const char *self, const char *how, pmix_value_t *name_p)
 {
-    char mode_word[] = "bonded",
+    char mode_word[] = "connected",
          *argv[] = { (char *)(uintptr_t)self, mode_word, (char *)(uintptr_t)how, me.nspace, NULL };
     pmix_nspace_t name;
     pmix_info_t go_on;
@@ -589,17 +589,17 @@ static void all_of(pmix_proc_t both[2], const char *a, const char *b)
 }
 
 /* Their end comes behind what is said of them. */
-static void check_bond(const char *self, const char *how)
+static void check_connected(const char *self, const char *how)
 {
     bool part = !strcmp(how, "part");
     pmix_proc_t root = process(0), both[2];
     pmix_value_t name, *v = NULL;
 
-    hear_of(PMIX_ERR_PROC_TERM_WO_SYNC, on_unbound);
-    hear_of(PMIX_EVENT_JOB_END, on_unbound);
+    register_event(PMIX_ERR_PROC_TERM_WO_SYNC, on_unbound);
+    register_event(PMIX_EVENT_JOB_END, on_unbound);
     fence();
     if (me.rank == 0) {
-        spawn_bonded(self, how, &name);
+        spawn_connected(self, how, &name);
         must("put", PMIx_Put(PMIX_GLOBAL, "children", &name));
         must("commit", PMIx_Commit());
     }
@@ -617,7 +617,7 @@ static void check_bond(const char *self, const char *how)
     fence();
 }
 
-static void be_bonded(const char *how, const char *parents)
+static void run_connected(const char *how, const char *parents)
 {
     pmix_proc_t both[2];
 
@@ -646,7 +646,7 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, p
     if (code == PMIX_MONITOR_HEARTBEAT_ALERT)
         alerts += source->rank == size - 1;
     else /* what we have said ourselves comes at a time of its own */
-        heard += source->rank != me.rank;
+        events += source->rank != me.rank;
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
 }
 
@@ -656,7 +656,7 @@ static void check_beats(void)
     uint32_t period = 1, drops = 1;
     bool yes = true;
 
-    hear_of(PMIX_MONITOR_HEARTBEAT_ALERT, on_event);
+    register_event(PMIX_MONITOR_HEARTBEAT_ALERT, on_event);
     fence();
     if (me.rank == size - 1) {
         PMIX_INFO_LOAD(&what, PMIX_MONITOR_HEARTBEAT, &yes, PMIX_BOOL);
@@ -707,12 +707,12 @@ static bool is_near(uint32_t rank)
 static void expect_events(const char *what, uint32_t from, int n)
 {
     if (me.rank != from)
-        wait_for(what, &heard, n);
+        wait_for(what, &events, n);
     fence(); /* nothing that was said before it comes behind it */
-    if (me.rank != from && heard != n)
-        complain("%s: %d, not %d", what, (int)heard, n);
+    if (me.rank != from && events != n)
+        complain("%s: %d, not %d", what, (int)events, n);
     fence();
-    heard = 0;
+    events = 0;
     fence();
 }
 
@@ -739,7 +739,7 @@ static void check_ranges_of(uint32_t from)
 
 static void check_ranges(void)
 {
-    hear_of(MY_EVENT, on_event);
+    register_event(MY_EVENT, on_event);
     fence();
     check_ranges_of(0);
     check_ranges_of(size - 1);
@@ -791,7 +791,7 @@ static void check_alloc(void)
 
 static void check_pids(bool lie)
 {
-    pmix_value_t mine = { .type = PMIX_PID, .data.pid = getpid() }, *v, *said_v;
+    pmix_value_t mine = { .type = PMIX_PID, .data.pid = getpid() }, *v, *output_v;
     pmix_info_t patient;
 
     /* Before anybody else has said anything, and perhaps before it runs. */
@@ -808,9 +808,9 @@ static void check_pids(bool lie)
     for (uint32_t r = 0; r < size; r++) {
         pmix_proc_t p = process(r);
         must("pid", PMIx_Get(&p, PMIX_PROC_PID, NULL, 0, &v));
-        must("own pid", PMIx_Get(&p, "own pid", NULL, 0, &said_v));
-        if (!wrong && (v->type != PMIX_PID || v->data.pid != said_v->data.pid))
-            complain("rank %u is %d, not %d", r, (int)v->data.pid, (int)said_v->data.pid);
+        must("own pid", PMIx_Get(&p, "own pid", NULL, 0, &output_v));
+        if (!wrong && (v->type != PMIX_PID || v->data.pid != output_v->data.pid))
+            complain("rank %u is %d, not %d", r, (int)v->data.pid, (int)output_v->data.pid);
     }
     fence();
 }
@@ -1076,9 +1076,9 @@ int main(int argc, char **argv)
     else if (!strcmp(mode, "recover"))
         check_recover(argv[2], argc < 4);
     else if (!strcmp(mode, "bond"))
-        check_bond(argv[0], argv[2]);
-    else if (!strcmp(mode, "bonded"))
-        be_bonded(argv[2], argv[3]);
+        check_connected(argv[0], argv[2]);
+    else if (!strcmp(mode, "connected"))
+        run_connected(argv[2], argv[3]);
     else if (!strcmp(mode, "beat"))
         check_beats();
     else if (!strcmp(mode, "ranges"))
@@ -1095,7 +1095,7 @@ int main(int argc, char **argv)
         check_reserved();
     else
         complain("what?");
-    if (!wrong && me.rank == 0 && strcmp(mode, "bonded") != 0)
+    if (!wrong && me.rank == 0 && strcmp(mode, "connected") != 0)
         printf("pmixctl %s good\n", mode);
     must("finalize", PMIx_Finalize(NULL, 0));
     return wrong != 0;

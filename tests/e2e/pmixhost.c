@@ -42,7 +42,7 @@ static int running, code;
 static int news[2]; /* a process has ended */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void told(const char *name)
+static void print_call(const char *name)
 {
     char line[64];
     int n = snprintf(line, sizeof line, "upcall %s\n", name);
@@ -102,7 +102,7 @@ static bool get_all(int fd, void *bytes, size_t n)
 static void handle(struct header *h, char *key, char *data);
 
 /* Node 0 is in the middle of everything. */
-static void post(struct header h, const char *key, const char *data)
+static void send_reply(struct header h, const char *key, const char *data)
 {
     h.from = (uint32_t)node;
     if (h.to == (uint32_t)node) {
@@ -195,11 +195,11 @@ static void gather(struct header *h, const char *key, const char *data)
     if (damages && f->len > 40)
         f->all[f->len - 2] ^= 1;
     for (int i = 0; i < nodes; i++)
-        post((struct header){ .kind = FENCE_OVER,
-                              .to = (uint32_t)i,
-                              .key_len = (uint32_t)strlen(key),
-                              .len = (uint32_t)f->len },
-             key, f->all);
+        send_reply((struct header){ .kind = FENCE_OVER,
+                                    .to = (uint32_t)i,
+                                    .key_len = (uint32_t)strlen(key),
+                                    .len = (uint32_t)f->len },
+                   key, f->all);
     free(f->key);
     free(f->all);
     free(f);
@@ -251,7 +251,7 @@ static pmix_status_t fence_nb(const pmix_proc_t procs[], size_t nprocs, const pm
 
     (void)info;
     (void)ninfo;
-    told("fence_nb");
+    print_call("fence_nb");
     key_of(key, sizeof key, procs, nprocs);
     f->key = strdup(key);
     f->cbfunc = cbfunc;
@@ -260,7 +260,7 @@ static pmix_status_t fence_nb(const pmix_proc_t procs[], size_t nprocs, const pm
     f->next = fences;
     fences = f;
     pthread_mutex_unlock(&fence_lock);
-    post(
+    send_reply(
         (struct header){
             .kind = FENCE, .to = 0, .key_len = (uint32_t)strlen(key), .len = (uint32_t)ndata },
         key, data);
@@ -284,10 +284,10 @@ static pmix_status_t direct_modex(const pmix_proc_t *proc, const pmix_info_t inf
 
     (void)info;
     (void)ninfo;
-    told("direct_modex");
+    print_call("direct_modex");
     w->cbfunc = cbfunc;
     w->cbdata = cbdata;
-    post(
+    send_reply(
         (struct header){
             .kind = WANT, .to = (uint32_t)node_of(proc->rank), .id = (uintptr_t)w, .proc = *proc },
         NULL, NULL);
@@ -298,7 +298,7 @@ static void here_it_is(pmix_status_t status, char *data, size_t sz, void *cbdata
 {
     struct wanted *w = cbdata;
 
-    post(
+    send_reply(
         (struct header){
             .kind = HAVE, .to = w->from, .id = w->id, .status = status, .len = (uint32_t)sz },
         NULL, data);
@@ -331,7 +331,7 @@ static pmix_status_t publish(const pmix_proc_t *proc, const pmix_info_t info[], 
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
-    told("publish");
+    print_call("publish");
     for (size_t i = 0; i < ninfo; i++) {
         struct name *n;
         if (!strncmp(info[i].key, "pmix.", 5))
@@ -360,7 +360,7 @@ static pmix_status_t lookup(const pmix_proc_t *proc, char **keys, const pmix_inf
     (void)proc;
     (void)info;
     (void)ninfo;
-    told("lookup");
+    print_call("lookup");
     for (; keys && keys[wanted]; wanted++) {
         for (struct name *k = names; k && n < 16; k = k->next) {
             if (!strcmp(k->data.key, keys[wanted]))
@@ -382,7 +382,7 @@ static pmix_status_t unpublish(const pmix_proc_t *proc, char **keys, const pmix_
     (void)ninfo;
     (void)cbfunc;
     (void)cbdata;
-    told("unpublish");
+    print_call("unpublish");
     for (size_t i = 0; keys && keys[i]; i++) {
         for (struct name **p = &names; *p;) {
             struct name *n = *p;
@@ -486,11 +486,11 @@ static pmix_status_t spawn(const pmix_proc_t *proc, const pmix_info_t job_info[]
     bool of_tool = false;
 
     (void)proc;
-    told("spawn");
+    print_call("spawn");
     for (size_t i = 0; i < ninfo; i++) {
         for (size_t k = 0; k < sizeof wishes / sizeof *wishes; k++) {
             if (!strcmp(job_info[i].key, wishes[k].key))
-                told(wishes[k].name);
+                print_call(wishes[k].name);
             of_tool = of_tool || !strcmp(job_info[i].key, PMIX_REQUESTOR_IS_TOOL);
         }
     }
@@ -522,7 +522,8 @@ static pmix_status_t client_connected2(const pmix_proc_t *proc, void *object, pm
     (void)ninfo;
     (void)cbfunc;
     (void)cbdata;
-    told((uintptr_t)object == proc->rank + 1 ? "client_connected2" : "client_connected2 of whom?");
+    print_call((uintptr_t)object == proc->rank + 1 ? "client_connected2"
+                                                   : "client_connected2 of whom?");
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -531,7 +532,7 @@ static pmix_status_t client_connected(const pmix_proc_t *proc, void *object,
 {
     (void)proc;
     (void)object;
-    told("client_connected");
+    print_call("client_connected");
     if (cbfunc)
         cbfunc(PMIX_SUCCESS, cbdata);
     return PMIX_SUCCESS;
@@ -542,7 +543,7 @@ static pmix_status_t client_finalized(const pmix_proc_t *proc, void *object,
 {
     (void)proc;
     (void)object;
-    told("client_finalized");
+    print_call("client_finalized");
     cbfunc(PMIX_SUCCESS, cbdata);
     return PMIX_SUCCESS;
 }
@@ -555,7 +556,7 @@ static pmix_status_t aborts(const pmix_proc_t *proc, void *object, int status, c
     (void)object;
     (void)procs;
     (void)nprocs;
-    told("abort");
+    print_call("abort");
     fprintf(stderr, "pmixhost: aborted: %s\n", msg ? msg : "");
     code = status & 0xff ? status & 0xff : 1;
     for (int i = 0; i < ranks; i++) {
@@ -569,7 +570,7 @@ static pmix_status_t aborts(const pmix_proc_t *proc, void *object, int status, c
 #define WITH_OP(name, ...)                                                                         \
     static pmix_status_t name(__VA_ARGS__, pmix_op_cbfunc_t cbfunc, void *cbdata)                  \
     {                                                                                              \
-        told(#name);                                                                               \
+        print_call(#name);                                                                         \
         cbfunc(PMIX_SUCCESS, cbdata);                                                              \
         return PMIX_SUCCESS;                                                                       \
     }
@@ -577,7 +578,7 @@ static pmix_status_t aborts(const pmix_proc_t *proc, void *object, int status, c
     static pmix_status_t name(__VA_ARGS__, pmix_info_cbfunc_t cbfunc, void *cbdata)                \
     {                                                                                              \
         pmix_info_t info;                                                                          \
-        told(#name);                                                                               \
+        print_call(#name);                                                                         \
         PMIX_INFO_LOAD(&info, "test.answer", #name, PMIX_STRING);                                  \
         cbfunc(PMIX_SUCCESS, &info, 1, cbdata, NULL, NULL);                                        \
         PMIX_INFO_DESTRUCT(&info);                                                                 \
@@ -606,7 +607,7 @@ static void logs(const pmix_proc_t *client, const pmix_info_t data[], size_t nda
                  const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc,
                  void *cbdata)
 {
-    told("log");
+    print_call("log");
     cbfunc(PMIX_SUCCESS, cbdata);
 }
 
@@ -616,7 +617,7 @@ static void tool_connected(pmix_info_t *info, size_t ninfo, pmix_tool_connection
     static int n;
     pmix_proc_t name;
 
-    told("tool_connected");
+    print_call("tool_connected");
     PMIX_LOAD_PROCID(&name, "testtool", (uint32_t)n++);
     for (size_t i = 0; i < ninfo; i++) {
         if (!strcmp(info[i].key, PMIX_NSPACE))
@@ -630,7 +631,7 @@ static pmix_status_t get_credential(const pmix_proc_t *proc, const pmix_info_t d
 {
     pmix_byte_object_t bo = { (char *)"credential", 10 };
 
-    told("get_credential");
+    print_call("get_credential");
     cbfunc(PMIX_SUCCESS, &bo, NULL, 0, cbdata);
     return PMIX_SUCCESS;
 }
@@ -641,7 +642,7 @@ static pmix_status_t validate_credential(const pmix_proc_t *proc, const pmix_byt
 {
     bool good = cred->size == 10 && !memcmp(cred->bytes, "credential", 10);
 
-    told("validate_credential");
+    print_call("validate_credential");
     cbfunc(good ? PMIX_SUCCESS : PMIX_ERR_INVALID_CRED, NULL, 0, cbdata);
     return PMIX_SUCCESS;
 }
@@ -654,7 +655,7 @@ static pmix_status_t push_stdin(const pmix_proc_t *source, const pmix_proc_t tar
                                 size_t ntargets, const pmix_info_t directives[], size_t ndirs,
                                 const pmix_byte_object_t *bo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    told("push_stdin");
+    print_call("push_stdin");
     cbfunc(PMIX_SUCCESS, cbdata);
     if (bo && ntargets)
         PMIx_server_IOF_deliver(&targets[0], PMIX_FWD_STDOUT_CHANNEL, bo, NULL, 0, NULL, NULL);
@@ -668,7 +669,7 @@ static pmix_status_t group(pmix_group_operation_t op, char grp[], const pmix_pro
     size_t id = 4711;
     pmix_info_t info;
 
-    told("group");
+    print_call("group");
     PMIX_INFO_LOAD(&info, PMIX_GROUP_CONTEXT_ID, &id, PMIX_SIZE);
     cbfunc(PMIX_SUCCESS, &info, 1, cbdata, NULL, NULL);
     PMIX_INFO_DESTRUCT(&info);
@@ -777,7 +778,7 @@ static void serve(void)
 {
     struct pollfd fds[MAX_NODES + 1];
     int finished = 0;
-    bool said = false;
+    bool printed = false;
 
     for (;;) {
         int n = 0;
@@ -785,9 +786,9 @@ static void serve(void)
             break;
         if (node && finished)
             break;
-        if (node && !at_work() && !said) {
-            post((struct header){ .kind = FINISHED, .to = 0, .status = code }, NULL, NULL);
-            said = true;
+        if (node && !at_work() && !printed) {
+            send_reply((struct header){ .kind = FINISHED, .to = 0, .status = code }, NULL, NULL);
+            printed = true;
         }
         fds[n++] = (struct pollfd){ .fd = news[0], .events = POLLIN };
         for (int i = 1; i < nodes && node == 0; i++)
@@ -804,7 +805,7 @@ static void serve(void)
         }
     }
     for (int i = 1; i < nodes && node == 0; i++)
-        post((struct header){ .kind = LEAVE, .to = (uint32_t)i }, NULL, NULL);
+        send_reply((struct header){ .kind = LEAVE, .to = (uint32_t)i }, NULL, NULL);
 }
 
 static void make_maps(char *names_of, char *ppn, size_t room)

@@ -338,7 +338,7 @@ static void misbehave(int fd, unsigned how)
         put_all(fd, half, how / 2 % sizeof half + 1);
 }
 
-static void say_goodbye(int fd)
+static void send_finalize(int fd)
 {
     pmix_data_buffer_t b;
 
@@ -381,13 +381,13 @@ static char *address_of(const pmix_proc_t *me)
 static void around(const pmix_proc_t *me)
 {
     pmix_byte_object_t bo = { (char *)(uintptr_t) "output\n", 7 };
-    struct moment card = MOMENT, told = MOMENT;
+    struct moment card = MOMENT, notified = MOMENT;
     pmix_status_t rc = PMIx_server_dmodex_request(me, card_come, &card);
 
     expect("a card", rc == PMIX_SUCCESS ? wait_for(&card) : rc, PMIX_SUCCESS);
     PMIx_server_IOF_deliver(me, PMIX_FWD_STDOUT_CHANNEL, &bo, NULL, 0, NULL, NULL);
-    PMIx_Notify_event(-5000, me, PMIX_RANGE_SESSION, NULL, 0, come, &told);
-    wait_for(&told);
+    PMIx_Notify_event(-5000, me, PMIX_RANGE_SESSION, NULL, 0, come, &notified);
+    wait_for(&notified);
     expect("a set", PMIx_server_define_process_set(me, 1, me->nspace), PMIX_SUCCESS);
 }
 
@@ -426,7 +426,7 @@ static void one_round(unsigned thread, unsigned round)
         talk(fd, &me);
         around(&me);
         if (round % 4 != 3)
-            say_goodbye(fd);
+            send_finalize(fd);
         served++;
     }
     if (round % 2)

@@ -98,6 +98,15 @@ same "called mpiexec.hydra, which refuses that" "$rc $(cat "$err")" \
 launch 1 only-away
 same "what is nowhere: one sentence" "$rc $(cat "$err")" \
     "127 wireup: only-away: not found on PATH or in the working directory" || explain
+run "$patience" "$WIREUP" whoo
+same "a command with one wrong letter" "$rc $(cat "$err")" \
+    "127 wireup: whoo: not found on PATH or in the working directory; did you mean wireup who?" || explain
+launch 2 -v true
+same "-v prints each step" "$rc $(sed 's/job [^ :]*/job J/' "$err" | tr '\n' ';')" \
+    "0 wireup: placed: 2 processes on 1 node;wireup: job J: all processes of this node are started;$(:
+    )wireup: job J has ended: exit code 0;" || explain
+launch 2 true
+same "and without it nothing is printed" "$rc $(cat "$err")" "0 " || explain
 : >data
 launch 1 data
 same "what cannot be executed is named" "$rc $(cat "$err")" "126 wireup: ./data: no permission to execute it" || explain

@@ -344,7 +344,7 @@ static size_t unescape(char *text)
     return (size_t)(to - text);
 }
 
-static int say(char **lines, bool greet)
+static int send_lines(char **lines, bool greet)
 {
     if (greet)
         init();
@@ -418,9 +418,9 @@ int main(int argc, char **argv)
     if (strcmp(what, "phases") == 0 && argc == 3)
         return phases(atoi(argv[2]));
     if (strcmp(what, "say") == 0)
-        return say(argv + 2, true);
+        return send_lines(argv + 2, true);
     if (strcmp(what, "mute") == 0)
-        return say(argv + 2, false);
+        return send_lines(argv + 2, false);
     if (strcmp(what, "hold") == 0)
         return hold();
     if ((strcmp(what, "leave") == 0 || strcmp(what, "kill") == 0) && argc == 4)

@@ -33,7 +33,7 @@ static uint32_t nnear, size, team; /* team: who fences; 0: everybody */
 static int wrong;
 static bool foreign, prrte;
 static bool bare;
-static atomic_int heard;
+static atomic_int nevents;
 static const char *expected = "card";
 
 static void complain(const char *format, ...)
@@ -322,7 +322,7 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, p
     for (size_t i = 0; i < ninfo; i++) {
         if (!strcmp(info[i].key, "rawpmix.number") && info[i].value.data.uint32 == 77 &&
             code == MY_EVENT && source->rank == size - 1)
-            heard++;
+            nevents++;
     }
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
 }
@@ -341,19 +341,19 @@ static void check_events(void)
         PMIX_INFO_LOAD(&info, "rawpmix.number", &number, PMIX_UINT32);
         must("notify", PMIx_Notify_event(MY_EVENT, &me, range, &info, 1, NULL, NULL));
     }
-    for (int i = 0; i < 150000 && !heard; i++)
+    for (int i = 0; i < 150000 && !nevents; i++)
         usleep(2000);
-    if (heard != 1)
-        complain("%d events", (int)heard);
+    if (nevents != 1)
+        complain("%d events", (int)nevents);
     /* Who registers late hears of it too (the source from its own library). */
     PMIx_Deregister_event_handler(first_handler, NULL, NULL);
     fence(false);
-    heard = 0;
+    nevents = 0;
     PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL);
-    for (int i = 0; i < 150000 && !heard; i++)
+    for (int i = 0; i < 150000 && !nevents; i++)
         usleep(2000);
-    if (heard != 1)
-        complain("%d late events", (int)heard);
+    if (nevents != 1)
+        complain("%d late events", (int)nevents);
     fence(false);
 }
 
@@ -386,7 +386,7 @@ static void check_mixed(uint32_t n, char **words)
 }
 
 /* Everybody's verdict, told by rank 0. */
-static void tell_verdict(void)
+static void share_verdict(void)
 {
     char text[16];
     uint32_t bad = 0;
@@ -485,7 +485,7 @@ int main(int argc, char **argv)
         check_mixed((uint32_t)argc - 2, argv + 2);
     } else if (!strcmp(mode, "sweep")) {
         leave_file(argv[2]);
-        tell_verdict();
+        share_verdict();
     } else {
         put_cards();
         fence(true);
@@ -505,7 +505,7 @@ int main(int argc, char **argv)
             check_questions();
             check_events();
         }
-        tell_verdict();
+        share_verdict();
     }
     must("finalize", PMIx_Finalize(NULL, 0));
     return 0;

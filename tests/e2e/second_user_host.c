@@ -29,7 +29,7 @@ static _Noreturn void die(const char *what)
 
 /* ---- the host -------------------------------------------------------------------------------- */
 
-static void say_ids(const pmix_info_t *info, size_t n)
+static void print_ids(const pmix_info_t *info, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (!strcmp(info[i].key, PMIX_USERID))
@@ -39,11 +39,11 @@ static void say_ids(const pmix_info_t *info, size_t n)
     }
 }
 
-static pmix_status_t heard(const char *what, const pmix_proc_t *from, const pmix_info_t *info,
-                           size_t n)
+static pmix_status_t print_call(const char *what, const pmix_proc_t *from, const pmix_info_t *info,
+                                size_t n)
 {
     printf("%s of %s", what, from ? from->nspace : "nobody");
-    say_ids(info, n);
+    print_ids(info, n);
     printf("\n");
     fflush(stdout);
     return PMIX_OPERATION_SUCCEEDED;
@@ -54,35 +54,35 @@ static pmix_status_t heard(const char *what, const pmix_proc_t *from, const pmix
 static pmix_status_t connected(const pmix_proc_t *proc, void *object, pmix_info_t info[],
                                size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    return heard("connected", proc, info, ninfo);
+    return print_call("connected", proc, info, ninfo);
 }
 
 static pmix_status_t publish(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
                              pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    return heard("publish", proc, info, ninfo);
+    return print_call("publish", proc, info, ninfo);
 }
 
 static pmix_status_t lookup(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
                             size_t ninfo, pmix_lookup_cbfunc_t cbfunc, void *cbdata)
 {
-    heard("lookup", proc, info, ninfo);
+    print_call("lookup", proc, info, ninfo);
     return PMIX_ERR_NOT_FOUND;
 }
 
 static pmix_status_t unpublish(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
                                size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    return heard("unpublish", proc, info, ninfo);
+    return print_call("unpublish", proc, info, ninfo);
 }
 
 static pmix_status_t spawn(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
                            const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t cbfunc,
                            void *cbdata)
 {
-    heard("spawn", proc, info, ninfo);
+    print_call("spawn", proc, info, ninfo);
     for (size_t i = 0; i < napps; i++)
-        heard("app", proc, apps[i].info, apps[i].ninfo);
+        print_call("app", proc, apps[i].info, apps[i].ninfo);
     return PMIX_ERR_NOT_SUPPORTED;
 }
 
@@ -90,7 +90,7 @@ static pmix_status_t query(pmix_proc_t *proc, pmix_query_t *queries, size_t nque
                            pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
     for (size_t i = 0; i < nqueries; i++)
-        heard("query", proc, queries[i].qualifiers, queries[i].nqual);
+        print_call("query", proc, queries[i].qualifiers, queries[i].nqual);
     return PMIX_ERR_NOT_FOUND;
 }
 
@@ -98,14 +98,14 @@ static pmix_status_t control(const pmix_proc_t *client, const pmix_proc_t target
                              size_t ntargets, const pmix_info_t directives[], size_t ndirs,
                              pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    return heard("control", client, directives, ndirs);
+    return print_call("control", client, directives, ndirs);
 }
 
 static pmix_status_t allocate(const pmix_proc_t *client, pmix_alloc_directive_t directive,
                               const pmix_info_t data[], size_t ndata, pmix_info_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    heard("allocate", client, data, ndata);
+    print_call("allocate", client, data, ndata);
     return PMIX_ERR_NOT_SUPPORTED;
 }
 
@@ -113,21 +113,21 @@ static void logs(const pmix_proc_t *client, const pmix_info_t data[], size_t nda
                  const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc,
                  void *cbdata)
 {
-    heard("log", client, directives, ndirs);
+    print_call("log", client, directives, ndirs);
     cbfunc(PMIX_SUCCESS, cbdata);
 }
 
 static pmix_status_t credential(const pmix_proc_t *proc, const pmix_info_t directives[],
                                 size_t ndirs, pmix_credential_cbfunc_t cbfunc, void *cbdata)
 {
-    heard("credential", proc, directives, ndirs);
+    print_call("credential", proc, directives, ndirs);
     return PMIX_ERR_NOT_SUPPORTED;
 }
 
 static void tool(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t cbfunc,
                  void *cbdata)
 {
-    heard("tool", NULL, info, ninfo);
+    print_call("tool", NULL, info, ninfo);
     cbfunc(PMIX_ERR_NOT_SUPPORTED, NULL, cbdata);
 }
 

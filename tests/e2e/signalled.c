@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const int told[] = { SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT };
+static const int handled[] = { SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT };
 
 static void child(int (*apart)(void))
 {
@@ -44,8 +44,8 @@ int main(int argc, char **argv)
     sigset_t set;
 
     sigemptyset(&set); /* what stops and what hangs up does so */
-    for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++)
-        sigaddset(&set, told[i]);
+    for (size_t i = 0; i < sizeof(handled) / sizeof(*handled); i++)
+        sigaddset(&set, handled[i]);
     sigprocmask(SIG_BLOCK, &set, NULL);
     if (stubborn) {
         child(own_group);

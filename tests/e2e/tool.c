@@ -95,7 +95,7 @@ __attribute__((noreturn)) static void patient(void)
         pause();
 }
 
-static atomic_int registered, heard, ended;
+static atomic_int registered, nevents, ended;
 
 static void on_registered(pmix_status_t status, size_t ref, void *arg)
 {
@@ -123,7 +123,7 @@ static void on_event(size_t ref, pmix_status_t code, const pmix_proc_t *source, 
     } else if (code == PMIX_ERR_LOST_CONNECTION) {
         ended++;
     } else {
-        heard++;
+        nevents++;
     }
     if (fn)
         fn(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
@@ -147,7 +147,7 @@ static int client(void)
     listen_for(TO_THEM);
     printf("ready %u\n", me.rank);
     fflush(stdout);
-    if (!reaches(&heard, 1))
+    if (!reaches(&nevents, 1))
         complain("no event");
     must("notify", PMIx_Notify_event(FROM_THEM, &me, PMIX_RANGE_GLOBAL, NULL, 0, NULL, NULL));
     must("fence", PMIx_Fence(NULL, 0, NULL, 0));
@@ -287,23 +287,23 @@ static void query(void)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-static atomic_int bytes_heard;
-static char said[4096];
+static atomic_int bytes_received;
+static char text_received[4096];
 
 static void on_output(size_t ref, pmix_iof_channel_t channel, pmix_proc_t *source,
                       pmix_byte_object_t *bytes, pmix_info_t infos[], size_t n)
 {
-    int at = bytes_heard;
+    int at = bytes_received;
 
     (void)ref;
     (void)channel;
     (void)source;
     (void)infos;
     (void)n;
-    if (!bytes || (size_t)at + bytes->size >= sizeof said)
+    if (!bytes || (size_t)at + bytes->size >= sizeof text_received)
         return;
-    memcpy(said + at, bytes->bytes, bytes->size);
-    bytes_heard = at + (int)bytes->size;
+    memcpy(text_received + at, bytes->bytes, bytes->size);
+    bytes_received = at + (int)bytes->size;
 }
 
 static void pull_from(const char *nspace)
@@ -337,19 +337,19 @@ static void output(void)
 
     pull_from(job);
     must("signal", control(PMIX_JOB_CTRL_SIGNAL, SIGUSR1));
-    if (!reaches(&bytes_heard, SIZE * (int)(sizeof want - 1)))
-        complain("heard only %d bytes", bytes_heard);
+    if (!reaches(&bytes_received, SIZE * (int)(sizeof want - 1)))
+        complain("heard only %d bytes", bytes_received);
     for (int r = 0; r < SIZE; r++) {
         char text[16];
         snprintf(text, sizeof text, "heard %d\n", r);
-        if (!strstr(said, text))
+        if (!strstr(text_received, text))
             complain("nothing of rank %d", r);
     }
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-static void say_log(void)
+static void send_log(void)
 {
     pmix_info_t data;
 
@@ -408,8 +408,8 @@ static void spawn(void)
     snprintf(job, sizeof job, "%s", child);
     pull_from(child);
     push_to(child, text, PMIX_SUCCESS);
-    if (!reaches(&bytes_heard, (int)sizeof text - 1) || strcmp(said, text) != 0)
-        complain("heard '%s'", said);
+    if (!reaches(&bytes_received, (int)sizeof text - 1) || strcmp(text_received, text) != 0)
+        complain("heard '%s'", text_received);
     push_to(child, "", PMIX_SUCCESS);
     if (!reaches(&ended, 1))
         complain("its end was not told");
@@ -419,8 +419,8 @@ static void events(void)
 {
     listen_for(FROM_THEM);
     must("notify", PMIx_Notify_event(TO_THEM, &me, PMIX_RANGE_GLOBAL, NULL, 0, NULL, NULL));
-    if (!reaches(&heard, SIZE))
-        complain("heard of %d", heard);
+    if (!reaches(&nevents, SIZE))
+        complain("heard of %d", nevents);
 }
 
 static void end(void)
@@ -625,7 +625,7 @@ static void do_one(const char *name)
     else if (!strcmp(name, "output"))
         output();
     else if (!strcmp(name, "log"))
-        say_log();
+        send_log();
     else if (!strcmp(name, "spawn"))
         spawn();
     else if (!strcmp(name, "events"))

@@ -27,6 +27,22 @@ say "cmd=finalize;"
 hear
 END
 
+# Launchers are found in the network that all tests share, so this looks for them in one of its own.
+if unshare -n true 2>/dev/null; then
+    for command in ps who tools names; do
+        run 60 unshare -n "$WIREUP" $command
+        same "$command without a job is no error" "$rc $(cat "$out" "$err")" \
+            "0 wireup: you have no running jobs on this machine" || explain
+    done
+    run 60 unshare -n "$WIREUP" names --json
+    same "and is an empty list" "$rc $(cat "$out" "$err")" "0 []" || explain
+    run 60 unshare -n "$WIREUP" who nobody
+    same "a job that does not run is one" "$rc $(cat "$err")" \
+        "1 wireup: you have no running job nobody on this machine" || explain
+else
+    skip "no jobs" "this user may not make a network"
+fi
+
 mkfifo "$tmp/input"
 rc=0
 NAME=$tmp/name "$WIREUP" -n 3 sh "$tmp/rank" <"$tmp/input" >"$tmp/job.out" 2>"$tmp/job.err" &

@@ -20,13 +20,13 @@ static const char *from_text(void *arg, const char *name)
     return NULL;
 }
 
-static void expect(enum launcher_wants wants, const char *environment, const char *said)
+static void expect(enum launcher_wants wants, const char *environment, const char *want)
 {
     struct errmsg err = { "" };
     bool found = launcher_found(wants, from_text, (void *)(uintptr_t)environment, &err);
 
-    if (!OK_F(found == (said != NULL) && (!said || strstr(err.text, said)), "%s: %s", environment,
-              said ? said : "alone"))
+    if (!OK_F(found == (want != NULL) && (!want || strstr(err.text, want)), "%s: %s", environment,
+              want ? want : "alone"))
         printf("# said: %s\n", err.text);
 }
 

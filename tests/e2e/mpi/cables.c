@@ -18,7 +18,7 @@ static uint32_t value(int from, int to)
 
 int main(int argc, char **argv)
 {
-    uint32_t said, heard = 0, *out, *in, all = 0;
+    uint32_t sent, received = 0, *out, *in, all = 0;
     uint64_t mine, sum = 0;
     int stride, next, before;
 
@@ -26,11 +26,11 @@ int main(int argc, char **argv)
     stride = argc > 1 && atoi(argv[1]) > 0 ? atoi(argv[1]) : 8;
     next = (rank + stride) % size;
     before = (rank + size - stride % size) % size;
-    said = value(rank, size);
-    MPI_Sendrecv(&said, 1, MPI_UINT32_T, next, 0, &heard, 1, MPI_UINT32_T, before, 0,
+    sent = value(rank, size);
+    MPI_Sendrecv(&sent, 1, MPI_UINT32_T, next, 0, &received, 1, MPI_UINT32_T, before, 0,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 
-    mine = said;
+    mine = sent;
     MPI_Allreduce(&mine, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
 
     out = calloc((size_t)size * 2, sizeof(*out));
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     for (int r = 0; r < size; r++)
         all = all * 31 + in[r];
     free(out);
-    printf("cables %d of %d: from %d %u, sum %llu, all %u\n", rank, size, before, heard,
+    printf("cables %d of %d: from %d %u, sum %llu, all %u\n", rank, size, before, received,
            (unsigned long long)sum, all);
     fflush(stdout);
     MPI_Finalize();

@@ -145,7 +145,7 @@ static void test_readers(void)
     refuses(false, SLICE("pmix[0-4294967294]"), REGEX_TOO_LONG);
 }
 
-static void blob(struct buf *out, const char *text, const char *component, bool say_size)
+static void blob(struct buf *out, const char *text, const char *component, bool size_given)
 {
     char *packed;
     size_t n;
@@ -155,7 +155,7 @@ static void blob(struct buf *out, const char *text, const char *component, bool 
     buf_put(out, "blob:", 6);
     buf_printf(out, "component=%s:", component);
     buf_byte(out, 0);
-    buf_printf(out, "%s%zu:", say_size ? "size=" : "", n);
+    buf_printf(out, "%s%zu:", size_given ? "size=" : "", n);
     buf_byte(out, 0);
     buf_put(out, packed, n);
     free(packed);
