@@ -750,10 +750,20 @@ static pmix_status_t commit_text(size_t n, char c)
 
     memset(v.data.string, c, n);
     v.data.string[n] = '\0';
-    must("put", PMIx_Put(PMIX_GLOBAL, "text", &v));
+    rc = PMIx_Put(PMIX_GLOBAL, "text", &v);
     free(v.data.string);
-    rc = PMIx_Commit();
+    if (rc == PMIX_SUCCESS)
+        rc = PMIx_Commit();
     return rc == PMIX_SUCCESS ? PMIx_Fence(&me, 1, NULL, 0) : rc;
+}
+
+static pmix_status_t put_bytes(size_t n)
+{
+    pmix_value_t v = { .type = PMIX_BYTE_OBJECT, .data.bo = { calloc(1, n), n } };
+    pmix_status_t rc = PMIx_Put(PMIX_GLOBAL, "bytes", &v);
+
+    free(v.data.bo.bytes);
+    return rc;
 }
 
 static void refused(void)
@@ -769,6 +779,8 @@ static void refused(void)
     join(NULL, 0);
     if (commit_text(17 << 20, 'x') == PMIX_SUCCESS)
         complain("a value that is too long was taken");
+    if (put_bytes(20 << 20) == PMIX_SUCCESS)
+        complain("a put of too many bytes was taken");
     must("a meeting", PMIx_Fence(&me, 1, NULL, 0));
     leave();
 }

@@ -81,6 +81,16 @@ static bool is_reserved(const char *key)
     return PMIx_Check_key(key, PMIX_HOSTNAME) || PMIx_Check_key(key, PMIX_CPUSET);
 }
 
+/* Our server would refuse the whole commit, long after the put. */
+static bool value_fits(const pmix_value_t *v)
+{
+    if (v->type == PMIX_STRING)
+        return !v->data.string || strlen(v->data.string) < LIMIT_STORE_VALUE;
+    if (v->type == PMIX_BYTE_OBJECT || v->type == PMIX_COMPRESSED_STRING)
+        return v->data.bo.size < LIMIT_STORE_VALUE;
+    return true;
+}
+
 static pmix_status_t put(struct client *c, pmix_scope_t scope, const char *key, pmix_value_t *val)
 {
     struct known *k;
@@ -90,6 +100,8 @@ static pmix_status_t put(struct client *c, pmix_scope_t scope, const char *key, 
         return PMIX_ERR_BAD_PARAM;
     if (PMIx_Check_reserved_key(key) && !PMIx_Check_key(key, PMIX_QUALIFIED_VALUE))
         return is_reserved(key) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+    if (scope != PMIX_INTERNAL && c->server && c->server->quiet && !value_fits(val))
+        return PMIX_ERR_OUT_OF_RESOURCE;
     rc = store(c, c->me.nspace, c->me.rank, key, val, &k);
     if (rc != PMIX_SUCCESS)
         return rc;
