@@ -152,7 +152,7 @@ port=${addresses%% *}
 python3 "$e2e/daemons_unauthenticated.py" 10.77.255.1 "${port##*:}" "$wireupd" "$version" "$addresses" \
     >"$tmp/strangers" 2>&1
 note "$(cat "$tmp/strangers")"
-same "strangers are refused, and told only what they may know" \
+same "strangers are refused, and learn only what they may know" \
     "$(sed 's/:.*status/: status/' "$tmp/strangers")" "scan done
 garbage unanswered
 future named
@@ -160,7 +160,7 @@ past named
 forged named
 other job: status 1
 other launcher: status 1"
-ok "another job's daemon says why" grep -q 'other job: .*trouble 1 .*another job' "$tmp/strangers"
+ok "another job's daemon reports the reason" grep -q 'other job: .*trouble 1 .*another job' "$tmp/strangers"
 ok "a daemon of another version as well" \
     grep -q "other launcher: .*trouble - .*Wireup $version .*Wireup 9.9.9" "$tmp/strangers"
 # The other job's daemon has tried two of our addresses.
@@ -183,7 +183,7 @@ kill -9 "$(daemon_of n2)"
 wait_until 60 grep -q ^lost "$out"
 same "a daemon that is killed is named" "$(sed -n 's/^lost \([0-9]*\) .*/\1/p' "$out" | head -n 1)" 2
 let_go
-same "and the launcher says so in its status" "$rc" 1
+same "and the launcher's status shows it" "$rc" 1
 netns_still "after a daemon was killed"
 hold -width 2 n1 n2 n3 n4 n5 n6
 kill -9 "$held"

@@ -16,7 +16,7 @@ dvm()
 }
 
 dvm down
-ok "what is not up cannot be brought down" [ "$rc" -ne 0 ]
+ok "down without a DVM is an error" [ "$rc" -ne 0 ]
 dvm up -hosts localhost
 same "this machine alone needs no DVM" "$rc" 2
 dvm up -launch-agent /bin/false -hosts n1,n2

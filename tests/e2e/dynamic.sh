@@ -23,7 +23,7 @@ spawning launch 1 "$dynamic" depth 5
 same "five deep" "$rc $(cat "$out")" "0 the bottom" || explain
 spawned "five deep" 5
 spawning launch 1 "$dynamic" nothing
-same "what does not exist: an error for each process, and the parent goes on" "$rc $(cat "$out")" \
+same "a missing program: an error for each process, and the parent continues" "$rc $(cat "$out")" \
     "0 nothing refused 2 errors each" || explain
 spawned "what exists, after that" 1
 same "and a sentence for each request" "$(grep -c "/there/is/no/such/program" "$err")" 2 || explain
@@ -53,7 +53,7 @@ run 120 "$WIREUP" -n 1 sh -c 'echo "cmd=init pmi_version=1 pmi_subversion=1" >&3
         read -r line <&3; echo "$line" # one at a time, as the protocol wants it
     done
     echo "cmd=finalize" >&3; read -r line <&3'
-same "another launcher's process is told that it is taken, finds it, and may withdraw it once" \
+same "a process of another launcher cannot publish the name again, finds it, and can unpublish it once" \
     "$(sed 1d "$out" | sed 's/.*\(rc=[0-9-]*\).*/\1/' | tr '\n' ' ')" "rc=1 rc=0 rc=1 rc=0 rc=1 " || explain
 ok "with its port" grep -q "port=port#1" "$out" || explain
 echo go >&9

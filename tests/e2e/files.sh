@@ -47,7 +47,7 @@ rmdir "$TMPDIR/wireup-pmix-$(id -u)"
 run "$patience" "$WIREUP" -outfile-pattern o.%r -errfile-pattern e.%r -n 2 sh -c 'echo out; echo err >&2'
 same "the control" "$rc $(cat o.0 o.1 e.0 e.1 | tr '\n' ,)" "0 out,out,err,err," || explain
 run "$patience" "$WIREUP" -outfile-pattern o.%r -n 1 echo x
-same "what was in them is replaced" "$(cat o.0)" x
+same "their content is replaced" "$(cat o.0)" x
 
 # ---- over several nodes
 over -outfile-pattern /no/such/o.%r touch ran
@@ -107,7 +107,7 @@ ok "so are those of another node, for many ranks" \
 
 # ---- few descriptors
 (ulimit -n 64 && run "$patience" "$WIREUP" -n 40 true; echo $rc >"$tmp/rc")
-same "what is needed and what there is" "$(cat "$tmp/rc") $(cat "$err")" \
+same "the message names the needed and the available number" "$(cat "$tmp/rc") $(cat "$err")" \
     "125 wireup: 40 processes need 224 open files; the hard limit is 64 (ulimit -Hn)"
 
 # ---- a path with blanks

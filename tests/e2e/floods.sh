@@ -62,7 +62,7 @@ wait $job
 same "and ends well" "$? $(cat "$out")" "0 held"
 timeout 1 cat <&8 >"$tmp/said"
 exec 8<&-
-ok "what the log says of it is short" [ "$(wc -l <"$tmp/said")" -le 100 ] || note "$(wc -l <"$tmp/said") lines"
+ok "the log of it is short" [ "$(wc -l <"$tmp/said")" -le 100 ] || note "$(wc -l <"$tmp/said") lines"
 if [ "$other" != "$(id -u)" ]; then
     ok "but it is told" grep -q 'refused a connection' "$tmp/said" || note "$(cat "$tmp/said")"
     ok "and how much was left out" grep -q 'more messages about refused connections' "$tmp/said" ||

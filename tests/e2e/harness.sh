@@ -25,7 +25,7 @@ rm -f /dev/shm/wireup.$$
 run 5 sh -c 'echo hello; echo oops >&2; exit 3'
 same "run keeps both streams and the status apart" "$rc $(cat "$out") $(cat "$err")" "3 hello oops"
 run 1 sleep 30
-same "run ends what hangs" "$rc" 124
+same "run ends a program that hangs" "$rc" 124
 run 5 sh -c 'echo "wireup: internal error: event x for daemon 1 in state y" >&2'
 same "an internal error is found" "$(no_internal_error | grep -c '^not ok')" 1
 rm "$tmp/internal"

@@ -36,12 +36,12 @@ on -hosts n2 -launcher-port 2222 -n 1 "$bin/rawpmi1" exchange
 good "one port for all" 1
 printf '%s\n' 'n1 user=nosuchuser' >"$tmp/list"
 on -hostfile "$tmp/list" -n 1 true
-same "a user who is nobody there" "$rc $(grep -c '^wireup: node n1: ' "$err") $(wc -l <"$err")" "125 1 1" || explain
+same "a user name that does not exist there" "$rc $(grep -c '^wireup: node n1: ' "$err") $(wc -l <"$err")" "125 1 1" || explain
 ok "and sshd was asked for that user" grep -q 'nosuchuser' "$netns/n1.sshd" || note "$(cat "$netns/n1.sshd")"
 on -hosts n3 -launcher-user alsonosuch -n 1 true
 ok "a user for all" grep -q 'alsonosuch' "$netns/n3.sshd" || explain
 run 60 "$WIREUP" -launch-agent true -hostfile "$tmp/list" true
-same "a user where none can be told" "$rc $(cat "$err")" \
+same "a user name for a launch method without users" "$rc $(cat "$err")" \
     "125 wireup: node n1: a user is given, which only ssh and rsh can use, but daemons are started by true" || explain
 
 # ---- ports of daemons, and interfaces

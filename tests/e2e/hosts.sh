@@ -91,7 +91,7 @@ mpi() # NAME WORDS...: the job that WORDS are says what $tmp/cables has
 }
 here "$n" "$bin/timer_slack" "$bin/ompi_cables" "$each"
 sort "$out" >"$tmp/cables"
-same "MPI on one node: every rank says what it has heard" \
+same "MPI on one node: every rank prints what it has received" \
     "$rc $(grep -c "^cables [0-9]* of $n: from" "$tmp/cables") $(cut -d' ' -f2 "$tmp/cables" | sort -u | wc -l)" \
     "0 $n $n" || explain
 mpi "MPICH says the same there" here "$n" "$bin/timer_slack" "$bin/cables" "$each"
@@ -102,7 +102,7 @@ mpi "Open MPI, half of whose ranks have OpenPMIx's library and half ours" \
     on "$half" "$bin/timer_slack" "$bin/ompi_cables" "$each" : \
     -n $((n - half)) -env LD_LIBRARY_PATH "$WU_BUILD/src/lib/pmix" "$bin/timer_slack" "$bin/ompi_cables" "$each"
 on "$n" "$bin/timer_slack" "$bin/ompi_cables" "$each" spoil
-ok "where a rank says something else, that is seen" \
+ok "a wrong line of a rank is noticed" \
     eval '[ "$rc" = 0 ] && [ "$(sort "$out")" != "$(cat "$tmp/cables")" ]' || explain
 for one in ring alltoall; do
     on "$n" "$bin/timer_slack" "$bin/$one"

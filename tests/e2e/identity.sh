@@ -39,7 +39,7 @@ wait $tool
 python3 "$e2e/hasty_tool.py" "$port" "$(id -u)" stay "$made/control" >stays 2>&1
 same "our own user's tool, which stays, is let in" "$(head -n 1 stays)" welcome
 ok "and has its program" wait_until 60 [ -s "$made/control" ] || note "$(cat told)"
-same "of those who have gone nothing was done" "$(ls "$made")" control
+same "nothing was done for processes that had gone" "$(ls "$made")" control
 ok "they were refused with a sentence" grep -q 'refused a connection' told || note "$(cat told)"
 
 # ---- a rank that becomes another user

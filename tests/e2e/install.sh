@@ -72,10 +72,10 @@ uninstall() # PREFIX [DESTDIR]
 
 : >"$tmp/dest/opt/wireup/bin/theirs"
 uninstall /opt/wireup "$tmp/dest"
-same "make uninstall removes what make install has brought, and nothing else" \
+same "make uninstall removes the files of make install, and no others" \
     "$rc $(cd "$tmp/dest" && find opt/wireup | tr '\n' ,)" "0 opt/wireup,opt/wireup/bin,opt/wireup/bin/theirs," ||
     explain
-ok "but not what lies in another prefix" [ -x "$tmp/dest/opt/second/bin/wireup" ]
+ok "but no file below another prefix" [ -x "$tmp/dest/opt/second/bin/wireup" ]
 rm -r "$tmp/dest/opt/wireup"
 rm -r "$tmp/build/meson-logs"
 uninstall /opt/second "$tmp/dest"
@@ -83,7 +83,7 @@ same "without the build directory's memory nothing is left, no folder either" \
     "$rc $(find "$tmp/dest")" "0 $tmp/dest
 $tmp/dest/opt" || explain # made for the other prefix, which could not take it away: this one lay in it
 uninstall /opt/second "$tmp/dest"
-ok "where nothing is, it says so" eval '[ "$rc" != 0 ] && grep -q "nothing to remove" "$err"' || explain
+ok "without an installation it reports that" eval '[ "$rc" != 0 ] && grep -q "nothing to remove" "$err"' || explain
 
 # ---- into the system, of which this is a copy: only the test's own world sees it
 over() # FOLDER
@@ -116,7 +116,7 @@ mkdir -p /usr/local/share/wireup
 printf '%s\n' /usr/local/share/wireup /usr/local/share/wireup/stale >/usr/local/share/wireup/installed
 run 900 make -C "$WU_SRC" install SETUP=no BUILD="$tmp/build" PREFIX=/usr/local
 same "make install into /usr/local" "$rc" 0 || explain
-ok "what only the version before had is gone" [ ! -e /usr/local/share/wireup/stale ]
+ok "files that only the earlier version had are gone" [ ! -e /usr/local/share/wireup/stale ]
 # shellcheck disable=SC2046
 run 60 cc -o "$bin/user" "$tmp/user.c" $(pkg-config --cflags --libs pmi)
 same "header and library are found without a word" "$rc" 0 || explain

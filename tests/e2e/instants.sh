@@ -23,7 +23,7 @@ END
 chmod +x "$bin/deaf"
 export INSTANTS_BOUND=3
 seeded instants.py "$bin/deaf" 1 1 1 deaf
-same "a launcher that hears nothing is found" "$rc $(grep -c 'has not ended within' "$tmp/said")" "1 1"
+same "a launcher that ignores messages is noticed" "$rc $(grep -c 'has not ended within' "$tmp/said")" "1 1"
 seeded instants.py "$WIREUP" 1 1 1 litter
 same "a process that stays is found" "$rc $(grep -c 'left:.*sleep 1000' "$tmp/said")" "1 1"
 finish

@@ -14,7 +14,7 @@ same "$2 runs, in each of which one is killed" "$rc" 0
 # ---- the judge itself
 export KILLS_HOW=both KILLS_PHASE=met
 seeded kills.py "$WIREUP" 1 1 1 mute
-same "a launcher that says nothing is found" "$rc $(grep -c 'not one sentence' "$tmp/said")" "1 1"
+same "a launcher that prints nothing is noticed" "$rc $(grep -c 'not one sentence' "$tmp/said")" "1 1"
 export KILLS_PATIENCE=10 # it waits for nothing else
 seeded kills.py "$WIREUP" 1 1 1 litter
 same "a process that stays is found" "$rc $(grep -c 'left:.*sleep 1000' "$tmp/said")" "1 1"

@@ -21,12 +21,12 @@ wu -n 4 true
 same "all leave 0: 0, and not a word" "$rc $(cat "$out" "$err")" "0 "
 wu -n 4 sh -c '[ $PMI_RANK != 2 ] || exit 7'
 same "rank 2 leaves 7: the status is 7" "$rc" 7
-same "and one line says so" "$(wc -l <"$err")" 1
+same "and one line reports it" "$(wc -l <"$err")" 1
 ok "with rank, host, code" eval 'grep -q "rank 2" "$err" && grep -q "$(hostname)" "$err" && grep -q 7 "$err"'
 note "$(cat "$err")"
 wu -n 4 sh -c '[ $PMI_RANK != 1 ] || kill -SEGV $$; exec sleep 1000'
 same "rank 1 dies of signal 11: the status is 139, and the others are ended" "$rc" 139
-ok "one line says which rank and which signal" eval \
+ok "one line names the rank and the signal" eval \
     '[ "$(wc -l <"$err")" = 1 ] && grep -q "rank 1" "$err" && grep -Eq "SEGV|signal 11|Segmentation" "$err"'
 note "$(cat "$err")"
 wu -n 3 "$bin/rawpmi1" abort 42 1 "because I say so"
@@ -156,5 +156,5 @@ note "$(cat "$err")"
 wu -n 3 -disable-auto-cleanup sh -c 'trap "" USR1; [ $PMI_RANK != 0 ] || exit 3; echo alive'
 same "-disable-auto-cleanup lets the others go on" "$(cat "$out")" "alive
 alive"
-same "and the status is that of who failed" "$rc" 3
+same "and the status is that of the failed rank" "$rc" 3
 finish

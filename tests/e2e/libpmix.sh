@@ -85,7 +85,7 @@ everybody() # N MODE [ARGUMENT]: each of N ranks says that it is good
     same "$e_n ranks: $*" "$rc $(sort "$out" "$err" | uniq -c | sed 's/^ *//')" "0 $e_n $1 good" || explain
 }
 launch 2 "$own" nonsense
-ok "what is not good is said" grep -q "WRONG" "$out" || explain
+ok "a wrong value is reported" grep -q "WRONG" "$out" || explain
 everybody 3 quiet
 everybody 2 threads 64
 everybody 2 external

@@ -24,7 +24,7 @@ hello_good() # N
 # ---- the judges themselves
 launch 3 env -u PMI_FD -u PMI_PORT -u WIREUP_FD "$bin/hello"
 ok "three strangers are not taken for a job of three" [ "$(sort -u "$out")" = "hello 0 of 1" ]
-ok "and the judge of hello says so" eval '! hello_good 3'
+ok "and the check of hello notices it" eval '! hello_good 3'
 for program in ring alltoall comms names; do
     launch 5 "$bin/$program" spoil
     ok "$program on 5 ranks, spoiled, is seen to be wrong" grep -q "^$program 5 WRONG" "$out"

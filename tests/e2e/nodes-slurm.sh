@@ -41,9 +41,9 @@ count_hosts()
 in_job -N "$hosts" --ntasks-per-node=2 -- "$WIREUP" -l hostname
 same "in salloc it runs on every node, as often as there are tasks" \
     "$rc $(count_hosts "$out")" "0 $each" || explain
-same "and says nothing" "$(cat "$err")" "" || explain
+same "and prints nothing" "$(cat "$err")" "" || explain
 in_job -N "$hosts" -- "$WIREUP" -rmk none hostname
-same "unless it is told to ask nobody" "$rc $(cat "$out" "$err")" "0 head" || explain
+same "unless -rmk none is given" "$rc $(cat "$out" "$err")" "0 head" || explain
 in_job -N 3 -- "$WIREUP" -hosts n2,n3 -n 3 hostname
 same "nodes that are named are used" "$rc $(sort "$out" | tr '\n' ' ')" "0 n2 n2 n3 " || explain
 in_job -N 2 -- "$WIREUP" -hosts n1,n2,n3 -n 3 hostname

@@ -78,7 +78,7 @@ same "three protocols meet across nodes" "$rc $(sort "$out" | tr '\n' ,)" \
     "0 mixed PMI-1 0 good,mixed PMI-1 4 good,mixed PMI-1 7 good,mixed PMI-2 1 good,mixed PMI-2 5 good,mixed PMIx 2 good,mixed PMIx 3 good,mixed PMIx 6 good," ||
     explain
 over -n 4 "$build/e2e-mixed1" random 8 6 : -n 4 "$build/e2e-mixed2" random 8 6
-same "and get what chance picks" "$rc $(sort "$out" | uniq -c | tr -s ' ' | tr '\n' ';')$(cat "$err")" \
+same "and so do values picked at random" "$rc $(sort "$out" | uniq -c | tr -s ' ' | tr '\n' ';')$(cat "$err")" \
     "0  4 random 1 good; 4 random 2 good;" || explain
 
 # ---- placement
@@ -103,7 +103,7 @@ printf 'rank %s\n' '1=n1 slot=0' '0=n2 slot=0:*' '3=n2 slot=0:0' '2=localhost' '
 "$WIREUP" -n 1 -bind-to core sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status >"$tmp/core"
 "$WIREUP" -n 1 sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status >"$tmp/all"
 where -rankfile "$tmp/ranks"
-same "a rank file puts ranks where it says" "$rc $(hosts_of)" "0 n2 n1 $me n2 n1 " || explain
+same "a rank file places the ranks" "$rc $(hosts_of)" "0 n2 n1 $me n2 n1 " || explain
 same "and on the cores that it names" "$(sed 's/^\(.\) [^ ]* /\1 /' "$tmp/where" | sed -n '2p;3p;4p;5p' | tr '\n' ,)" \
     "1 $(cat "$tmp/core"),2 $(cat "$tmp/all"),3 $(cat "$tmp/core"),4 $(cat "$tmp/all")," || note "$(cat "$tmp/where")"
 sed 's/=n2/=+n1/; s/=n1/=+n0/; s/=localhost/=+n2/; s/ slot.*//' "$tmp/ranks" >"$tmp/relative"
@@ -125,7 +125,7 @@ mapping() # WORDS: where the ranks are, by the map that programs are told
 }
 where -hosts n1:3,n2:1,localhost:2 -rank-by node
 same "placed by slot, ranked by node" "$rc $(hosts_of)" "0 n1 n2 $me n1 $me n1 " || explain
-same "and programs are told so" "$(mapping -hosts n1:3,n2:1,localhost:2 -rank-by node)" \
+same "and programs see that mapping" "$(mapping -hosts n1:3,n2:1,localhost:2 -rank-by node)" \
     "PMI_process_mapping (vector,(0,3,1),(0,1,1),(2,1,1),(0,1,1)) " || explain
 where -hosts n1:3,n2:1,localhost:2 -map-by node -rank-by slot
 same "placed by node, ranked by slot" "$rc $(hosts_of)" "0 n1 n1 n1 n2 $me $me " || explain
@@ -194,15 +194,15 @@ same "and by a rank file" "$rc $(awk '$1 == "16383" { print $2, $3 }' "$out")" "
 hosts=n1,n2,n3,localhost
 ctl=$build/e2e-pmixctl
 over -n 4 "$ctl" nonsense
-ok "what is not known is not good" eval '[ "$rc" != 0 ] && ! grep -q good "$out"' || explain
+ok "an unknown mode is not reported as good" eval '[ "$rc" != 0 ] && ! grep -q good "$out"' || explain
 over -n 4 "$ctl" signal
-same "a process is stopped, signalled and ended from another node, and all hear of it" \
+same "a process is stopped, signalled and ended from another node, and all are notified" \
     "$rc $(cat "$out") $(grep -c 'rank 3 on .* was killed by signal 9' "$err")" "137 pmixctl signal good 1" || explain
 over -n 4 "$ctl" listen
-same "its output is heard there, while that is asked for, and shown as ever" "$rc $(sort "$out" | tr '\n' ,)" \
+same "its output arrives at the subscriber, and is shown as well" "$rc $(sort "$out" | tr '\n' ,)" \
     "0 pmixctl listen good,said by rank 1,unheard," || explain
 over -n 4 "$ctl" child
-same "what children said before somebody asked, and their ends" "$rc $(sort "$out" | uniq -c | tr -s ' ' | tr '\n' ,)" \
+same "earlier output of children, and their ends" "$rc $(sort "$out" | uniq -c | tr -s ' ' | tr '\n' ,)" \
     "0  2 a child, 1 pmixctl child good," || explain
 for what in beat query timeout reserved ranges pids alloc; do
     over -n 4 "$ctl" $what
@@ -255,7 +255,7 @@ good "a run that is recorded" "raw 8 good"
 same "leaves a recording of each node" "$(cd "$tmp" && echo rec*)" "rec rec.n1 rec.n2 rec.n4"
 ok "which plays back" replays "$tmp"/rec* || explain
 run 60 "$WIREUP" trace --command put "$tmp/rec.n2"
-same "and has what the ranks of that node have said" \
+same "and has the output of the ranks of that node" \
     "$rc $(grep -c '^.* rank [23] .*> PMI-1 put ' "$out") $(grep -c ' rank [014567] ' "$out")" "0 4 0" || explain
 rm "$tmp"/rec*
 over --trace "$tmp/rec" -n 8 "$build/e2e-rawpmix"
@@ -386,7 +386,7 @@ over -n 8 sh -c 'exit $((PMI_RANK == 6 ? 9 : 0))'
 same "an exit code of another node" "$rc $(grep -c '^wireup: rank 6 on n4 (pid [0-9]*) exited with code 9' "$err")" \
     "9 1" || explain
 over -n 8 "$bin/rawpmi1" abort 7 2 "this is the end"
-same "abort with 7 on another node, told once" "$rc $(grep -c 'this is the end' "$err")" "7 1" || explain
+same "abort with 7 on another node, reported once" "$rc $(grep -c 'this is the end' "$err")" "7 1" || explain
 over -n 8 "$bin/rawpmi1" kill 11 1
 same "a rank that dies while others wait" "$rc" 139 || explain
 over -n 8 "$bin/rawpmi1" leave 5 3
@@ -505,11 +505,11 @@ mkfifo "$tmp/go"
 # shellcheck disable=SC2016
 tty see '1 of 2 nodes are up; n2: ' sh "echo go >'$tmp/go'" see two end -- \
     "$WIREUP" -launch-agent "$tmp/slow" -hosts n1,n2 sh -c '[ "$PMI_RANK" = 0 ] || echo two'
-same "a terminal shows who is there and who is slow, as long as it lasts" \
+same "a terminal shows the nodes that are up and the slow ones, during the launch" \
     "$(tail -n 1 "$out") $(tr -d '\r' <"$out" | sed 's/.*\x1b\[K//' | sed -n 1p)" "status 0 two" || note "$(cat "$out")"
 (echo go >"$tmp/go") &
 run "$patience" "$WIREUP" -launch-agent "$tmp/slow" -hosts n1,n2 true
-same "what is no terminal stays plain" "$rc $(cat "$out" "$err")" "0 " || explain
+same "without a terminal nothing is shown" "$rc $(cat "$out" "$err")" "0 " || explain
 run 60 "$WIREUP" -launcher slurm -rmk none -hosts n1,n2 true
 same "slurm outside of an allocation" "$rc $(cat "$err")" \
     "125 wireup: -launcher slurm works only inside an allocation: run wireup by salloc or sbatch, or use -launcher ssh" ||
@@ -522,7 +522,7 @@ for time in 5 20 80; do # the others may need longer
     ! grep -q ": 7 of 8 have arrived; missing: 3\$" "$err" || break
 done
 same "a job whose time is over" "$rc" 124 || explain
-ok "is told of with who is missing, and where" eval 'grep -q ": 7 of 8 have arrived; missing: 3\$" "$err" &&
+ok "is reported with the missing rank and its node" eval 'grep -q ": 7 of 8 have arrived; missing: 3\$" "$err" &&
     grep -q "^wireup:     rank 3 on n2 (pid [0-9]*) running, .*; has not said anything yet" "$err"' || explain
 
 mkfifo "$tmp/input"
@@ -539,7 +539,7 @@ fenced()
     "$WIREUP" who "$(cat "$tmp/name")" >"$out" 2>"$err"
     grep -q ': 7 of 8 have arrived; missing: 6$' "$out" && grep -q '^    rank 6 on n4 (pid [0-9]*) running' "$out"
 }
-ok "wireup who: who is missing on which node, while it lasts" wait_until 60 fenced || explain
+ok "wireup who lists the missing ranks with their nodes, while they wait" wait_until 60 fenced || explain
 same "and each job once" "$(grep -c '^job ' "$out")" 1 || explain
 kill -QUIT $job
 reported() { grep -q '^wireup: .*missing: 6$' "$tmp/job.err" && grep -q '^wireup:     rank 6 on n4' "$tmp/job.err"; }

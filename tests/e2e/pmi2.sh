@@ -85,7 +85,7 @@ if [ "$launcher" = wireup ]; then
         same "64 ranks, half of them of either protocol, put and get by chance" \
             "$rc $(sort "$out" | uniq -c | tr -s ' ' | tr '\n' ';')$(cat "$err")" "0  32 random 1 good; 32 random 2 good;" || explain
         launch 3 "$one" random 6 2 spoil : -n 3 "$two" random 6 2 spoil
-        ok "and see what is wrong" grep -q WRONG "$out" || explain
+        ok "and the error is noticed" grep -q WRONG "$out" || explain
     fi
     # The control: a launcher that refuses every spawn is seen to.
     spawning launch 2 sh -c '"$0" spawn /no/such/program 5' "$prog"

@@ -22,7 +22,7 @@ until [ -e go ]; do sleep 0.02; done
 END
 "$WIREUP" -disable-auto-cleanup -n 3 sh survivor.sh >"$out" 2>"$err" </dev/null &
 job=$!
-ok "wireup who names the dead" \
+ok "wireup who names the dead processes" \
     wait_until 120 eval '"$WIREUP" who 2>/dev/null | grep -q "dead: rank 2 on .*, killed by signal 9 (SIGKILL)"' ||
     note "$("$WIREUP" who 2>&1)"
 ok "and for programs too" eval '"$WIREUP" who -json 2>/dev/null | grep -q "\"dead\":\[{\"rank\":2,"' ||

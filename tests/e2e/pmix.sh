@@ -23,7 +23,7 @@ fi
 # ---- the judges
 launch 3 "$bin/rawpmix" spoil
 ok "a wrong value is seen to be wrong" grep -q "^rawpmix 3 WRONG rank 2: g of 0" "$out" || explain
-ok "and rank 0 says nothing good" eval '! grep -q good "$out"' || explain
+ok "and rank 0 does not report success" eval '! grep -q good "$out"' || explain
 launch 2 env LD_PRELOAD="$bin/nopmixget" "$bin/rawpmix"
 ok "where every Get fails, nothing is good" eval '! grep -q good "$out"' || explain
 launch 2 env -u PMIX_NAMESPACE "$bin/rawpmix"
@@ -59,7 +59,7 @@ same "PMI-1, PMI-2 and PMIx meet, and read each other's cards" "$rc $(sort "$out
     "0 mixed PMI-1 0 good,mixed PMI-1 4 good,mixed PMI-2 1 good,mixed PMIx 2 good,mixed PMIx 3 good," || explain
 # shellcheck disable=SC2086
 launch 1 "$bin/mixed1" PMI-2 PMI-2 : -n 1 "$bin/rawpmix" mixed PMI-1 PMI-2
-ok "and see what is wrong" grep -q WRONG "$out" || explain
+ok "and the error is noticed" grep -q WRONG "$out" || explain
 
 # ---- who is not let in, while a job runs
 launch 3 "$bin/rawpmix" clone
@@ -74,13 +74,13 @@ knock 300 "$(sed 's/.*://' uri)" "$(cat nspace)"
 touch go
 wait $job
 rc=$?
-same "a job is not disturbed by who knocks at its port" "$rc $(cat "$out")" "0 rawpmix 4 good" || explain
+same "a job is not disturbed by strangers at its port" "$rc $(cat "$out")" "0 rawpmix 4 good" || explain
 knocked_in_vain
 ok "a tool of our own is let in" grep -q '^tool welcome' "$tmp/knocks" || note "$(cat "$tmp/knocks")"
 ok "the refusal names both sides' versions" \
     grep -q "of version 4.2.2rc2: .* encoding 'v99'; this server is Wireup" "$err" || note "$(cat "$err")"
 ok "a rank that does not exist is named" grep -q "refused a connection for rank 9999 of $(cat nspace)" "$err"
-same "who claims to be a rank that is connected already is told once" \
+same "a second claim of a connected rank is logged once" \
     "$(grep -c "refused a connection for rank 0 of $(cat nspace): this process .* is already connected" "$err")" 1
 same "and each of the others too" "$(sort "$err" | uniq -d)" ""
 if [ $uid = 0 ]; then

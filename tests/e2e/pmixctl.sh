@@ -19,7 +19,7 @@ c_program pmixctl $pmix_flags
 
 # ---- the judge
 launch 3 "$bin/pmixctl" nonsense
-ok "what is not known is not good" eval '[ "$rc" != 0 ] && ! grep -q good "$out"' || explain
+ok "an unknown mode is not reported as good" eval '[ "$rc" != 0 ] && ! grep -q good "$out"' || explain
 
 for n in "$@"; do
     for what in timeout beat ranges child query reserved pids alloc; do

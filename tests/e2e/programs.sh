@@ -31,7 +31,7 @@ for code in 0 9; do
     same "PMIx_Abort($code)" "$rc" $code || explain
 done
 launch 3 "$bin/rawpmi1" abort 256 1 "on purpose"
-same "a code without bits in what a shell sees is no success" "$rc" 1 || explain
+same "a code that is 0 in its low 8 bits is no success" "$rc" 1 || explain
 for rank in 0 3; do
     if [ -z "$nodes" ]; then
         skip "an abort with 0 by rank $rank of two nodes" "$no_nodes"
@@ -96,7 +96,7 @@ run "$patience" ./mpiexec.hydra -n 1 bare
 same "called mpiexec.hydra, which refuses that" "$rc $(cat "$err")" \
     "127 mpiexec.hydra: bare: not found on PATH; it is in the working directory: ./bare" || explain
 launch 1 only-away
-same "what is nowhere: one sentence" "$rc $(cat "$err")" \
+same "a missing program: one sentence" "$rc $(cat "$err")" \
     "127 wireup: only-away: not found on PATH or in the working directory" || explain
 run "$patience" "$WIREUP" whoo
 same "a command with one wrong letter" "$rc $(cat "$err")" \
@@ -109,7 +109,7 @@ launch 2 true
 same "and without it nothing is printed" "$rc $(cat "$err")" "0 " || explain
 : >data
 launch 1 data
-same "what cannot be executed is named" "$rc $(cat "$err")" "126 wireup: ./data: no permission to execute it" || explain
+same "a file that cannot be executed is named" "$rc $(cat "$err")" "126 wireup: ./data: no permission to execute it" || explain
 
 wdir="info_num=1\ninfo_key_0=wdir\ninfo_val_0=away\nendcmd\n"
 head="mcmd=spawn\nnprocs=2\ntotspawns=1\nspawnssofar=1\nargcnt=0\npreput_num=0\n"
@@ -123,7 +123,7 @@ started "PMIx spawns it" "$PWD/bare in work,$PWD/bare in work,pmixctl start good
 launch 1 "$build/e2e-pmixctl" start only-away away
 started "in another directory" "$PWD/away/only-away in away,$PWD/away/only-away in away,pmixctl start good"
 launch 1 "$build/e2e-pmixctl" start only-away
-same "and what is nowhere is refused" "$rc $(grep -c "only-away: not found on PATH or in the working directory $PWD" "$err")" \
+same "and a missing program is refused" "$rc $(grep -c "only-away: not found on PATH or in the working directory $PWD" "$err")" \
     "1 1" || explain
 ln -s "$build/e2e-libpmi2" child2
 spawning launch 1 "$build/e2e-libpmi2" spawn child2 3
@@ -163,13 +163,13 @@ helped() # NAME TIMES: of each page one, and so many more processes
         grep -c 'wireup: -mca orte_base_help_aggregate 0 shows all' "$err")" "1 1 $(($2 + 1)) 1 1 1" || explain
 }
 launch 3 "$build/e2e-pmixctl" help
-same "what is sent as Open MPI sends it is taken" "$rc $(cat "$out")" "0 pmixctl help good" || explain
+same "messages in the form of Open MPI are accepted" "$rc $(cat "$out")" "0 pmixctl help good" || explain
 helped "a page is shown once, and the others are counted" 2
 launch 1 "$build/e2e-pmixctl" help
 same "a page that one process sends is shown, and nobody is counted" "$(grep -v '^wireup:' "$err" | sort | uniq -c | tr -s ' \n' ' ')$(grep -c '^wireup: .* more process' "$err")" \
     " 1 each page 1 page of five 1 page of four 0" || explain
 run "$patience" "$WIREUP" -mca orte_base_help_aggregate 0 -n 3 "$build/e2e-pmixctl" help
-same "who wants all of them gets them" "$(grep -c '^page of four$' "$err") $(grep -c 'more process.*four.t' "$err")" "3 0" || explain
+same "all of them are shown when that is asked for" "$(grep -c '^page of four$' "$err") $(grep -c 'more process.*four.t' "$err")" "3 0" || explain
 if [ -n "$nodes" ]; then
     over -n 4 "$build/e2e-pmixctl" help
     same "on two nodes" "$rc $(cat "$out")" "0 pmixctl help good" || explain
@@ -203,7 +203,7 @@ for row in "32 -hosts localhost:32 -n 1" "7 -hostfile $tmp/hosts -n 1" "5 -hosts
     same "PMI-2 with${row#"$want"}" "$rc $(sort -u "$out")" "0 universeSize $want" || explain
 done
 run "$patience" env SLURM_JOB_NODELIST=localhost SLURM_TASKS_PER_NODE=6 SLURM_JOB_ID=1 "$WIREUP" -n 1 sh -c "$ask"
-same "what a resource manager gives" "$rc $(cat "$out")" "0 6" || explain
+same "the slots of a resource manager" "$rc $(cat "$out")" "0 6" || explain
 if [ -n "$nodes" ]; then
     over -n 1 sh -c "$ask"
     same "two nodes, one without ranks" "$rc $(cat "$out")" "0 4" || explain

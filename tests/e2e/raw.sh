@@ -21,7 +21,7 @@ launch 2 "$bin/rawpmi1" exchange $longest
 same "values of $longest bytes" "$rc $(head -n 1 "$out")" "0 raw 2 good" || explain
 
 launch 4 "$bin/rawpmi1" abort 7 2
-same "a client that misuses it is told so" "$rc" 2
+same "a client that misuses it gets an error" "$rc" 2
 launch 4 "$bin/rawpmi1" abort 7 2 "this is the end"
 same "abort with 7 by rank 2 ends the job with 7" "$rc" 7 || explain
 launch 4 "$bin/rawpmi1" kill 11 1

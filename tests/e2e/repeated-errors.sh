@@ -52,7 +52,7 @@ same "which names all of them" "$rc $(grep could "$err")" \
     "127 wireup: ranks 0-3 could not start ./prog: libfoo.so is not found" || explain
 line="./prog: error while loading shared libraries: libfoo.so: cannot open shared object file: No such file or directory"
 run 60 "$WIREUP" -n 1 sh -c './prog; echo more >&2; exit 127'
-same "what a program says besides is shown as it was said" "$rc $(head -n 2 "$err" | tr '\n' ';')" "127 $line;more;" || explain
+same "other output of a program is shown unchanged" "$rc $(head -n 2 "$err" | tr '\n' ';')" "127 $line;more;" || explain
 run 60 "$WIREUP" -n 1 sh -c './prog; exit 3'
 same "and so is the line when the program goes on" "$rc $(head -n 1 "$err")" "3 $line" || explain
 run 60 "$WIREUP" -errfile-pattern 'e.%r' -n 1 ./prog

@@ -37,7 +37,7 @@ nothing_left "after Ctrl-C"
 # shellcheck disable=SC2086
 tty $ready type '\x03' see "got INT" see "got INT" see "got INT" type '\x03' end -- \
     "$WIREUP" -n 3 "$bin/signalled" stubborn
-ok "a second Ctrl-C ends who would not end" ended_badly
+ok "a second Ctrl-C ends a process that ignores the first" ended_badly
 note "$(status)"
 nothing_left "after the second Ctrl-C, grandchildren in sessions of their own included"
 

@@ -11,7 +11,7 @@ chmod +x "$tmp/child"
 WIREUP_SAVED=$WIREUP
 export WIREUP
 run 120 "$single" "$tmp/child" word
-same "a singleton spawns, and keeps what it had" "$(grep '^size' "$out")" \
+same "a singleton spawns, and keeps its values" "$(grep '^size' "$out")" \
     "size 1 spawned 0 put 0 spawn good errors 0 0 get 0 two words name same fin 0" || explain
 same "its children run" "$(grep '^child' "$out" | sort | tr '\n' ';')" \
     "child 0 of 2 spawned 1 word;child 1 of 2 spawned 1 word;" || explain
@@ -31,6 +31,6 @@ WIREUP=$tmp/not-installed
 run 120 env PMI_DEBUG=1 "$single" true
 same "without Wireup it stays alone" "$(cat "$out")" \
     "size 1 spawned 0 put 0 spawn bad errors -1 -1 get 0 two words name same fin 0" || explain
-ok "and says in one sentence what is missing" grep -q "install Wireup, or start the program with" "$err"
+ok "and one sentence names the missing program" grep -q "install Wireup, or start the program with" "$err"
 WIREUP=$WIREUP_SAVED
 finish

@@ -32,7 +32,7 @@ same "a parent and three children" "$rc $(cat "$out" "$err")" "0 spawn 2 good" |
 unset SLURM_OVERLAP SLURM_OVERCOMMIT
 srun -n 2 "$ours" abort 7 1 "this is the end"
 ok "PMI2_Abort(7) by rank 1 ends the job" [ "$rc" -ne 0 ] || explain
-ok "and its message is told" grep -q "this is the end" "$err" || explain
+ok "and its message is printed" grep -q "this is the end" "$err" || explain
 srun -n 1 "$ours" attr universeSize PMI_process_mapping
 same "attributes" "$(cat "$out")" "universeSize 1
 PMI_process_mapping (vector,(0,1,1))" || explain

@@ -139,7 +139,7 @@ judge "and on several" 8 3
 over -hosts n1:2,n2:2,n3:2,n4:2 -tree-width 1 -report-startup -json -n 8 "$build/e2e-rawpmix"
 judge "daemons that start daemons" 8 4
 over -hosts $three -n 6 "$build/e2e-rawpmix"
-same "nothing is said to who does not ask" "$rc $(cat "$err")" "0 " || explain
+same "nothing is printed without the option" "$rc $(cat "$err")" "0 " || explain
 if [ "${1-ours}" = all ]; then
     mpi_program hello
     mpicc.openmpi -O1 -D_GNU_SOURCE -o "$bin/ohello" "$e2e/mpi/hello.c" || exit 1

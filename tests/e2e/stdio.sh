@@ -88,7 +88,7 @@ exec 9<>"$tmp/stuck"
 "$WIREUP" -n 1 sh -c '"$1" exchange >"$0/met" 2>&1; echo $? >"$0/status"' "$tmp" "$bin/rawpmi1" : \
     -n 1 sh -c '"$1" exchange; exec "$0" 2000 5000' "$bin/lines" "$bin/rawpmi1" >"$tmp/stuck" 2>"$err" &
 pid=$!
-ok "a stuck reader of our output does not hold those who do not write" wait_until 120 [ -s "$tmp/status" ]
+ok "a stuck reader of our output does not delay processes that do not write" wait_until 120 [ -s "$tmp/status" ]
 same "they met" "$(head -n 1 "$tmp/met" 2>/dev/null)" "raw 2 good"
 cat <"$tmp/stuck" >"$out" 9>&- &
 reader=$!

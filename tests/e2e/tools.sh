@@ -70,7 +70,7 @@ ok "another one is not it" [ "$rc" != 0 ] || explain
 "$WIREUP" tools >"$out" 2>"$err"
 uri=$(sed -n "s/^$launcher	//p" "$out")
 server=${uri%%.*}
-ok "the launcher tells its address" eval 'echo "$uri" | grep -q "^wireup-[0-9]*\.0;tcp4://127\.0\.0\.1:"' || cat "$out" "$err"
+ok "the launcher prints its address" eval 'echo "$uri" | grep -q "^wireup-[0-9]*\.0;tcp4://127\.0\.0\.1:"' || cat "$out" "$err"
 same "and has written files" "$(files | wc -l) $(find "$TMPDIR" -name 'pmix.*' -perm 0600 | wc -l)" "2 2"
 same "in a directory of its own" "$(stat -c '%a %u' "$TMPDIR"/wireup-pmix-*)" "700 $(id -u)"
 file=$(files | grep "tool.$launcher\$")
@@ -112,7 +112,7 @@ ok "of two, none is meant by nothing" [ "$rc" != 0 ] || explain
 end_job
 launcher=$first
 told=$first_told
-same "what was logged is there" "$(grep -c '^the tool says hello$' "$told")" 2
+same "the logged lines are there" "$(grep -c '^the tool says hello$' "$told")" 2
 if command -v pps >/dev/null 2>&1; then
     run "$patience" pps
     ok "OpenPMIx's pps sees the job" grep -q "^Active nspaces: kvs_" "$err" || explain
@@ -186,7 +186,7 @@ mkdir "$TMPDIR/wireup-pmix-$(id -u)"
 chmod 755 "$TMPDIR/wireup-pmix-$(id -u)"
 run "$patience" "$WIREUP" -tool-files on -n 1 echo ran
 same "a directory that others can read is not used, and nothing is started" "$rc $(cat "$out")" "2 "
-ok "and why is told" grep -q "not a private directory" "$err" || explain
+ok "and the reason is printed" grep -q "not a private directory" "$err" || explain
 same "and nothing is in it" "$(files)" ""
 rmdir "$TMPDIR/wireup-pmix-$(id -u)"
 mkdir -m 700 "$tmp/elsewhere"

@@ -36,7 +36,7 @@ trace "$rec"
 same "two puts of each and their answers" "$(lines '> PMI-1 put ') $(lines '< PMI-1 put_result rc=0')" "8 8"
 same "each rank is started and ends" "$(lines '\* proc_state event=started') $(lines '\* proc_state event=exit code=0')" "4 4"
 ok "the job has a name, programs and nodes" grep -q '\* job .*name=.* programs=.*rawpmi1 nodes=' "$out"
-ok "a long value is cut, and its length is told" grep -q 'value=[^ ]*\.\.\.(128 bytes)' "$out"
+ok "a long value is cut, and its length is printed" grep -q 'value=[^ ]*\.\.\.(128 bytes)' "$out"
 same "nothing is unreadable" "$(lines '\[')" 0
 trace --rank 2 "$rec"
 same "one rank alone" "$(grep -vc ' rank 2  ' "$out") $(lines '> PMI-1 put ')" "0 2"
@@ -87,13 +87,13 @@ trace --command barrier_out "$tmp/changed.rec"
 where=$(grep 'rc=7' "$out" | sed 's/.* rank \([0-9]*\) *#\([0-9]*\) .*/connection \2 (rank \1 of job 0/')
 run 60 "$WIREUP" replay "$tmp/changed.rec"
 same "a changed recording is no longer the same" "$rc" 1
-ok "and the place is told: $where" grep -qF "$where" "$err" || explain
+ok "and the place is printed: $where" grep -qF "$where" "$err" || explain
 ok "with both sides" grep -q "the trace has 'cmd=barrier_out rc=7.*this version sends 'cmd=barrier_out rc=0" "$err"
 head -c 3000 "$rec" >"$tmp/cut.rec"
 run 60 "$WIREUP" replay "$tmp/cut.rec"
 ok "one that was cut off is the same as far as it goes" eval '[ "$rc" = 0 ] && grep -q "is incomplete: the launcher was killed" "$out"'
 trace "$tmp/cut.rec"
-ok "and is told to that point" eval '[ "$rc" = 0 ] && grep -q "is incomplete: the launcher was killed" "$err" && [ "$(lines put)" -gt 0 ]'
+ok "and is printed up to that point" eval '[ "$rc" = 0 ] && grep -q "is incomplete: the launcher was killed" "$err" && [ "$(lines put)" -gt 0 ]'
 for what in trace replay; do
     run 60 "$WIREUP" $what "$raw"
     same "$what of something else" "$rc $(grep -c 'this is not a trace file' "$err")" "2 1"
@@ -115,7 +115,7 @@ done
 recorded abort -n 4 "$raw" abort 7 2 "this is the end"
 same "an abort" "$rc" 7
 trace --command abort,kill "$rec"
-ok "an abort and what follows it" eval \
+ok "an abort and its consequences" eval \
     '[ "$(lines "> PMI-1 abort exitcode=7 message=.this is the end")" = 1 ] && [ "$(lines "effect kill code=7")" = 1 ]' ||
     explain
 recorded killed -n 4 "$raw" kill 11 1
@@ -126,10 +126,10 @@ recorded left -n 4 "$raw" leave 5 3
 recorded silent -n 3 true
 recorded wrong -n 2 "$raw" mute 'cmd=nonsense'
 trace "$rec"
-ok "what breaks the rules is shown as it is" grep -q 'PMI-1 nonsense \[.*\] bytes=' "$out" || explain
+ok "an invalid message is shown as it is" grep -q 'PMI-1 nonsense \[.*\] bytes=' "$out" || explain
 recorded port -pmi-port -n 3 "$raw" exchange
 trace --command initack "$rec"
-same "who dials says who it is" "$(lines '> PMI-1 initack pmiid=') $(lines '< PMI-1 initack rc=0 rank=')" "3 3"
+same "a process that connects to a port gives its rank" "$(lines '> PMI-1 initack pmiid=') $(lines '< PMI-1 initack rc=0 rank=')" "3 3"
 
 # ---- one job of all three protocols
 words="PMI-1 PMI-2 PMIx PMIx"
@@ -204,7 +204,7 @@ ok "a spawned job runs" grep -q 'raw 2 good' "$tmp/run.out" || note "$(cat "$tmp
 trace --rank 1: "$rec"
 same "and is in the recording, with its own ranks" "$(lines '> PMI-1 put ') $(lines 'rank 1:1 ')" \
     "4 $(grep -c 'rank 1:1 ' "$out")"
-ok "what it was given before its start too" grep -q 'job 1 .* preset key=from value=home' "$out" || explain
+ok "and its presets" grep -q 'job 1 .* preset key=from value=home' "$out" || explain
 recorded nothing-to-spawn -n 1 "$raw" say \
     "mcmd=spawn\nnprocs=2\nexecname=$tmp/none\ntotspawns=1\nspawnssofar=1\nargcnt=0\npreput_num=0\ninfo_num=0\nendcmd\n"
 trace --command spawn,spawn_result,answer "$rec"
@@ -220,7 +220,7 @@ ok "the neighbours are asked, and answer" eval '[ "$(lines "effect names .*op=lo
 # ---- a file that cannot be written
 run 60 "$WIREUP" --trace "$tmp/no/such/folder" -n 2 echo ran
 same "a recording that cannot be written: nothing starts" "$rc $(cat "$out")" "2 "
-ok "and why is told" grep -q 'trace: cannot write .*No such file' "$err"
+ok "and the reason is printed" grep -q 'trace: cannot write .*No such file' "$err"
 run 60 "$WIREUP" --trace /dev/full -n 2 "$raw" exchange
 ok "a full disk ends the recording, not the job" eval \
     '[ "$rc $(head -n 1 "$out")" = "0 raw 2 good" ] && grep -q "the trace /dev/full is incomplete" "$err"' || explain
@@ -235,7 +235,7 @@ wait_until 60 grep -qs held "$tmp/held.out"
 # Other launchers of this user may be at work: their jobs are not ours.
 who() { "$WIREUP" who "$@" "$(cat "$tmp/held.name")" >"$out" 2>"$err"; }
 waits() { who && grep -q '2 of 3 have arrived; missing: 0' "$out"; }
-ok "the others wait for rank 0, and who says so" wait_until 60 waits || explain
+ok "the others wait for rank 0, and who reports it" wait_until 60 waits || explain
 pid=$(sed -n 's/.*rank 0 on .*(pid \([0-9]*\)).*/\1/p' "$out")
 "$bin/debugger" "$pid" <"$tmp/leash" >"$tmp/debugger.out" 2>&1 &
 debugger_pid=$!

@@ -62,7 +62,7 @@ die n2
 touch "$tmp/go"
 end
 same "a daemon in the middle dies: the others fence with data, and have each other's cards" "$(survivors)" 8 || explain
-ok "the job's code tells that ranks died" [ "$rc" -ne 0 ]
+ok "the job's code is not 0 when ranks died" [ "$rc" -ne 0 ]
 same "with one sentence that names the node" "$(sed 's/lost: .*/lost/' "$err")" "wireup: node n2 is lost" || explain
 start 10 -disable-auto-cleanup -n 10 "$build/e2e-survivors" spoil "$tmp/up" "$tmp/go" 2 3
 die n2
@@ -87,7 +87,7 @@ die n2
 wait_until 60 grep -q "node n2 is lost" "$err"
 touch "$tmp/go"
 end
-same "what is spawned then starts on the nodes that are left" "$(grep '^once' "$out")" "once 20 good" || explain
+same "later spawns start on the remaining nodes" "$(grep '^once' "$out")" "once 20 good" || explain
 
 # ---- how a fence goes
 # (The last fence of all is the goodbye, without data.)
@@ -100,19 +100,19 @@ ways() # OPTION WORD: fences with data by the tree, and by the exchange
     rm -f "$tmp/go" "$tmp"/up.*
     echo "$(survivors) $(grep -c ' [1-9][0-9]* bytes, by the tree' "$err") $(grep -c ' [1-9][0-9]* bytes, by the exchange' "$err")"
 }
-same "little goes by the tree, unless it is said" "$(ways "" "")" "10 2 0" || explain
+same "little data goes by the tree by default" "$(ways "" "")" "10 2 0" || explain
 export SURVIVORS_BYTES=60000
 same "much by the exchange" "$(ways "" "")" "10 0 2" || explain
-same "unless it is said" "$(ways "-collective tree" "")" "10 2 0" || explain
+same "unless the option asks for the tree" "$(ways "-collective tree" "")" "10 2 0" || explain
 unset SURVIVORS_BYTES
 same "by the exchange" "$(ways "-collective exchange" "")" "10 0 2" || explain
-same "or as the program says" "$(ways "" "unheard,bruck")" "10 0 2" || explain
+same "or the attribute of the program decides" "$(ways "" "unheard,bruck")" "10 0 2" || explain
 same "which counts more" "$(ways "-collective exchange" tree)" "10 2 0" || explain
-same "what nobody knows is as good as nothing" "$(ways "-collective exchange" magic)" "10 0 2" || explain
+same "an unknown algorithm is ignored" "$(ways "-collective exchange" magic)" "10 0 2" || explain
 export SURVIVORS_MUST=1
 same "unless it must be: then there is no fence" "$(ways "" magic,more)" "0 0 0" || explain
-ok "and its program is told why" grep -q '^survivor [0-9]* WRONG: fence: PMIX_ERR_NOT_SUPPORTED$' "$out" || explain
-same "what must be, and is known, is done" "$(ways "" magic,bruck)" "10 0 2" || explain
+ok "and its program gets the error" grep -q '^survivor [0-9]* WRONG: fence: PMIX_ERR_NOT_SUPPORTED$' "$out" || explain
+same "a required algorithm that is known is used" "$(ways "" magic,bruck)" "10 0 2" || explain
 unset SURVIVORS_MUST
 
 # ---- what comes through a daemon that dies is whole

@@ -34,18 +34,18 @@ echo go >&8
 ok "the strangers have come and gone" wait_until 300 grep -q '^done' "$tmp/strangers" || explain
 note "$(cat "$tmp/strangers")"
 heard() { sed -n "s/^$1: //p" "$tmp/strangers"; }
-same "a port scan hears nothing" "$(heard scan)" "200 heard nothing"
+same "a port scan receives nothing" "$(heard scan)" "200 heard nothing"
 same "garbage neither" "$(heard garbage)" "20 heard nothing"
 same "another protocol neither" "$(heard web)" "1 heard nothing"
-same "a version from the future is told both versions" "$(heard future)" "told of the version"
-same "a daemon with another key is told so, and ends" "$(heard 'other key')" "another job, status 1"
+same "a newer version receives both version numbers" "$(heard future)" "told of the version"
+same "a daemon with another key receives the reason, and ends" "$(heard 'other key')" "another job, status 1"
 same "a recording of the real daemon's connection passes no further than a stranger's" \
     "$(heard recording)" "answered, and closed; nothing behind it"
 same "nor with a byte changed behind the greeting" "$(heard changed)" "answered, and closed; nothing behind it"
-same "200 who say nothing keep nobody out" "$(heard idle)" "a good key's connection is answered"
+same "200 silent connections keep nobody out" "$(heard idle)" "a good key's connection is answered"
 ok "a server that takes the recording in would be seen" eval \
     'heard control | grep -q "[0-9][0-9]* bytes behind it"'
-ok "what was refused stands in the log, and does not fill it" eval \
+ok "refusals are in the log, and do not fill it" eval \
     '[ "$(grep -c "refused a connection" "$err")" -ge 10 ] && [ "$(grep -c . "$err")" -le 40 ]' || { explain; note "$(tail -n 3 "$err")"; }
 exec 9>&-
 wait $job

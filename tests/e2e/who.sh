@@ -53,7 +53,7 @@ who() { "$WIREUP" who "$@" >"$out" 2>"$err"; }
 ours() { who "$@" "$(cat "$tmp/name")"; }
 wait_until 60 [ -s "$tmp/name" ]
 told() { who 0 && grep -q '^  get node attribute "the lock", for [0-9.]* s, by rank 1: no process of the node has put it' "$out"; }
-ok "a get that waits is told" wait_until 60 told || explain
+ok "a pending get is listed" wait_until 60 told || explain
 fenced() { ours && grep -q '^  fence .*generation 0.*: 1 of 3 have arrived; missing: 0-1$' "$out"; }
 ok "and the fence of another rank" wait_until 60 fenced || explain
 last()
@@ -95,7 +95,7 @@ for time in 5 20 80; do # the others may need longer
     ! grep -q ": 2 of 3 have arrived; missing: 1\$" "$err" || break
 done
 same "a job whose time is over" "$rc" 124 || explain
-ok "is told of with who is missing, and its pid" eval 'grep -q ": 2 of 3 have arrived; missing: 1\$" "$err" &&
+ok "is reported with the missing rank and its pid" eval 'grep -q ": 2 of 3 have arrived; missing: 1\$" "$err" &&
     grep -q "^wireup:     rank 1 on .*(pid [0-9]*) .*; has not said anything yet" "$err"' || explain
 
 # Containers that share the network: in each, pids begin with 1, and so those of their launchers are the same.
