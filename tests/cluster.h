@@ -219,7 +219,7 @@ static void cluster_on_message(void *arg, const struct msg *m)
     struct cluster_node *n = arg;
 
     if (!dispatch_message(&n->dispatch, m, n->now) && m->kind != MSG_ready && m->kind != MSG_ack &&
-        m->kind != MSG_meet) /* the router has handled these */
+        m->kind != MSG_peer_connect) /* the router has handled these */
         OK_F(false, "nobody takes the message `%s`", msg_name(m->kind));
 }
 

@@ -21,7 +21,7 @@ bool dispatch_effect(struct dispatch *d, const struct effect *e, uint64_t now_ns
     case EFFECT_spawn: rpc_effect(&d->rpc, e); return true;
     case EFFECT_event:
     case EFFECT_subscribe_exits: events_effect(&d->events, e); return true;
-    case EFFECT_listen: iof_forward_effect(&d->iof, e); return true;
+    case EFFECT_iof_subscribe: iof_forward_effect(&d->iof, e); return true;
     case EFFECT_proc_state:
     case EFFECT_abort:
     case EFFECT_job_connect:
@@ -53,7 +53,7 @@ bool dispatch_message(struct dispatch *d, const struct msg *m, uint64_t now_ns)
     case MSG_who:
     case MSG_collective_query: rpc_receive(&d->rpc, m, now_ns); return true;
     case MSG_subscribe_exits: events_receive(&d->events, m->from); return true;
-    case MSG_listen: iof_forward_receive(&d->iof, m->from, &m->u.listen); return true;
+    case MSG_iof_subscribe: iof_forward_receive(&d->iof, m->from, &m->u.iof_subscribe); return true;
     case MSG_proc_states: on_states(d, &m->u.proc_states); return true;
     case MSG_modex_reply:
     case MSG_collective_reply:

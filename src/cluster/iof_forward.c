@@ -9,7 +9,7 @@
 void iof_forward_effect(struct iof_forward *f, const struct effect *e)
 {
     const struct core_context *x = f->context;
-    const struct op_listen *o = &e->u.listen;
+    const struct op_iof_subscribe *o = &e->u.iof_subscribe;
     const struct job *j = core_job_named(x->core, o->nspace);
     bool one = j && o->rank != JOB_NO_RANK && o->rank < j->plan.nprocs;
     uint32_t to = one ? node_map_rank(x->map, j, o->rank) : MSG_EVERYBODY;
@@ -22,27 +22,25 @@ void iof_forward_effect(struct iof_forward *f, const struct effect *e)
 /* One subscriber on another node, which gets output. */
 struct delivery {
     const struct core_context *context;
-    const struct iof_subscription *subscription;
+    const struct iof_subscription *to;
 };
 
 static void deliver(void *arg, uint32_t rank, uint16_t channel, struct slice bytes)
 {
     const struct delivery *d = arg;
     struct send_queue *q = d->context->queue;
-    struct msg m = MSG_WITH(iof_data, .subscription = d->subscription->id,
-                            .nspace = slice_str(d->subscription->nspace), .rank = rank,
-                            .channel = channel, .bytes = bytes);
+    struct msg m = MSG_WITH(iof_data, .subscription = d->to->id, .nspace = slice_str(d->to->nspace),
+                            .rank = rank, .channel = channel, .bytes = bytes);
 
-    if (!(d->subscription->channels & channel))
+    if (!(d->to->channels & channel))
         return;
     /* A subscriber that does not read loses data, as on one node, so that we need not keep it. */
-    if (bytes.len &&
-        router_waiting(q->config.router, d->subscription->position) > LIMIT_LISTENER_QUEUE)
+    if (bytes.len && router_waiting(q->config.router, d->to->position) > LIMIT_LISTENER_QUEUE)
         return;
-    send_queue_to(q, &m, d->subscription->position);
+    send_queue_to(q, &m, d->to->position);
 }
 
-void iof_forward_receive(struct iof_forward *f, uint32_t from, const struct op_listen *m)
+void iof_forward_receive(struct iof_forward *f, uint32_t from, const struct op_iof_subscribe *m)
 {
     const struct core_context *x = f->context;
     struct delivery d = { .context = x };
@@ -51,9 +49,9 @@ void iof_forward_receive(struct iof_forward *f, uint32_t from, const struct op_l
         iof_subscribers_drop(&f->subscribers, from, m->subscription);
         return;
     }
-    d.subscription = iof_subscribers_add(&f->subscribers, from, m->subscription, m->nspace, m->rank,
-                                         m->channels);
-    if (d.subscription) /* kept output comes first */
+    d.to = iof_subscribers_add(&f->subscribers, from, m->subscription, m->nspace, m->rank,
+                               m->channels);
+    if (d.to) /* kept output comes first */
         x->calls.recall(x->arg, m->nspace, m->rank, deliver, &d);
 }
 
@@ -68,10 +66,9 @@ bool iof_forward_output(struct iof_forward *f, const struct job *j, uint32_t ran
     struct delivery d = { .context = f->context };
     bool wanted = false;
 
-    while (
-        (d.subscription = iof_subscribers_next(&f->subscribers, d.subscription, j->nspace, rank))) {
+    while ((d.to = iof_subscribers_next(&f->subscribers, d.to, j->nspace, rank))) {
         deliver(&d, rank, channel, bytes);
-        wanted = wanted || (d.subscription->channels & channel);
+        wanted = wanted || (d.to->channels & channel);
     }
     return wanted;
 }

@@ -5,7 +5,7 @@
 #include "cluster/core_calls.h"
 #include "cluster/iof_subscribers.h"
 
-struct op_listen;
+struct op_iof_subscribe;
 
 struct iof_forward {
     const struct core_context *context;
@@ -15,11 +15,11 @@ struct iof_forward {
 void iof_forward_open(struct iof_forward *f, const struct core_context *x);
 void iof_forward_close(struct iof_forward *f); /* harmless twice, and on zeroed memory */
 
-/* EFFECT_listen: a client here subscribes. */
+/* EFFECT_iof_subscribe: a client here subscribes. */
 void iof_forward_effect(struct iof_forward *f, const struct effect *e);
 
-/* MSG_listen or _iof_data. */
-void iof_forward_receive(struct iof_forward *f, uint32_t from, const struct op_listen *m);
+/* MSG_iof_subscribe or _iof_data. */
+void iof_forward_receive(struct iof_forward *f, uint32_t from, const struct op_iof_subscribe *m);
 
 /* Whether a subscriber on another node wants that process's output. */
 bool iof_forward_wanted(const struct iof_forward *f, const struct job *j, uint32_t rank);

@@ -167,13 +167,13 @@ static const struct buf *our_addresses(struct router *c)
 
 static void send_meet(struct router *c, uint32_t to, uint8_t what)
 {
-    struct msg m = { .kind = MSG_meet, .to = to };
+    struct msg m = { .kind = MSG_peer_connect, .to = to };
 
-    m.u.meet.what = what;
+    m.u.peer_connect.what = what;
     if (what == MEET_HERE)
-        m.u.meet.addresses = buf_slice(our_addresses(c));
-    if (what == MEET_HERE && m.u.meet.addresses.len == 0)
-        m.u.meet.what = MEET_NOT;
+        m.u.peer_connect.addresses = buf_slice(our_addresses(c));
+    if (what == MEET_HERE && m.u.peer_connect.addresses.len == 0)
+        m.u.peer_connect.what = MEET_NOT;
     router_send(c, &m);
 }
 
@@ -331,10 +331,10 @@ void peer_links_on_meet(struct router *c, const struct msg *m)
 
     if (m->from >= c->config.count || m->from == c->config.me || router_is_lost(c, m->from))
         return;
-    if (m->u.meet.what == MEET_WHERE && m->from < c->config.me)
+    if (m->u.peer_connect.what == MEET_WHERE && m->from < c->config.me)
         on_meet_where(c, m->from);
-    else if (m->u.meet.what == MEET_HERE && m->from > c->config.me)
-        on_meet_here(c, m->from, m->u.meet.addresses);
+    else if (m->u.peer_connect.what == MEET_HERE && m->from > c->config.me)
+        on_meet_here(c, m->from, m->u.peer_connect.addresses);
     else if (d && d->state == PEER_LINKS_MEETS && !d->l)
         go_by_tree(d);
 }

@@ -395,7 +395,7 @@ static void take(struct router *c, struct router_link *l, const struct msg *m, s
         return;
     if (m->kind == MSG_ready && l != c->parent)
         learn(c, position_of(c, l), &m->u.ready);
-    if (m->kind == MSG_meet)
+    if (m->kind == MSG_peer_connect)
         peer_links_on_meet(c, m);
     if (m->kind == MSG_quit)
         router_leave(c);

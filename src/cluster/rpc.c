@@ -196,7 +196,7 @@ static void on_collective_query(struct rpc *r, uint32_t from, const struct op_co
     in->u.collective_query.asker = from;
     if (!x->calls.deliver(x->arg, in)) {
         struct msg reply = MSG_WITH(collective_reply, .job = m->job, .rank = m->rank, .id = m->id,
-                                    .will = false, .asker = from);
+                                    .contributes = false, .asker = from);
         send_to(r, &reply, from);
     }
 }

@@ -103,8 +103,8 @@ static void listen(struct sim_node *n)
     if (n->calls.source != NOBODY || router_is_lost(&n->router, to))
         return;
     n->calls.source = to;
-    effect(n, EFFECT_WITH(listen, .nspace = slice_str(NSPACE), .rank = to, .channels = CHANNEL,
-                          .subscription = 1));
+    effect(n, EFFECT_WITH(iof_subscribe, .nspace = slice_str(NSPACE), .rank = to,
+                          .channels = CHANNEL, .subscription = 1));
 }
 
 static void write_line(struct sim_node *n)
@@ -211,13 +211,13 @@ static void on_collective_query(struct sim_node *n, const struct op_collective_q
     if (m->rank != n->me)
         sim_violated(n->sim, "node %u is asked about a collective of node %u", n->me, m->rank);
     effect(n, EFFECT_WITH(collective_reply, .asker = m->asker, .job = 0, .rank = n->me, .id = m->id,
-                          .will = m->id.generation % 2));
+                          .contributes = m->id.generation % 2));
 }
 
 static void on_collective_reply(struct sim_node *n, const struct op_collective_reply *m)
 {
     if (m->rank == n->calls.round_of && m->id.generation == n->calls.rounds &&
-        m->will == m->id.generation % 2)
+        m->contributes == m->id.generation % 2)
         n->calls.round_of = NOBODY;
     else if (!router_is_lost(&n->router, m->rank))
         sim_violated(n->sim, "node %u hears of a collective that it has not asked about", n->me);

@@ -235,7 +235,8 @@ static bool comes_at_once(struct sim *s, struct router_link *l, struct sim_messa
 {
     uint32_t from, to;
 
-    if (is_in_order(s) || m->bye || !m->len || ((unsigned char)m->bytes[0] & 127) != MSG_meet ||
+    if (is_in_order(s) || m->bye || !m->len ||
+        ((unsigned char)m->bytes[0] & 127) != MSG_peer_connect ||
         !msg_address(slice_mem(m->bytes, m->len), &from, &to) || from != l->node ||
         list_empty(&s->nodes[to].links))
         return false;

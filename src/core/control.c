@@ -41,10 +41,10 @@ static uint32_t all_or_one(uint32_t rank)
 static void send_signal(struct core *c, struct job *j, uint32_t rank,
                         const struct request_signal *rq)
 {
-    if (rq->meant)
+    if (rq->ends_procs)
         control_commanded(j, rank);
     effects_push(&c->effects, EFFECT_WITH(signal, .job = j->id, .rank = all_or_one(rank),
-                                          .signal = rq->signal, .meant = rq->meant));
+                                          .signal = rq->signal, .ends_procs = rq->ends_procs));
 }
 
 enum answer_status control_signal(struct core *c, struct job *j, const struct request_signal *rq)
@@ -64,10 +64,10 @@ enum answer_status control_signal(struct core *c, struct job *j, const struct re
 
 /* ---- subscriptions to output ----------------------------------------------------------------- */
 
-void control_listen(struct core *c, uint64_t subscription, struct slice nspace, uint32_t rank,
-                    uint16_t channels)
+void control_iof_subscribe(struct core *c, uint64_t subscription, struct slice nspace,
+                           uint32_t rank, uint16_t channels)
 {
-    struct effect e = EFFECT_WITH(listen, .nspace = nspace, .rank = all_or_one(rank),
+    struct effect e = EFFECT_WITH(iof_subscribe, .nspace = nspace, .rank = all_or_one(rank),
                                   .channels = channels, .subscription = subscription);
 
     if (c->has_others && effect_own(&e))
@@ -175,7 +175,7 @@ enum answer_status control_register_cleanup(struct core *c, struct job *j, uint3
     list_append(&j->cleanups, &s->link);
     j->ncleanups++;
     proc_keeps(&j->procs[rank], rq->path.len + rq->keep.len);
-    effects_push(&c->effects, EFFECT_WITH(root, .job = j->id, .rank = rank));
+    effects_push(&c->effects, EFFECT_WITH(proc_root, .job = j->id, .rank = rank));
     return ANSWER_OK;
 }
 

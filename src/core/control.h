@@ -29,10 +29,10 @@ enum answer_status control_signal(struct core *c, struct job *j, const struct re
 void control_commanded(struct job *j, uint32_t rank);
 
 /* A client subscribes to the output of rank (or REQUEST_ALL_RANKS) of a job on these channels (0:
- * unsubscribes, and nspace is ignored); ear is its id of the subscription.  Other nodes, if any,
+ * unsubscribes, and nspace is ignored); subscription is its number.  Other nodes, if any,
  * are notified. */
-void control_listen(struct core *c, uint64_t subscription, struct slice nspace, uint32_t rank,
-                    uint16_t channels);
+void control_iof_subscribe(struct core *c, uint64_t subscription, struct slice nspace,
+                           uint32_t rank, uint16_t channels);
 
 /* LATER: the host answers. */
 enum answer_status control_input(struct core *c, struct job *j, uint64_t ticket,

@@ -83,7 +83,7 @@ void core_place(struct core *c, const struct job *j, uint32_t rank)
 
     if (j->sessions)
         effects_push(&c->effects,
-                     EFFECT_WITH(place, .job = j->id, .rank = one ? rank : JOB_NO_RANK));
+                     EFFECT_WITH(session_dir, .job = j->id, .rank = one ? rank : JOB_NO_RANK));
 }
 
 static void bury(struct core *c, const struct job *j)

@@ -58,8 +58,8 @@ struct core {
     const char *wdir; /* where processes start that name no directory; the host's, or NULL */
     const char
         *sessions;      /* below it each job has its session directory, <job>/<rank>, which the host
-                           makes (EFFECT_place) and removes; the host's, or NULL: there are none */
-    bool takes_tools;   /* the host can accept tools (EFFECT_tool) */
+                           makes (EFFECT_session_dir) and removes; the host's, or NULL: there are none */
+    bool takes_tools;   /* the host can accept tools (EFFECT_tool_connect) */
     uint32_t listeners; /* clients' subscriptions to output */
     uint64_t last_subscription; /* ids of subscriptions, by which other nodes know them */
     bool has_others;      /* there are other nodes: they are notified of events (EFFECT_event) */

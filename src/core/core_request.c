@@ -175,7 +175,7 @@ static struct job *readable_job(const struct core_call *k, struct slice nspace)
 /* Attributes that cost time are determined on request, by the host. */
 static enum answer_status ask_host(const struct core_call *k, struct slice key)
 {
-    struct effect e = EFFECT_WITH(attr, .job = k->job->id, .ticket = k->ticket, .key = key);
+    struct effect e = EFFECT_WITH(job_attr, .job = k->job->id, .ticket = k->ticket, .key = key);
 
     if (!k->core->has_topology ||
         (!slice_is(key, "PMI_hwloc_xmlfile") && !slice_is(key, CORE_TOPOLOGY)))

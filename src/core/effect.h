@@ -45,7 +45,7 @@ struct effect {
     } u;
 };
 
-/* EFFECT_WITH(place, .job = 3, .rank = 1): an effect of this kind with these members. */
+/* EFFECT_WITH(session_dir, .job = 3, .rank = 1): an effect of this kind with these members. */
 #define EFFECT_WITH(id, ...)                                                                       \
     ((struct effect){ .kind = EFFECT_##id, .bytes = NULL, .u.id = { __VA_ARGS__ } })
 

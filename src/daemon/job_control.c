@@ -30,7 +30,7 @@ static void clear_up(struct job_control *c, const struct op_cleanup *e)
 }
 
 /* Warn once; programs then create their own files where they like. */
-static void make_place(struct job_control *c, const struct op_place *e)
+static void make_session_dir(struct job_control *c, const struct op_session_dir *e)
 {
     struct session_dir *d = c->config.sessions;
     int rc =
@@ -96,9 +96,11 @@ void job_control_close(struct job_control *c)
 void job_control_carry_out(struct job_control *c, const struct effect *e)
 {
     switch (e->kind) {
-    case EFFECT_root: proc_root_note(&c->roots, e->u.root.job, e->u.root.rank); break;
+    case EFFECT_proc_root:
+        proc_root_note(&c->roots, e->u.proc_root.job, e->u.proc_root.rank);
+        break;
     case EFFECT_cleanup: clear_up(c, &e->u.cleanup); break;
-    case EFFECT_place: make_place(c, &e->u.place); break;
+    case EFFECT_session_dir: make_session_dir(c, &e->u.session_dir); break;
     case EFFECT_log: write_log(c, &e->u.log); break;
     case EFFECT_credential:
         if (e->u.credential.validate)

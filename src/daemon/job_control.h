@@ -28,7 +28,7 @@ void job_control_open(struct job_control *c, const struct job_control_config *co
                       const struct peer_conns *conns);
 void job_control_close(struct job_control *c); /* harmless on zeroed memory */
 
-/* EFFECT_root, _cleanup, _place, _log or _credential. */
+/* EFFECT_proc_root, _cleanup, _session_dir, _log or _credential. */
 void job_control_carry_out(struct job_control *c, const struct effect *e);
 
 #endif

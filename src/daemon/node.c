@@ -319,7 +319,7 @@ int node_start(struct node *n, struct job_map *plan, struct errmsg *err)
 /* ---- effects ---- */
 
 /* PMI_hwloc_xmlfile, the only one that takes time to compute; the job knows it from now on. */
-static void find_attr(struct node *n, struct job *job, const struct op_attr *e)
+static void find_attr(struct node *n, struct job *job, const struct op_job_attr *e)
 {
     struct answer a = { .status = ANSWER_NOT_FOUND };
     struct errmsg err = { "" };
@@ -349,7 +349,7 @@ static struct job *job_of(const struct node *n, const struct effect *e)
 
 static void on_attr(void *arg, struct effect *e)
 {
-    find_attr(arg, job_of(arg, e), &e->u.attr);
+    find_attr(arg, job_of(arg, e), &e->u.job_attr);
 }
 
 static void on_input(void *arg, struct effect *effect)
@@ -435,7 +435,7 @@ static void on_tool(void *arg, struct effect *e)
 {
     struct node *n = arg;
 
-    tools_admit(&n->tools, &e->u.tool);
+    tools_admit(&n->tools, &e->u.tool_connect);
 }
 
 static void for_other_nodes(void *arg, struct effect *e)
@@ -447,11 +447,13 @@ static void for_other_nodes(void *arg, struct effect *e)
 }
 
 static effect_fn *const kinds[OPERATIONS] = {
-    [EFFECT_attr] = on_attr,           [EFFECT_input] = on_input,  [EFFECT_kill] = on_kill,
-    [EFFECT_job_ended] = on_job_ended, [EFFECT_spawn] = on_spawn,  [EFFECT_names] = on_names,
-    [EFFECT_signal] = on_signal,       [EFFECT_root] = on_control, [EFFECT_place] = on_control,
-    [EFFECT_cleanup] = on_control,     [EFFECT_log] = on_control,  [EFFECT_credential] = on_control,
-    [EFFECT_help] = on_help,           [EFFECT_tool] = on_tool,
+    [EFFECT_job_attr] = on_attr,       [EFFECT_input] = on_input,
+    [EFFECT_kill] = on_kill,           [EFFECT_job_ended] = on_job_ended,
+    [EFFECT_spawn] = on_spawn,         [EFFECT_names] = on_names,
+    [EFFECT_signal] = on_signal,       [EFFECT_proc_root] = on_control,
+    [EFFECT_session_dir] = on_control, [EFFECT_cleanup] = on_control,
+    [EFFECT_log] = on_control,         [EFFECT_credential] = on_control,
+    [EFFECT_help] = on_help,           [EFFECT_tool_connect] = on_tool,
 };
 
 static void write_out(void *arg, struct peer *p)

@@ -40,7 +40,7 @@ static void signals_elsewhere(struct processes *p, const struct job *j, uint32_t
 {
     struct cluster_io *s = p->config.context->cluster;
     struct msg m = MSG_WITH(signal, .job = j ? j->id : JOB_NO_RANK, .rank = rank, .signal = sig,
-                            .meant = meant);
+                            .ends_procs = meant);
     uint32_t to;
 
     if (!s)
@@ -64,7 +64,7 @@ void signals_effect(struct processes *p, const struct op_signal *e)
     if (!job)
         return;
     signals_meant(p, job, e->rank == JOB_NO_RANK ? -1 : (int64_t)e->rank, e->signal);
-    signals_elsewhere(p, job, e->rank, e->signal, e->meant);
+    signals_elsewhere(p, job, e->rank, e->signal, e->ends_procs);
 }
 
 void signals_receive(struct processes *p, const struct op_signal *m)
@@ -75,10 +75,10 @@ void signals_receive(struct processes *p, const struct op_signal *m)
     if ((m->job != JOB_NO_RANK && !j) || (j && rank >= (int64_t)j->plan.nprocs) || m->signal <= 0 ||
         m->signal > SIGRTMAX)
         return;
-    if (j && m->meant)
+    if (j && m->ends_procs)
         server_deliver(p->config.context->server, INPUT(signal, .job = m->job, .rank = m->rank,
-                                                        .signal = m->signal, .meant = true));
-    if (m->meant)
+                                                        .signal = m->signal, .ends_procs = true));
+    if (m->ends_procs)
         signals_meant(p, j, rank, m->signal);
     else
         signals_send(p, j, rank, m->signal);

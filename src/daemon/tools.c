@@ -153,7 +153,7 @@ static struct job *tool_job(struct local_jobs *jobs, const char *name, uint32_t 
     return w->job;
 }
 
-void tools_admit(struct tools *t, const struct op_tool *e)
+void tools_admit(struct tools *t, const struct op_tool_connect *e)
 {
     struct local_jobs *jobs = t->jobs;
     struct slice wanted = e->name;

@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "io/tool_files.h"
 
-struct op_tool;
+struct op_tool_connect;
 
 struct local_jobs;
 
@@ -37,8 +37,8 @@ void tools_close(struct tools *t); /* harmless twice, and on zeroed memory */
 /* Writes the files now.  0, or -errno with a sentence. */
 int tools_write(struct tools *t, struct errmsg *err);
 
-/* EFFECT_tool. */
-void tools_admit(struct tools *t, const struct op_tool *e);
+/* EFFECT_tool_connect. */
+void tools_admit(struct tools *t, const struct op_tool_connect *e);
 
 /* The directory where tools look for files. */
 const char *tools_dir(void);

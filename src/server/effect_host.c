@@ -27,12 +27,12 @@ static void refuse_tool(struct server *s, uint64_t ticket)
 static void refuse(struct effect_host *h, const struct effect *e)
 {
     switch (e->kind) {
-    case EFFECT_attr: refuse_ticket(h->server, e->u.attr.ticket); break;
+    case EFFECT_job_attr: refuse_ticket(h->server, e->u.job_attr.ticket); break;
     case EFFECT_spawn: refuse_ticket(h->server, e->u.spawn.ticket); break;
     case EFFECT_names: refuse_ticket(h->server, e->u.names.ticket); break;
     case EFFECT_credential: refuse_ticket(h->server, e->u.credential.ticket); break;
     case EFFECT_input: refuse_ticket(h->server, e->u.input.ticket); break;
-    case EFFECT_tool: refuse_tool(h->server, e->u.tool.ticket); break;
+    case EFFECT_tool_connect: refuse_tool(h->server, e->u.tool_connect.ticket); break;
     default: break; /* nobody waits for it */
     }
 }

@@ -279,7 +279,7 @@ static void test_jobs(void)
     struct effect e = EFFECT_WITH(job_connect, .job = 4, .other = 5);
 
     EQ(effect_job(&e), 4);
-    e = EFFECT_WITH(tool, .rank = 4);
+    e = EFFECT_WITH(tool_connect, .rank = 4);
     EQ(effect_job(&e), UINT32_MAX);
 }
 

@@ -172,8 +172,8 @@ static void test_attributes(void)
          "cmd=info-getjobattr-response;rc=0;found=FALSE;");
     w.server.core.has_topology = true;
     frame(&w, p[0], "cmd=info-getjobattr;thrid=9;key=PMI_hwloc_xmlfile;");
-    OK(w.last.kind == EFFECT_attr && slice_is(w.last.u.attr.key, "PMI_hwloc_xmlfile"));
-    server_answer(&w.server, w.last.u.attr.ticket,
+    OK(w.last.kind == EFFECT_job_attr && slice_is(w.last.u.job_attr.key, "PMI_hwloc_xmlfile"));
+    server_answer(&w.server, w.last.u.job_attr.ticket,
                   &(struct answer){ .status = ANSWER_OK, .value = SLICE("/proc/1/fd/2") });
     RECEIVES(p[0], "cmd=info-getjobattr-response;thrid=9;rc=0;found=TRUE;value=/proc/1/fd/2;");
     world_close(&w);

@@ -23,7 +23,7 @@ static void ask_signal(struct control_request *k, int sig, bool is_end)
 {
     pmix_batch_ask(k->c, k->batch,
                    REQUEST_WITH(signal, .members = k->members, .count = k->nmembers, .signal = sig,
-                                .meant = is_end));
+                                .ends_procs = is_end));
 }
 
 /* Files separated by commas. */

@@ -29,7 +29,7 @@ struct pmix_pull {
 
 static void drop_pull(struct pmix_session *s, struct pmix_pull *p)
 {
-    control_listen(s->base.peer->core, p->subscription, SLICE_NULL, REQUEST_ALL_RANKS, 0);
+    control_iof_subscribe(s->base.peer->core, p->subscription, SLICE_NULL, REQUEST_ALL_RANKS, 0);
     list_unlink(&p->link);
     s->npulls--;
     s->base.peer->core->listeners--;
@@ -89,8 +89,8 @@ void pmix_forward(struct pmix_session *s, const char *nspace, uint16_t channels)
         return; /* the job runs, and its output goes elsewhere */
     p->channels = channels;
     s->base.peer->wants_output = true;
-    control_listen(s->base.peer->core, p->subscription, slice_str(nspace), REQUEST_ALL_RANKS,
-                   channels);
+    control_iof_subscribe(s->base.peer->core, p->subscription, slice_str(nspace), REQUEST_ALL_RANKS,
+                          channels);
 }
 
 static void begin_pull(struct command *c, const struct pmsg_iof_pull *m)
@@ -112,12 +112,12 @@ static void begin_pull(struct command *c, const struct pmsg_iof_pull *m)
     pmsg_write_iof_pulled(&w, s->release, &pulled);
     pmix_send(s, c->tag);
     c->cmd = CMD_NONE; /* the kept output follows the reply */
-    pmix_ask(c, (struct request){ .kind = REQ_listen });
+    pmix_ask(c, (struct request){ .kind = REQ_iof_pull });
     for (size_t i = 0; i < p->n; i++)
-        control_listen(s->base.peer->core, p->subscription, slice_str(p->procs[i].nspace),
-                       p->procs[i].rank == PMIX_RANK_WILDCARD ? REQUEST_ALL_RANKS
-                                                              : p->procs[i].rank,
-                       p->channels);
+        control_iof_subscribe(s->base.peer->core, p->subscription, slice_str(p->procs[i].nspace),
+                              p->procs[i].rank == PMIX_RANK_WILDCARD ? REQUEST_ALL_RANKS
+                                                                     : p->procs[i].rank,
+                              p->channels);
 }
 
 void pmix_read_pull(struct command *c)

@@ -755,9 +755,9 @@ static bool receives_topology(struct server *s, struct peer *p, enum answer_stat
     *asked = false;
     server_deliver(s, INPUT_AT(1, in, .connection = p->id, .bytes = slice_of(&req)));
     while (server_effect(s, &e)) {
-        if (e.kind == EFFECT_attr && slice_is(e.u.attr.key, CORE_TOPOLOGY)) {
+        if (e.kind == EFFECT_job_attr && slice_is(e.u.job_attr.key, CORE_TOPOLOGY)) {
             *asked = true;
-            server_answer(s, e.u.attr.ticket, &a);
+            server_answer(s, e.u.job_attr.ticket, &a);
         }
         effect_drop(&e);
     }
@@ -810,7 +810,7 @@ static uint64_t tool_asks(struct stage *t, const char *hello)
     server_deliver(&t->server,
                    INPUT_AT(++t->now, in, .connection = t->peers[0]->id, .bytes = slice_of(&b)));
     while (server_effect(&t->server, &e)) {
-        ticket = e.kind == EFFECT_tool ? e.u.tool.ticket : ticket;
+        ticket = e.kind == EFFECT_tool_connect ? e.u.tool_connect.ticket : ticket;
         effect_drop(&e);
     }
     return ticket;

@@ -240,7 +240,8 @@ static void identify_by_name(struct server *s, struct peer *p, const struct requ
 static enum answer_status announce_tool(struct server *s, struct peer *p,
                                         const struct request_identify *rq, uint64_t ticket)
 {
-    struct effect e = EFFECT_WITH(tool, .ticket = ticket, .rank = rq->rank, .name = rq->nspace);
+    struct effect e =
+        EFFECT_WITH(tool_connect, .ticket = ticket, .rank = rq->rank, .name = rq->nspace);
 
     if (!s->core.takes_tools)
         log_warn(s->log, "refused a tool: this server does not accept tools");
@@ -312,7 +313,7 @@ static void carry_out(struct server *s, struct peer *p, const struct request *rq
     switch (rq->kind) {
     case REQ_notify: server_event_notify(s, p, &rq->u.notify); break;
     case REQ_recall: server_event_recall(s, p, &rq->u.recall); break;
-    case REQ_listen: a_p->status = server_recall_output(s, p); break;
+    case REQ_iof_pull: a_p->status = server_recall_output(s, p); break;
     case REQ_monitor: a_p->status = server_monitor_request(s, p, &rq->u.monitor, now_ns); break;
     case REQ_beat: a_p->status = server_monitor_beat(s, p); break;
     case REQ_finalize:

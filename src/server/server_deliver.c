@@ -160,7 +160,7 @@ static bool server_on_signal(struct server *s, const struct op_signal *o, uint64
     struct job *j = job_of(s, o->job);
 
     (void)now_ns;
-    if (!j || !o->meant || (o->rank != JOB_NO_RANK && o->rank >= j->plan.nprocs))
+    if (!j || !o->ends_procs || (o->rank != JOB_NO_RANK && o->rank >= j->plan.nprocs))
         return false;
     control_commanded(j, o->rank == JOB_NO_RANK ? REQUEST_ALL_RANKS : o->rank);
     return true;
@@ -357,14 +357,14 @@ static bool server_on_collective_query(struct server *s, const struct op_collect
     (void)now_ns;
     return effects_push(&s->core.effects,
                         EFFECT_WITH(collective_reply, .asker = o->asker, .job = o->job,
-                                    .rank = o->rank, .id = o->id, .will = will));
+                                    .rank = o->rank, .id = o->id, .contributes = will));
 }
 
 static bool server_on_collective_reply(struct server *s, const struct op_collective_reply *o,
                                        uint64_t now_ns)
 {
     (void)now_ns;
-    collective_nodes_receive(&s->core, job_of(s, o->job), o->rank, &o->id, o->will);
+    collective_nodes_receive(&s->core, job_of(s, o->job), o->rank, &o->id, o->contributes);
     return true;
 }
 

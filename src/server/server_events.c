@@ -304,7 +304,7 @@ bool server_on_event(struct server *s, const struct op_event *o, uint64_t now_ns
                         .nspace = name,
                         .rank = o->rank,
                         .infos = o->infos,
-                        .but = o->but ? server_peer(s, o->but) : NULL };
+                        .but = o->except ? server_peer(s, o->except) : NULL };
 
     (void)now_ns;
     if (o->nspace.len >= sizeof name)

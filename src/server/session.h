@@ -88,7 +88,7 @@ struct spoken {
     uint32_t rank;
     uint16_t channel;      /* as in PMIx: 2 is standard output, 4 standard error */
     bool recalled;         /* kept earlier: only for the newest subscription */
-    uint64_t subscription; /* from another node, for this subscription only; 0: for all */
+    uint64_t subscription; /* from another node, for this one only; 0: for all */
     struct slice bytes;
 };
 

@@ -645,7 +645,7 @@ static void trust_the_host(struct pserver *s, const struct op_collective_query *
 
     if (j)
         server_deliver(&s->server, INPUT(collective_reply, .job = j->id, .rank = e->rank,
-                                         .id = *(&e->id), .will = true));
+                                         .id = *(&e->id), .contributes = true));
 }
 
 void meet_effect(struct pserver *s, const struct effect *e)

@@ -40,7 +40,7 @@ static pmix_status_t notify_others(pmix_status_t status, const pmix_proc_t *sour
         own = sconn_own(s);
         e->nspace = slice_str(source ? source->nspace : s->me.nspace);
         e->rank = source ? source->rank : s->me.rank;
-        e->but = own ? own->id : 0;
+        e->except = own ? own->id : 0;
         server_deliver(&s->server, in);
         pserver_unlock(s);
     }
