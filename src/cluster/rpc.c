@@ -96,10 +96,10 @@ static void send_to_rank(const struct rpc *r, const struct effect *e, uint32_t j
 
 static void send_answer(struct rpc *r, uint32_t position, uint64_t ticket, const struct answer *a)
 {
-    struct msg m = MSG_WITH(answer, .ticket = ticket, .status = a->status, .number = a->number,
-                            .type = a->type, .about = a->about ? a->about->id : JOB_NO_RANK,
-                            .rank = a->rank, .value = a->value, .text = a->text,
-                            .codes = { a->codes, a->codes ? a->ncodes : 0 });
+    const struct answer_parts *p = &a->parts;
+    struct msg m = MSG_WITH(answer, .ticket = ticket, .status = a->status, .number = p->number,
+                            .type = p->type, .about = p->about ? p->about->id : JOB_NO_RANK,
+                            .rank = p->rank, .value = p->value, .text = a->text, .codes = p->codes);
 
     send_to(r, &m, position);
 }
@@ -118,12 +118,8 @@ bool rpc_answer(struct rpc *r, uint64_t ticket, const struct answer *a)
 /* The answer of our server to another node's request. */
 static void send_reply(struct rpc *r, const struct op_reply *e)
 {
-    struct answer a = { .status = e->status,
-                        .value = e->value,
-                        .number = e->number,
-                        .about = core_context_job(r->context, e->job),
-                        .rank = e->rank,
-                        .type = e->type };
+    struct answer a = ANSWER_TO(lookup, e->status, .port = e->value, .type = e->type,
+                                .job = core_context_job(r->context, e->job), .rank = e->rank);
 
     rpc_answer(r, e->ticket, &a);
 }
@@ -240,7 +236,7 @@ static void on_who(struct rpc *r, uint32_t from, const struct op_who *w)
     struct buf part = BUF_NULL(LIMIT_DAEMON_LINK_MESSAGE / 2);
 
     r->calls.pending(r->arg, w->job, &part);
-    a.value = buf_ok(&part) ? buf_slice(&part) : SLICE_NULL;
+    a.parts.value = buf_ok(&part) ? buf_slice(&part) : SLICE_NULL;
     send_answer(r, from, w->ticket, &a);
     buf_free(&part);
 }

@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include "base/slice.h"
+#include "core/operations.h"
+#include "wire/parts.h"
 
 /* What one process puts under a key (core/modex.h defines the bytes). */
 struct card {
@@ -57,21 +59,66 @@ enum answer_status {
     ANSWER_NO_MEMORY /* the server's own, not the client's quota */
 };
 
+/* ---- answers, from the table ----------------------------------------------------------------- */
+
+/* How any answer travels: the row `answer` of proto/operations.def has the same parts.  Which of
+ * them are what in the answer to a request is in proto/requests.def; who makes or reads an answer
+ * uses ANSWER_TO() and answer_to_..., which know the members by their names and types. */
+struct answer_parts {
+    int64_t number;
+    struct slice key, value;
+    uint16_t type;
+    struct job *about;
+    uint32_t rank;
+    struct part_ints codes;
+};
+
 struct answer {
     enum answer_status status;
-    struct slice key; /* the key of an indexed pair; the offending key of a failed REQ_put_many; the
-                         left neighbour's value */
-    struct slice value; /* the value, port, name of a new key-value space or job; the right
-                           neighbour's value */
-    int64_t number; /* REQ_ring: the place in the ring; REQ_collective: the collective's number; a
-                       refused REQ_identify: the host's PMIx status, or 0 */
     struct slice text; /* one sentence, on failure; may be empty */
-    struct job *about; /* REQ_lookup: the publisher's job (NULL: another launcher's) */
-    uint32_t rank;     /* REQ_lookup: its rank */
-    uint16_t type;     /* REQ_lookup: PMIx data type of the value; 0: characters */
-    const int *codes;  /* REQ_spawn: one per process, or NULL: all started */
-    uint32_t ncodes;
+    struct answer_parts parts;
 };
+
+/* struct answer_get { struct slice value; } for each request whose answer has members. */
+#define ANSWER(id)                            struct answer_##id {
+#define ANSWER_MEMBER(id, KIND, member, part) OPERATION_TYPE_##KIND member;
+#define ANSWER_DONE(id)                                                                            \
+    }                                                                                              \
+    ;
+#include "proto/requests.def"
+
+/* answer_to_get(a): the members of the answer to such a request; those that a failure does not have
+ * are 0 or empty. */
+#define ANSWER(id)                                                                                 \
+    static inline struct answer_##id answer_to_##id(const struct answer *a)                        \
+    {                                                                                              \
+        return (struct answer_##id)                                                                \
+        {
+#define ANSWER_MEMBER(id, KIND, member, part) .member = a->parts.part,
+#define ANSWER_DONE(id)                                                                            \
+    }                                                                                              \
+    ;                                                                                              \
+    }
+#include "proto/requests.def"
+
+#define ANSWER(id)                                                                                 \
+    static inline struct answer answer_of_##id(enum answer_status status, struct answer_##id m)    \
+    {                                                                                              \
+        struct answer a = { .status = status };
+#define ANSWER_MEMBER(id, KIND, member, part) a.parts.part = m.member;
+#define ANSWER_DONE(id)                                                                            \
+    return a;                                                                                      \
+    }
+#include "proto/requests.def"
+
+/* ANSWER_TO(get, ANSWER_OK, .value = v): the answer to such a request, with these members. */
+#define ANSWER_TO(id, status, ...) answer_of_##id((status), (struct answer_##id){ __VA_ARGS__ })
+
+/* The answer to any request: nothing but a status. */
+static inline struct answer answer_status(enum answer_status status)
+{
+    return (struct answer){ .status = status };
+}
 
 /* A word for each status, without blanks, for the `msg` of the text protocols. */
 const char *answer_word(enum answer_status status);

@@ -144,9 +144,8 @@ static void wake_others(struct core *c, const struct collective *round, uint64_t
 {
     for (uint32_t i = 0; i < round->group->count; i++) {
         if (round->tickets[i] != but)
-            effects_push(&c->effects, EFFECT_WITH(answer, .status = ANSWER_OK,
-                                                  .number = (int64_t)core_meetings(c),
-                                                  .ticket = round->tickets[i]));
+            effects_answer(&c->effects, round->tickets[i],
+                           ANSWER_TO(collective, ANSWER_OK, .number = (int64_t)core_meetings(c)));
     }
 }
 
@@ -155,9 +154,8 @@ static void answer_all(struct core *c, const struct collective *round, enum answ
 {
     for (uint32_t i = 0; i < round->group->count; i++) {
         if (collective_is_here(round, i)) /* and has not withdrawn */
-            effects_push(&c->effects,
-                         EFFECT_WITH(answer, .status = status, .number = (int64_t)number,
-                                     .ticket = round->tickets[i]));
+            effects_answer(&c->effects, round->tickets[i],
+                           ANSWER_TO(collective, status, .number = (int64_t)number));
     }
 }
 
@@ -309,8 +307,8 @@ static enum answer_status enter(struct core *c, struct job *j, uint32_t rank, st
     if (rc == COLLECTIVE_WAITING)
         return wait_in(c, g, j->base + rank, ticket, deadline_ns);
     if (rc == COLLECTIVE_OVER) {
-        effects_push(&c->effects, EFFECT_WITH(answer, .status = ANSWER_OK,
-                                              .number = (int64_t)round->number, .ticket = ticket));
+        effects_answer(&c->effects, ticket,
+                       ANSWER_TO(collective, ANSWER_OK, .number = (int64_t)round->number));
         collective_paid(&c->meetings, round);
         return ANSWER_LATER;
     }
@@ -348,6 +346,6 @@ uint64_t collective_multijob_tick(struct core *c, uint64_t now_ns)
     uint32_t id;
 
     while (collective_withdraw_late(&c->meetings, now_ns, &id, &ticket))
-        effects_push(&c->effects, EFFECT_WITH(answer, .status = ANSWER_TIMEOUT, .ticket = ticket));
+        effects_answer(&c->effects, ticket, answer_status(ANSWER_TIMEOUT));
     return c->meetings.due;
 }

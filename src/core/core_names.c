@@ -114,11 +114,8 @@ static enum answer_status wait_for_name(struct core *c, uint64_t ticket,
 
 static void answer_name(const struct core *c, const struct name_entry *e, struct answer *a_p)
 {
-    a_p->status = ANSWER_OK;
-    a_p->value = e->port;
-    a_p->type = e->type;
-    a_p->about = core_job(c, e->job);
-    a_p->rank = e->rank;
+    *a_p = ANSWER_TO(lookup, ANSWER_OK, .port = e->port, .type = e->type,
+                     .job = core_job(c, e->job), .rank = e->rank);
 }
 
 void core_names_lookup_now(struct core *c, const struct nameservice_query *q, struct answer *a_p)
@@ -263,9 +260,9 @@ void core_names_receive(struct core *c, uint64_t ticket, const struct nameservic
 {
     struct job *j = core_job(c, q->job);
 
-    *a_p = (struct answer){ .status = found ? ANSWER_OK : ANSWER_NOT_FOUND };
+    *a_p = answer_status(found ? ANSWER_OK : ANSWER_NOT_FOUND);
     if (q->op == NAMESERVICE_LOOKUP)
-        a_p->value = port;
+        *a_p = ANSWER_TO(lookup, a_p->status, .port = port);
     if (q->op == NAMESERVICE_LOOKUP && !found) {
         core_names_lookup_now(c, q, a_p); /* published here while the neighbours were asked? */
         if (a_p->status == ANSWER_NOT_FOUND && q->wait)
@@ -289,8 +286,7 @@ uint64_t core_names_tick(struct core *c, uint64_t now_ns)
             next = w->query->deadline_ns < next ? w->query->deadline_ns : next;
             continue;
         }
-        effects_push(&c->effects,
-                     EFFECT_WITH(answer, .status = ANSWER_TIMEOUT, .ticket = w->ticket));
+        effects_answer(&c->effects, w->ticket, answer_status(ANSWER_TIMEOUT));
         nameservice_wait_free(w);
     }
     return next;

@@ -156,7 +156,7 @@ static enum answer_status do_put_many(const struct core_call *k)
         st = job_put(k->job, k->rank, space, key, value);
         if (st != ANSWER_OK && first == ANSWER_OK) {
             first = st;
-            k->a->key = key;
+            *k->a = ANSWER_TO(put_many, st, .refused = key);
         }
     }
     return rest.len ? ANSWER_BAD_VALUE : first;
@@ -190,22 +190,26 @@ static enum answer_status do_get(const struct core_call *k)
 {
     const struct request_get *rq = &k->rq->u.get;
     struct job *j = k->job;
+    struct slice value = SLICE_NULL;
     enum answer_status st;
 
     if (rq->space.len && !slice_is(rq->space, j->nspace))
         j = readable_job(k, rq->space);
     if (rq->has_rank && rq->rank >= 0 && rq->rank < j->plan.nprocs)
-        st = job_get_of(j, rq->space, (uint32_t)rq->rank, rq->key, &k->a->value);
+        st = job_get_of(j, rq->space, (uint32_t)rq->rank, rq->key, &value);
     else
-        st = job_get(j, rq->space, rq->key, &k->a->value);
+        st = job_get(j, rq->space, rq->key, &value);
+    *k->a = ANSWER_TO(get, st, .value = value);
     return st == ANSWER_NOT_FOUND && j == k->job ? ask_host(k, rq->key) : st;
 }
 
 static enum answer_status do_job_attr(const struct core_call *k)
 {
     struct slice key = k->rq->u.job_attr.key;
-    enum answer_status st = job_attr(k->job, key, &k->a->value);
+    struct slice value = SLICE_NULL;
+    enum answer_status st = job_attr(k->job, key, &value);
 
+    *k->a = ANSWER_TO(job_attr, st, .value = value);
     return st == ANSWER_NOT_FOUND ? ask_host(k, key) : st;
 }
 
@@ -261,15 +265,23 @@ static enum answer_status do_disconnect(const struct core_call *k)
 static enum answer_status do_get_index(const struct core_call *k)
 {
     const struct request_get_index *rq = &k->rq->u.get_index;
+    struct answer_get_index m = { .key = SLICE_NULL };
+    enum answer_status st;
 
     if (rq->index < 0)
         return ANSWER_NOT_FOUND;
-    return job_get_index(k->job, rq->space, (uint64_t)rq->index, &k->a->key, &k->a->value);
+    st = job_get_index(k->job, rq->space, (uint64_t)rq->index, &m.key, &m.value);
+    *k->a = answer_of_get_index(st, m);
+    return st;
 }
 
 static enum answer_status do_kvs_create(const struct core_call *k)
 {
-    return job_space_new(k->job, &k->a->value);
+    struct slice name = SLICE_NULL;
+    enum answer_status st = job_space_new(k->job, &name);
+
+    *k->a = ANSWER_TO(kvs_create, st, .space = name);
+    return st;
 }
 
 static enum answer_status do_kvs_delete(const struct core_call *k)
@@ -330,7 +342,7 @@ static enum answer_status do_collective(const struct core_call *k)
     enum answer_status st = collective_multijob_enter(k->core, k->job, k->rank,
                                                       &k->rq->u.collective, k->ticket, k->now_ns);
 
-    k->a->number = (int64_t)core_meetings(k->core);
+    *k->a = ANSWER_TO(collective, st, .number = (int64_t)core_meetings(k->core));
     return st;
 }
 

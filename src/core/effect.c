@@ -271,6 +271,13 @@ bool effects_push(struct effects *q, struct effect e)
     return true;
 }
 
+bool effects_answer(struct effects *q, uint64_t ticket, struct answer a)
+{
+    return effects_push(q, EFFECT_WITH(answer, .ticket = ticket, .status = a.status,
+                                       .number = a.parts.number, .key = a.parts.key,
+                                       .value = a.parts.value));
+}
+
 bool effects_pop(struct effects *q, struct effect *e_p)
 {
     if (q->count == 0)

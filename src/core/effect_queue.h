@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/answer.h"
+
 struct effect;
 
 /* An effect takes at most so many words. */
@@ -28,6 +30,9 @@ static inline void effects_tick_by(struct effects *q, uint64_t due_ns)
     if (due_ns < q->tick_ns)
         q->tick_ns = due_ns;
 }
+
+/* The effect `answer`: the request with that ticket is complete.  False: no memory; it is lost. */
+bool effects_answer(struct effects *q, uint64_t ticket, struct answer a);
 
 void effects_free(struct effects *q);
 

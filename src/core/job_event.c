@@ -104,8 +104,7 @@ static void break_meetings(struct job *j, uint32_t rank)
     while ((c = collective_take_broken(j->meetings, j->base + rank))) {
         for (uint32_t i = 0; i < c->group->count; i++) {
             if (collective_is_here(c, i))
-                effects_push(j->effects,
-                             EFFECT_WITH(answer, .status = ANSWER_FAILED, .ticket = c->tickets[i]));
+                effects_answer(j->effects, c->tickets[i], answer_status(ANSWER_FAILED));
         }
         collective_free(j->meetings, c);
     }

@@ -185,7 +185,7 @@ void job_answer_round(struct job *j, const struct collective *c, enum answer_sta
         if (!collective_is_here(c, i))
             continue;
         p->fences -= p->fences > 0;
-        effects_push(j->effects, EFFECT_WITH(answer, .status = status, .ticket = c->tickets[i]));
+        effects_answer(j->effects, c->tickets[i], answer_status(status));
     }
 }
 
@@ -196,7 +196,7 @@ static void wake_others(struct job *j, const struct collective *c, uint64_t but)
         if (c->tickets[i] == but)
             continue;
         p->fences -= p->fences > 0;
-        effects_push(j->effects, EFFECT_WITH(answer, .status = ANSWER_OK, .ticket = c->tickets[i]));
+        effects_answer(j->effects, c->tickets[i], answer_status(ANSWER_OK));
     }
 }
 
@@ -244,7 +244,7 @@ void job_fence_forget(struct job *j, uint32_t rank)
 
     while (collective_withdraw_rank(&j->colls, rank, &ticket)) {
         j->procs[rank].fences -= j->procs[rank].fences > 0;
-        effects_push(j->effects, EFFECT_WITH(answer, .status = ANSWER_FAILED, .ticket = ticket));
+        effects_answer(j->effects, ticket, answer_status(ANSWER_FAILED));
     }
 }
 
@@ -392,7 +392,7 @@ uint64_t job_fences_tick(struct job *j, uint64_t now_ns)
 
     while (collective_withdraw_late(&j->colls, now_ns, &rank, &ticket)) {
         j->procs[rank].fences -= j->procs[rank].fences > 0;
-        effects_push(j->effects, EFFECT_WITH(answer, .status = ANSWER_TIMEOUT, .ticket = ticket));
+        effects_answer(j->effects, ticket, answer_status(ANSWER_TIMEOUT));
     }
     return j->colls.due;
 }

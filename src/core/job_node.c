@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/limit.h"
-#include "core/effect.h"
+#include "core/effect_queue.h"
 #include "core/rank_ranges.h"
 
 enum { NODE_PART = 16 }; /* "@4294967295" and its NUL */
@@ -37,8 +37,7 @@ static void answer(struct job *j, const struct nodeattr_wait *w, enum answer_sta
                    struct slice value)
 {
     j->procs[w->rank].idle_waits -= w->idle;
-    effects_push(j->effects,
-                 EFFECT_WITH(answer, .ticket = w->ticket, .status = status, .value = value));
+    effects_answer(j->effects, w->ticket, ANSWER_TO(node_get, status, .value = value));
 }
 
 static void wake(struct job *j, struct slice name, struct slice value)
@@ -140,11 +139,14 @@ enum answer_status job_node_get(struct job *j, uint32_t rank, const struct node_
 {
     struct node_key k;
     enum answer_status st = make_key(j, rank, g->key, &k);
+    struct slice value;
 
     if (st != ANSWER_OK)
         return st;
-    if (seg_get(&j->store.view, SEG_ANY_RANK, k.name, &a_p->value))
+    if (seg_get(&j->store.view, SEG_ANY_RANK, k.name, &value)) {
+        *a_p = ANSWER_TO(node_get, ANSWER_OK, .value = value);
         return ANSWER_OK;
+    }
     st = g->wait ? may_wait(j, rank) : ANSWER_NOT_FOUND;
     if (st == ANSWER_FAILED)
         a_p->text = slice_str(j->node_wait_refusal.text);

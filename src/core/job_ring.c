@@ -77,9 +77,9 @@ static void answer_one(struct job *j, const struct collective *c, uint32_t place
     const struct note *before = c->notes[order[(place + n - 1) % n]];
     const struct note *behind = c->notes[order[(place + 1) % n]];
 
-    effects_push(j->effects,
-                 EFFECT_WITH(answer, .ticket = c->tickets[order[place]], .status = ANSWER_OK,
-                             .number = place, .key = to_right(before), .value = to_left(behind)));
+    effects_answer(j->effects, c->tickets[order[place]],
+                   ANSWER_TO(ring, ANSWER_OK, .place = place, .left = to_right(before),
+                             .right = to_left(behind)));
 }
 
 static void answer_all(struct job *j, const struct collective *c)
@@ -91,8 +91,7 @@ static void answer_all(struct job *j, const struct collective *c)
             answer_one(j, c, i, order);
     } else {
         for (uint32_t i = 0; i < j->plan.nprocs; i++)
-            effects_push(j->effects,
-                         EFFECT_WITH(answer, .status = ANSWER_NO_MEMORY, .ticket = c->tickets[i]));
+            effects_answer(j->effects, c->tickets[i], answer_status(ANSWER_NO_MEMORY));
     }
     free(order);
 }
@@ -193,14 +192,13 @@ static void answer_here(struct job *j, const struct collective *c, uint32_t i, u
                         const struct ring_ends *ends, enum answer_status status)
 {
     uint32_t last = c->group->count - 1;
-    struct effect e =
-        EFFECT_WITH(answer, .ticket = c->tickets[i], .status = status, .number = first + i);
+    struct answer_ring m = { .place = first + i };
 
     if (status == ANSWER_OK) {
-        e.u.answer.key = i ? to_right(c->notes[i - 1]) : ends->before;
-        e.u.answer.value = i < last ? to_left(c->notes[i + 1]) : ends->behind;
+        m.left = i ? to_right(c->notes[i - 1]) : ends->before;
+        m.right = i < last ? to_left(c->notes[i + 1]) : ends->behind;
     }
-    effects_push(j->effects, e);
+    effects_answer(j->effects, c->tickets[i], answer_of_ring(status, m));
 }
 
 void job_ring_over(struct job *j, uint64_t generation, enum answer_status status,

@@ -92,7 +92,7 @@ static void answer_wait(struct job *j, struct modex_wait *w, enum answer_status 
         free(w);
         return;
     }
-    effects_push(j->effects, EFFECT_WITH(answer, .status = status, .ticket = w->ticket));
+    effects_answer(j->effects, w->ticket, answer_status(status));
     list_unlink(&w->link);
     free(w);
 }

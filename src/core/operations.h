@@ -31,5 +31,6 @@
 #define OPERATION_TYPE_NAME_LIFE    enum name_life
 #define OPERATION_TYPE_MEMBERS      const struct member *
 #define OPERATION_TYPE_CARDS        const struct card *
+#define OPERATION_TYPE_JOB_POINTER  struct job *
 
 #endif

@@ -58,7 +58,7 @@ static void make_credential(struct job_control *c, uint64_t ticket)
     char *text = NULL;
 
     if (munge_make(&text, NULL) == 0)
-        a = (struct answer){ .status = ANSWER_OK, .value = slice_str(text) };
+        a = ANSWER_TO(credential, ANSWER_OK, .credential = slice_str(text));
     server_answer(c->config.server, ticket, &a);
     free(text);
 }
@@ -74,7 +74,7 @@ static void check_credential(struct job_control *c, const struct op_credential *
     if (rc == 0) {
         ids[0] = uid;
         ids[1] = gid;
-        a.value = slice_mem(ids, sizeof ids);
+        a = ANSWER_TO(credential, ANSWER_OK, .credential = slice_mem(ids, sizeof ids));
     } else {
         a.status = rc == -ENOTSUP ? ANSWER_NOT_FOUND : ANSWER_FAILED;
     }

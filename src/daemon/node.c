@@ -331,11 +331,11 @@ static void find_attr(struct node *n, struct job *job, const struct op_job_attr 
     else
         path = topology_path(&n->topology, &err);
     if (text.len) {
-        a = (struct answer){ .status = ANSWER_OK, .value = text };
+        a = ANSWER_TO(job_attr, ANSWER_OK, .value = text);
     } else if (path) {
-        a = (struct answer){ .status = ANSWER_OK, .value = slice_str(path) };
+        a = ANSWER_TO(job_attr, ANSWER_OK, .value = slice_str(path));
         if (job)
-            server_preset(&n->server, job, e->key, a.value);
+            server_preset(&n->server, job, e->key, slice_str(path));
     } else if (err.text[0]) {
         log_warn(&n->config.log, "programs will discover the hardware themselves: %s", err.text);
     }

@@ -29,9 +29,8 @@ static void answer_spawn(const struct node_context *c, uint64_t ticket, const st
 void spawning_answer(struct local_job *w)
 {
     struct job *job = w->job;
-    struct answer a = {
-        .status = ANSWER_OK, .value = slice_str(job->nspace), .codes = w->codes, .ncodes = w->ncodes
-    };
+    bool failed = false;
+    struct answer a;
 
     if (w->spawning != SPAWNING_STATE_AWAITED || (job->spread && !all_tried(job)))
         return;
@@ -39,13 +38,14 @@ void spawning_answer(struct local_job *w)
     for (uint32_t i = 0; i < w->ncodes && i < job->plan.nprocs; i++) {
         if (job->procs[i].state == PROC_STATE_GONE && job->procs[i].pid == 0) {
             w->codes[i] = -1;
-            a.status = ANSWER_FAILED;
+            failed = true;
         }
     }
-    if (a.status == ANSWER_OK)
-        a.ncodes = 0; /* all started: nothing to list */
+    /* When all are started, there is nothing to list. */
+    a = ANSWER_TO(spawn, failed ? ANSWER_FAILED : ANSWER_OK, .nspace = slice_str(job->nspace),
+                  .codes = { w->codes, failed ? w->ncodes : 0 });
     answer_spawn(w->jobs->context, w->ticket, &a);
-    if (a.status == ANSWER_OK && job->failed) /* it was started, and died meanwhile */
+    if (!failed && job->failed) /* it was started, and died meanwhile */
         server_deliver(w->jobs->context->server, INPUT(abort_connected, .job = job->id));
 }
 
@@ -128,10 +128,9 @@ void spawning_begin(struct local_jobs *jobs, const struct op_spawn *e)
     struct errmsg err = { "too many processes in one spawn request" };
 
     if (!parent || !codes || begin_spawn(jobs, e, parent, codes, (uint32_t)count, &err) != 0) {
-        struct answer a = { .status = ANSWER_FAILED,
-                            .text = slice_str(err.text),
-                            .codes = codes,
-                            .ncodes = codes ? (uint32_t)count : 0 };
+        struct answer a =
+            ANSWER_TO(spawn, ANSWER_FAILED, .codes = { codes, codes ? (uint32_t)count : 0 });
+        a.text = slice_str(err.text);
         if (!parent || parent->phase == JOB_RUNNING) /* else there is a worse failure to report */
             log_error(jobs->context->log, "spawn: %s", err.text);
         answer_spawn(jobs->context, e->ticket, &a);

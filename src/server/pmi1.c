@@ -677,41 +677,44 @@ static struct slice word_of(const struct answer *a)
 
 static void answer_get(struct pmi1 *s, const struct answer *a)
 {
+    struct answer_get m = answer_to_get(a);
     struct pmi1_get_result r = { .has = 0 };
-    bool sayable = a->status != ANSWER_OK || text_sayable_pmi1(a->value);
+    bool sayable = a->status != ANSWER_OK || text_sayable_pmi1(m.value);
 
     RC(r, get_result, sayable ? code_of(a) : 1);
     PMI1_SET(r, get_result, msg, sayable ? word_of(a) : SLICE("value_not_sayable_in_PMI-1"));
     if (a->status == ANSWER_OK && sayable)
-        PMI1_SET(r, get_result, value, a->value);
+        PMI1_SET(r, get_result, value, m.value);
     reply(s, PMI1_get_result, &r);
 }
 
 static void answer_get_wireup(struct pmi1 *s, const struct answer *a)
 {
+    struct answer_get m = answer_to_get(a);
     struct pmi1_value_wireup r = { .has = 0 };
 
     RC(r, value_wireup, code_of(a));
     if (a->status == ANSWER_OK)
-        PMI1_SET(r, value_wireup, bytes, (uint32_t)a->value.len);
+        PMI1_SET(r, value_wireup, bytes, (uint32_t)m.value.len);
     else
         PMI1_SET(r, value_wireup, msg, word_of(a));
     reply(s, PMI1_value_wireup, &r);
     if (a->status == ANSWER_OK)
-        buf_slice_put(&s->base.peer->out, a->value);
+        buf_slice_put(&s->base.peer->out, m.value);
 }
 
 static void answer_getbyidx(struct pmi1 *s, const struct pmi1_pending *p, const struct answer *a)
 {
+    struct answer_get_index m = answer_to_get_index(a);
     struct pmi1_getbyidx_results r = { .has = 0 };
 
     if (a->status == ANSWER_OK) {
         RC(r, getbyidx_results, 0);
         PMI1_SET(r, getbyidx_results, nextidx, p->index + 1);
         PMI1_SET(r, getbyidx_results, key,
-                 is_plain_word(a->key) ? a->key : SLICE("key_not_sayable_in_PMI-1"));
+                 is_plain_word(m.key) ? m.key : SLICE("key_not_sayable_in_PMI-1"));
         PMI1_SET(r, getbyidx_results, val,
-                 text_sayable_pmi1(a->value) ? a->value : SLICE("value_not_sayable_in_PMI-1"));
+                 text_sayable_pmi1(m.value) ? m.value : SLICE("value_not_sayable_in_PMI-1"));
     } else {
         RC(r, getbyidx_results, -2);
         PMI1_SET(r, getbyidx_results, reason, SLICE("no_more_keyvals"));
@@ -721,12 +724,13 @@ static void answer_getbyidx(struct pmi1 *s, const struct pmi1_pending *p, const 
 
 static void answer_mput(struct pmi1 *s, const struct answer *a)
 {
+    struct slice refused = answer_to_put_many(a).refused;
     struct pmi1_mput_result r = { .has = 0 };
 
     RC(r, mput_result, a->status == ANSWER_OK ? 0 : (int)a->status);
     if (a->status != ANSWER_OK) {
-        if (is_plain_word(a->key))
-            PMI1_SET(r, mput_result, key, a->key);
+        if (is_plain_word(refused))
+            PMI1_SET(r, mput_result, key, refused);
         PMI1_SET(r, mput_result, msg, word_of(a));
     }
     reply(s, PMI1_mput_result, &r);
@@ -774,8 +778,9 @@ static bool is_line(struct slice s)
 
 static void answer_lookup(struct pmi1 *s, const struct answer *a)
 {
+    struct slice port = answer_to_lookup(a).port;
     struct pmi1_lookup_result r = { .has = 0 };
-    bool found = a->status == ANSWER_OK && (s->ours ? is_line(a->value) : is_plain_word(a->value));
+    bool found = a->status == ANSWER_OK && (s->ours ? is_line(port) : is_plain_word(port));
 
     PMI1_SET(r, lookup_result, info, found ? SLICE("ok") : SLICE("fail"));
     RC(r, lookup_result, found ? 0 : 1);
@@ -784,21 +789,22 @@ static void answer_lookup(struct pmi1 *s, const struct answer *a)
              : a->status == ANSWER_OK ? SLICE("port_not_sayable_in_PMI-1")
                                       : SLICE("service_not_found"));
     if (found)
-        PMI1_SET(r, lookup_result, port, a->value);
+        PMI1_SET(r, lookup_result, port, port);
     reply(s, PMI1_lookup_result, &r);
 }
 
 static void answer_spawn(struct pmi1 *s, const struct answer *a)
 {
+    struct answer_spawn m = answer_to_spawn(a);
     struct pmi1_spawn_result r = { .has = 0 };
     struct buf codes = BUF_NULL(LIMIT_PMI_LINE / 2);
 
     RC(r, spawn_result, a->status == ANSWER_OK ? 0 : 1);
-    if (a->value.len)
-        PMI1_SET(r, spawn_result, jobid, a->value);
-    for (uint32_t i = 0; i < a->ncodes; i++)
-        buf_printf(&codes, "%s%d", i ? "," : "", a->codes[i]);
-    if (a->ncodes && buf_ok(&codes))
+    if (m.nspace.len)
+        PMI1_SET(r, spawn_result, jobid, m.nspace);
+    for (uint32_t i = 0; i < m.codes.n; i++)
+        buf_printf(&codes, "%s%d", i ? "," : "", m.codes.items[i]);
+    if (m.codes.n && buf_ok(&codes))
         PMI1_SET(r, spawn_result, errcodes, buf_slice(&codes));
     if (a->status != ANSWER_OK)
         PMI1_SET(r, spawn_result, msg, word_of(a));
@@ -825,7 +831,7 @@ static void answer_create(struct pmi1 *s, const struct answer *a)
 
     RC(r, newkvs, code_of(a));
     if (a->status == ANSWER_OK)
-        PMI1_SET(r, newkvs, kvsname, a->value);
+        PMI1_SET(r, newkvs, kvsname, answer_to_kvs_create(a).space);
     reply(s, PMI1_newkvs, &r);
 }
 

@@ -442,17 +442,18 @@ static bool can_read(const struct pmi2 *s, struct slice value)
 /* kvs-get, info-getjobattr and info-getnodeattr have the same answer except for its name. */
 static void fill_found(struct pmi2 *s, const struct answer *a, union pmi2_any *m)
 {
+    struct slice value = answer_to_get(a).value;
     struct pmi2_kvs_get_response *r = &m->kvs_get_response;
     bool found;
 
     set_found(m, a, &found);
-    if (found && !can_read(s, a->value)) {
+    if (found && !can_read(s, value)) {
         fail(m, "the value cannot be said to this client");
         found = false;
     }
     PMI2_SET(*r, kvs_get_response, found, found);
     if (found)
-        PMI2_SET(*r, kvs_get_response, value, a->value);
+        PMI2_SET(*r, kvs_get_response, value, value);
 }
 
 _Static_assert(offsetof(struct pmi2_kvs_get_response, value) ==
@@ -470,61 +471,66 @@ static void fill_get_wireup(struct pmi2 *s, const struct answer *a, union pmi2_a
     set_found(m, a, &found);
     PMI2_SET(*r, get_wireup_response, found, found);
     if (found)
-        PMI2_SET(*r, get_wireup_response, bytes, (uint32_t)a->value.len);
+        PMI2_SET(*r, get_wireup_response, bytes, (uint32_t)answer_to_get(a).value.len);
 }
 
 static void fill_mput(struct pmi2 *s, const struct answer *a, union pmi2_any *m)
 {
+    struct slice refused = answer_to_put_many(a).refused;
+
     (void)s;
-    if (a->status != ANSWER_OK && a->key.len && slice_find(a->key, '\0') == a->key.len)
-        PMI2_SET(m->mput_wireup_response, mput_wireup_response, key, a->key);
+    if (a->status != ANSWER_OK && refused.len && slice_find(refused, '\0') == refused.len)
+        PMI2_SET(m->mput_wireup_response, mput_wireup_response, key, refused);
 }
 
 /* Unlike elsewhere, not found is an error here. */
 static void fill_lookup(struct pmi2 *s, const struct answer *a, union pmi2_any *m)
 {
+    struct slice port = answer_to_lookup(a).port;
     struct pmi2_name_lookup_response *r = &m->name_lookup_response;
     bool found = a->status == ANSWER_OK;
 
-    if (found && !can_read(s, a->value)) {
+    if (found && !can_read(s, port)) {
         fail(m, "the port cannot be said to this client");
         found = false;
     }
     PMI2_SET(*r, name_lookup_response, found, found);
     if (found) {
-        PMI2_SET(*r, name_lookup_response, port, a->value);
-        PMI2_SET(*r, name_lookup_response, value, a->value);
+        PMI2_SET(*r, name_lookup_response, port, port);
+        PMI2_SET(*r, name_lookup_response, value, port);
     }
 }
 
 static void fill_spawn(struct pmi2 *s, const struct answer *a, union pmi2_any *m)
 {
+    struct answer_spawn spawned = answer_to_spawn(a);
     struct pmi2_spawn_response *r = &m->spawn_response;
     struct buf codes = BUF_NULL(LIMIT_PMI_LINE / 2);
     uint32_t nerrs = 0;
 
-    for (uint32_t i = 0; i < a->ncodes; i++) {
-        buf_printf(&codes, "%s%d", i ? "," : "", a->codes[i]);
-        nerrs += a->codes[i] != 0;
+    for (uint32_t i = 0; i < spawned.codes.n; i++) {
+        buf_printf(&codes, "%s%d", i ? "," : "", spawned.codes.items[i]);
+        nerrs += spawned.codes.items[i] != 0;
     }
-    if (a->value.len)
-        PMI2_SET(*r, spawn_response, jobid, a->value);
+    if (spawned.nspace.len)
+        PMI2_SET(*r, spawn_response, jobid, spawned.nspace);
     PMI2_SET(*r, spawn_response, nerrs, nerrs);
-    if (a->ncodes && buf_ok(&codes))
+    if (spawned.codes.n && buf_ok(&codes))
         PMI2_SET(*r, spawn_response, errcodes, arena_copy(&s->arena, buf_slice(&codes)));
     buf_free(&codes);
 }
 
 static void fill_ring(struct pmi2 *s, const struct answer *a, union pmi2_any *m)
 {
+    struct answer_ring ring = answer_to_ring(a);
     struct pmi2_ring_response *r = &m->ring_response;
 
     (void)s;
     if (a->status != ANSWER_OK)
         return;
-    PMI2_SET(*r, ring_response, count, (uint32_t)a->number);
-    PMI2_SET(*r, ring_response, left, a->key);
-    PMI2_SET(*r, ring_response, right, a->value);
+    PMI2_SET(*r, ring_response, count, (uint32_t)ring.place);
+    PMI2_SET(*r, ring_response, left, ring.left);
+    PMI2_SET(*r, ring_response, right, ring.right);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -608,7 +614,7 @@ static void pmi2_answer(struct session *base, uint32_t token, const struct answe
         return;
     reply(s, &p, a);
     if (p.msg == PMI2_get_wireup && a->status == ANSWER_OK)
-        buf_slice_put(&s->base.peer->out, a->value);
+        buf_slice_put(&s->base.peer->out, answer_to_get(a).value);
     if (p.msg == PMI2_fullinit && a->status == ANSWER_OK)
         s->attach_due = true;
 }

@@ -131,6 +131,7 @@ static void test_kvs(void)
 
 static void test_attributes(void)
 {
+    const struct answer path = ANSWER_TO(job_attr, ANSWER_OK, .value = SLICE("/proc/1/fd/2"));
     struct world w;
     struct peer *p[4];
     char body[128];
@@ -173,8 +174,7 @@ static void test_attributes(void)
     w.server.core.has_topology = true;
     frame(&w, p[0], "cmd=info-getjobattr;thrid=9;key=PMI_hwloc_xmlfile;");
     OK(w.last.kind == EFFECT_job_attr && slice_is(w.last.u.job_attr.key, "PMI_hwloc_xmlfile"));
-    server_answer(&w.server, w.last.u.job_attr.ticket,
-                  &(struct answer){ .status = ANSWER_OK, .value = SLICE("/proc/1/fd/2") });
+    server_answer(&w.server, w.last.u.job_attr.ticket, &path);
     RECEIVES(p[0], "cmd=info-getjobattr-response;thrid=9;rc=0;found=TRUE;value=/proc/1/fd/2;");
     world_close(&w);
 }
@@ -236,6 +236,7 @@ static void test_spawn(void)
         "subcmd=c;maxprocs=1;argc=0;";
     struct spawn_request *rq;
     int codes[3] = { 0, 2, 0 };
+    struct answer a;
     struct world w;
     struct peer *p;
 
@@ -249,16 +250,14 @@ static void test_spawn(void)
     OK(slice_is(spawn_info(&rq->commands[0], "wdir"), "/tmp") && spawn_nprocs(rq) == 3);
     OK(slice_is(rq->preputs[0].value, "tag#0$x") && rq->commands[1].nargs == 0);
     ASKS(&w, p, "cmd=job-getid;thrid=8;", "cmd=job-getid-response;thrid=8;rc=0;jobid=job_0;");
-    server_answer(&w.server, w.last.u.spawn.ticket,
-                  &(struct answer){ .status = ANSWER_FAILED,
-                                    .text = SLICE("c: no such program"),
-                                    .codes = codes,
-                                    .ncodes = 3 });
+    a = ANSWER_TO(spawn, ANSWER_FAILED, .codes = { codes, 3 });
+    a.text = SLICE("c: no such program");
+    server_answer(&w.server, w.last.u.spawn.ticket, &a);
     RECEIVES(p,
              "cmd=spawn-response;thrid=7;rc=1;errmsg=c: no such program;nerrs=1;errcodes=0,2,0;");
     frame(&w, p, body);
-    server_answer(&w.server, w.last.u.spawn.ticket,
-                  &(struct answer){ .status = ANSWER_OK, .value = SLICE("job_9") });
+    a = ANSWER_TO(spawn, ANSWER_OK, .nspace = SLICE("job_9"));
+    server_answer(&w.server, w.last.u.spawn.ticket, &a);
     RECEIVES(p, "cmd=spawn-response;thrid=7;rc=0;jobid=job_9;nerrs=0;");
     world_close(&w);
 }

@@ -143,12 +143,14 @@ static bool is_for_host(const struct command *c)
 /* It is in the client's encoding already; a failure has no data. */
 static void reply_of_host(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
 {
-    if (a->value.len == 0) {
+    struct slice words = answer_to_host(a).reply;
+
+    if (words.len == 0) {
         pmix_reply_status(s, p->tag, pmix_status_of(a->status));
         return;
     }
     pmix_writer(s);
-    buf_slice_put(&s->reply, a->value);
+    buf_slice_put(&s->reply, words);
     pmix_send(s, p->tag);
 }
 

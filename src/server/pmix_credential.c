@@ -60,7 +60,7 @@ void pmix_reply_credential(struct pmix_session *s, struct pmix_pending *p, const
         pmix_reply_status(s, p->tag, credential_status(a->status));
         return;
     }
-    buf_slice_put(&text, a->value);
+    buf_slice_put(&text, answer_to_credential(a).credential);
     buf_byte(&text, '\0'); /* its length includes the final NUL */
     load(&info, PMIX_CRED_TYPE, (pmix_value_t){ .type = PMIX_STRING, .data.string = kind });
     m.credential = buf_slice(&text);
@@ -74,16 +74,17 @@ void pmix_reply_credential(struct pmix_session *s, struct pmix_pending *p, const
 
 void pmix_reply_validated(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
 {
+    struct slice found = answer_to_credential(a).credential;
     pmix_info_t infos[2];
     struct pmsg_status_infos m = { .has = PMSG_BIT(status_infos, infos), .infos = { 2, infos } };
     uint32_t ids[2];
     struct ppack w;
 
-    if (a->status != ANSWER_OK || a->value.len != sizeof ids) {
+    if (a->status != ANSWER_OK || found.len != sizeof ids) {
         pmix_reply_status(s, p->tag, credential_status(a->status));
         return;
     }
-    memcpy(ids, a->value.ptr, sizeof ids);
+    memcpy(ids, found.ptr, sizeof ids);
     load(&infos[0], PMIX_USERID, (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = ids[0] });
     load(&infos[1], PMIX_GRPID, (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = ids[1] });
     w = pmix_writer(s);

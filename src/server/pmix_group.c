@@ -152,9 +152,11 @@ void pmix_read_ungroup(struct command *c)
 /* The number of the group; the table knows which form of the reply the client's release reads. */
 static void set_context(struct pmsg_group *m, const struct pmix_pending *p, const struct answer *a)
 {
+    size_t number = (size_t)answer_to_collective(a).number;
+
     m->context_id.is = p->wants_context;
-    m->context_id.value = (size_t)a->number;
-    m->context = p->wants_context ? (size_t)a->number : SIZE_MAX;
+    m->context_id.value = number;
+    m->context = p->wants_context ? number : SIZE_MAX;
 }
 
 void pmix_reply_group(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)

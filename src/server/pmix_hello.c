@@ -149,7 +149,9 @@ static void welcome(struct pmix_session *s)
 
 static void turn_away(struct pmix_session *s, const struct answer *a)
 {
-    send_refusal(s, a->number ? (pmix_status_t)a->number : pmix_status_of(a->status));
+    int64_t host_status = answer_to_identify(a).host_status;
+
+    send_refusal(s, host_status ? (pmix_status_t)host_status : pmix_status_of(a->status));
     s->base.peer->closing = true;
 }
 

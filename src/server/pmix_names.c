@@ -129,17 +129,18 @@ static pmix_pdata_t *room_for(struct pmix_batch *b, size_t bytes)
 
 static void add_found(const struct pmix_pending *p, const struct answer *a)
 {
+    struct answer_lookup found = answer_to_lookup(a);
     struct pmix_batch *b = p->batch;
-    pmix_pdata_t *d = room_for(b, a->value.len);
+    pmix_pdata_t *d = room_for(b, found.port.len);
 
-    if (!d || !pmix_value_of(a->type ? a->type : MODEX_STRING, a->value, &d->value)) {
+    if (!d || !pmix_value_of(found.type ? found.type : MODEX_STRING, found.port, &d->value)) {
         b->worst = ANSWER_NO_MEMORY;
         return;
     }
-    strncpy(d->proc.nspace, a->about ? a->about->nspace : "", PMIX_MAX_NSLEN);
-    d->proc.rank = a->about ? a->rank : PMIX_RANK_UNDEF;
+    strncpy(d->proc.nspace, found.job ? found.job->nspace : "", PMIX_MAX_NSLEN);
+    d->proc.rank = found.job ? found.rank : PMIX_RANK_UNDEF;
     strncpy(d->key, p->key ? p->key : "", PMIX_MAX_KEYLEN);
-    b->bytes += a->value.len;
+    b->bytes += found.port.len;
     b->nfound++;
 }
 

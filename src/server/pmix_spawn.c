@@ -173,6 +173,7 @@ void pmix_read_spawn(struct command *c)
 
 void pmix_reply_spawn(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
 {
+    struct slice nspace = answer_to_spawn(a).nspace;
     struct pmsg_spawned m = { .has = PMSG_BIT(spawned, nspace), .nspace = SLICE("") };
     struct buf name = BUF_NULL(PMIX_MAX_NSLEN);
     struct ppack w;
@@ -181,8 +182,8 @@ void pmix_reply_spawn(struct pmix_session *s, struct pmix_pending *p, const stru
         pmix_reply_status(s, p->tag, PMIX_ERR_JOB_FAILED_TO_LAUNCH);
         return;
     }
-    buf_slice_put(&name, a->value);
-    if (buf_ok(&name) && a->value.len)
+    buf_slice_put(&name, nspace);
+    if (buf_ok(&name) && nspace.len)
         m.nspace = buf_slice(&name);
     w = pmix_writer(s);
     pmsg_write_spawned(&w, s->release, &m);

@@ -27,11 +27,13 @@ static bool wants_topology(const struct command *c)
 /* The host has discovered the topology, or could not; the result is kept for all clients. */
 static void keep_topology(struct job *j, const struct answer *a)
 {
-    if (j->topology_asked || (a->status == ANSWER_OK && a->value.len == 0)) /* was not asked */
+    struct slice topology = answer_to_job_attr(a).value;
+
+    if (j->topology_asked || (a->status == ANSWER_OK && topology.len == 0)) /* was not asked */
         return;
     j->topology_asked = true;
     if (a->status == ANSWER_OK)
-        buf_slice_put(&j->topology, a->value);
+        buf_slice_put(&j->topology, topology);
 }
 
 /* Under the key that clients of release 5 look up, and that of 4. */

@@ -747,7 +747,7 @@ static bool receives_topology(struct server *s, struct peer *p, enum answer_stat
                               bool *asked)
 {
     struct bytes req = message(HEAD("65", "00") "0200");
-    struct answer a = { .status = status, .value = SLICE("<topology/>") };
+    struct answer a = ANSWER_TO(job_attr, status, .value = SLICE("<topology/>"));
     struct effect e;
     struct slice out;
     bool there;

@@ -160,7 +160,7 @@ static void use_names(struct world *w)
 
 static void spawn(struct world *w)
 {
-    struct answer a = { .status = ANSWER_OK };
+    struct answer a = ANSWER_TO(spawn, ANSWER_OK, .nspace = SLICE("child"));
 
     send_to(w, 0,
             "mcmd=spawn\nnprocs=1\nexecname=/bin/x\ntotspawns=1\nspawnssofar=1\nargcnt=0\n"
@@ -171,7 +171,6 @@ static void spawn(struct world *w)
                                      .event = PROC_EVENT_STARTED, .pid = w->jobs[1]->procs[0].pid));
     server_deliver(&w->server, INPUT(proc_state, .job = w->jobs[1]->id, .rank = 1,
                                      .event = PROC_EVENT_STARTED, .pid = w->jobs[1]->procs[1].pid));
-    a.value = slice_str("child");
     server_answer(&w->server, w->spawn.u.spawn.ticket, &a);
     effect_drop(&w->spawn);
     settle(w);

@@ -232,15 +232,14 @@ static bool server_on_proc_state(struct server *s, const struct op_proc_state *o
 static bool server_on_answer(struct server *s, const struct op_answer *o, uint64_t now_ns)
 {
     struct answer a = { .status = o->status,
-                        .number = o->number,
-                        .key = o->key,
-                        .value = o->value,
                         .text = o->text,
-                        .type = o->type,
-                        .about = job_of(s, o->about),
-                        .rank = o->rank,
-                        .codes = o->codes.n ? o->codes.items : NULL,
-                        .ncodes = o->codes.n };
+                        .parts = { .number = o->number,
+                                   .key = o->key,
+                                   .value = o->value,
+                                   .type = o->type,
+                                   .about = job_of(s, o->about),
+                                   .rank = o->rank,
+                                   .codes = o->codes } };
 
     (void)now_ns;
     server_give_answer(s, o->ticket, &a);
@@ -249,10 +248,12 @@ static bool server_on_answer(struct server *s, const struct op_answer *o, uint64
 
 static struct effect make_reply(uint64_t ticket, const struct answer *a)
 {
+    const struct answer_parts *p = &a->parts;
+
     return EFFECT_WITH(reply, .ticket = ticket & ~TICKET_OF_HOST, .status = a->status,
-                       .number = a->number, .type = a->type,
-                       .job = a->about ? a->about->id : JOB_NO_RANK, .rank = a->rank, .key = a->key,
-                       .value = a->value);
+                       .number = p->number, .type = p->type,
+                       .job = p->about ? p->about->id : JOB_NO_RANK, .rank = p->rank, .key = p->key,
+                       .value = p->value);
 }
 
 void server_reply(struct server *s, uint64_t ticket, const struct answer *a)
@@ -263,9 +264,8 @@ void server_reply(struct server *s, uint64_t ticket, const struct answer *a)
 /* The result of a pending request. */
 static struct answer result_of(struct server *s, const struct op_answer *e)
 {
-    struct answer a = {
-        .status = e->status, .number = e->number, .key = e->key, .value = e->value
-    };
+    struct answer a = { .status = e->status,
+                        .parts = { .number = e->number, .key = e->key, .value = e->value } };
 
     if (e->lookup)
         core_names_lookup_now(&s->core, e->lookup, &a);

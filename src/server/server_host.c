@@ -186,8 +186,10 @@ void server_hangup(struct server *s, const struct peer *p)
 
 void server_answer(struct server *s, uint64_t ticket, const struct answer *a)
 {
-    server_deliver(s, INPUT(answer, .ticket = ticket, .status = a->status, .number = a->number,
-                            .key = a->key, .value = a->value, .text = a->text, .type = a->type,
-                            .about = a->about ? a->about->id : JOB_NO_RANK, .rank = a->rank,
-                            .codes = { a->codes, a->codes ? a->ncodes : 0 }));
+    const struct answer_parts *p = &a->parts;
+
+    server_deliver(s, INPUT(answer, .ticket = ticket, .status = a->status, .text = a->text,
+                            .number = p->number, .key = p->key, .value = p->value, .type = p->type,
+                            .about = p->about ? p->about->id : JOB_NO_RANK, .rank = p->rank,
+                            .codes = p->codes));
 }

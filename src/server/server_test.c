@@ -423,6 +423,7 @@ static void test_ours(void)
 
 static void test_spawn(void)
 {
+    struct answer a;
     static const char block[] =
         "mcmd=spawn\nnprocs=1\nexecname=/bin/a b\ntotspawns=2\nspawnssofar=1\nargcnt=2\narg1=a b\n"
         "arg2=x=y\npreput_num=1\npreput_key_0=P\npreput_val_0=tag h 1\ninfo_num=1\n"
@@ -447,8 +448,8 @@ static void test_spawn(void)
        !strcmp(rq->commands[0].args[0], "a b") && !rq->commands[0].args[2]);
     OK(slice_is(spawn_info(&rq->commands[0], "wdir"), "/tmp") && spawn_nprocs(rq) == 3);
     OK(slice_is(rq->preputs[0].value, "tag h 1"));
-    server_answer(&w.server, last.u.spawn.ticket,
-                  &(struct answer){ .status = ANSWER_FAILED, .codes = codes, .ncodes = 3 });
+    a = ANSWER_TO(spawn, ANSWER_FAILED, .codes = { codes, 3 });
+    server_answer(&w.server, last.u.spawn.ticket, &a);
     RECEIVES(&w, 0, "cmd=spawn_result rc=1 errcodes=0,2,0 msg=failed\n");
     close_world(&w);
 }

@@ -332,15 +332,16 @@ static int do_key(struct play *p, const struct step *st)
 
 static int do_answer(struct play *p, const struct step *st)
 {
-    struct answer a = { .status = st->kind == STEP_SPAWNED ? ANSWER_OK : ANSWER_FAILED };
+    bool spawned = st->kind == STEP_SPAWNED;
     struct slice text = st->text;
     int codes[CODES_MAX];
+    uint32_t n = 0;
+    struct answer a;
 
-    if (st->kind == STEP_SPAWNED)
-        a.value = st->text;
-    while (st->kind == STEP_REFUSED && text.len && a.ncodes < CODES_MAX)
-        slice_int(slice_cut(&text, ','), &codes[a.ncodes++]);
-    a.codes = a.ncodes ? codes : NULL;
+    while (!spawned && text.len && n < CODES_MAX)
+        slice_int(slice_cut(&text, ','), &codes[n++]);
+    a = ANSWER_TO(spawn, spawned ? ANSWER_OK : ANSWER_FAILED,
+                  .nspace = spawned ? st->text : SLICE_NULL, .codes = { codes, n });
     return world_answer_spawn(&p->world, &a) ? 0 : fail(p, st, "nobody asks for processes");
 }
 

@@ -102,14 +102,13 @@ static void world_spawn(struct world *w, const struct op_spawn *e)
     const char *program = e->request->commands[0].program;
     bool known = strcmp(program, "missing") != 0;
     int codes[2] = { 0, 42 };
+    struct answer a =
+        ANSWER_TO(spawn, known ? ANSWER_OK : ANSWER_FAILED, .codes = { codes, known ? 0 : 2 });
 
     if (!strcmp(program, "held"))
         w->held = e->ticket;
     else
-        server_answer(&w->server, e->ticket,
-                      &(struct answer){ .status = known ? ANSWER_OK : ANSWER_FAILED,
-                                        .codes = known ? NULL : codes,
-                                        .ncodes = known ? 0 : 2 });
+        server_answer(&w->server, e->ticket, &a);
 }
 
 static void world_on_spawn(void *arg, struct effect *e)
@@ -140,8 +139,8 @@ static void world_settle(struct world *w)
 {
     effect_host_settle(&w->host);
     if (w->held && nameservice_lookup(&w->server.core.names, SLICE("release"))) {
-        server_answer(&w->server, w->held,
-                      &(struct answer){ .status = ANSWER_OK, .value = SLICE("children") });
+        struct answer a = ANSWER_TO(spawn, ANSWER_OK, .nspace = SLICE("children"));
+        server_answer(&w->server, w->held, &a);
         w->held = 0;
         effect_host_flush(&w->host);
     }

@@ -29,12 +29,13 @@ static void refuse(struct pserver *s, struct peer *p, const char *nspace, uint32
 static void admitted(struct ask *a, pmix_status_t status)
 {
     struct peer *p = peer_of(a->s, a->ticket);
+    struct answer answer;
 
     if (p && status != PMIX_SUCCESS && status != PMIX_ERR_NOT_SUPPORTED)
         refuse(a->s, p, a->from.nspace, a->from.rank, "the host has refused it");
-    server_answer(&a->s->server, a->ticket,
-                  &(struct answer){ .status = p && !p->closing ? ANSWER_OK : ANSWER_FAILED,
-                                    .number = status });
+    answer =
+        ANSWER_TO(identify, p && !p->closing ? ANSWER_OK : ANSWER_FAILED, .host_status = status);
+    server_answer(&a->s->server, a->ticket, &answer);
 }
 
 /* The older of the two functions never had a waiter: hosts (Slurm's) return and do not call
@@ -95,6 +96,7 @@ static void tool_admitted(struct ask *a, pmix_status_t status)
 {
     struct peer *p = peer_of(a->s, a->ticket);
     struct nspace *n = NULL;
+    struct answer answer;
 
     if (p && status == PMIX_SUCCESS && a->name.nspace[0])
         n = nspace_of_tool(a->s, a->name.nspace, a->name.rank);
@@ -104,8 +106,8 @@ static void tool_admitted(struct ask *a, pmix_status_t status)
     } else if (p) {
         refuse(a->s, p, a->name.nspace, a->name.rank, "this tool is not allowed");
     }
-    server_answer(&a->s->server, a->ticket,
-                  &(struct answer){ .status = n ? ANSWER_OK : ANSWER_FAILED, .number = status });
+    answer = ANSWER_TO(identify, n ? ANSWER_OK : ANSWER_FAILED, .host_status = status);
+    server_answer(&a->s->server, a->ticket, &answer);
 }
 
 static pmix_status_t call_tool(struct ask *a)

@@ -104,7 +104,9 @@ static enum answer_status plain_status(pmix_status_t status)
 
 static void answer_plain(struct ask *a, pmix_status_t status)
 {
-    struct answer answer = { .status = plain_status(status), .value = slice_str(a->text) };
+    struct slice text = slice_str(a->text);
+    struct answer answer = a->spawns ? ANSWER_TO(spawn, plain_status(status), .nspace = text)
+                                     : ANSWER_TO(lookup, plain_status(status), .port = text);
 
     server_answer(&a->s->server, a->ticket, &answer);
 }
@@ -113,6 +115,7 @@ static void answer_plain(struct ask *a, pmix_status_t status)
 static void answer_packed(struct ask *a, pmix_status_t status)
 {
     struct buf reply = BUF_NULL(LIMIT_PMIX_MESSAGE);
+    struct answer answer;
     struct ppack w;
 
     ppack_init(&w, &reply, a->as);
@@ -122,8 +125,8 @@ static void answer_packed(struct ask *a, pmix_status_t status)
         &(struct pmsg_status){ .status = buf_ok(&a->tail) ? status : PMIX_ERR_NOMEM });
     if (buf_ok(&a->tail))
         buf_slice_put(&reply, buf_slice(&a->tail));
-    server_answer(&a->s->server, a->ticket,
-                  &(struct answer){ .status = ANSWER_OK, .value = buf_slice(&reply) });
+    answer = ANSWER_TO(host, ANSWER_OK, .reply = buf_slice(&reply));
+    server_answer(&a->s->server, a->ticket, &answer);
     buf_free(&reply);
 }
 
@@ -293,6 +296,7 @@ void ask_on_spawn(pmix_status_t status, pmix_nspace_t nspace, void *cbdata)
     if (a->plain) {
         free(a->text);
         a->text = nspace ? strdup(nspace) : NULL;
+        a->spawns = true;
     } else if (status == PMIX_SUCCESS) {
         iof_follow(a, nspace ? nspace : "");
         ASK_PACK(a, spawned, .has = PMSG_BIT(spawned, nspace) | PMSG_BIT(spawned, values),

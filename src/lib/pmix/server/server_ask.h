@@ -29,6 +29,8 @@ struct ask {
     size_t cost;     /* … and its bytes; 0: none */
     uint8_t command;
     bool plain; /* a client of PMI-1 or PMI-2: its reply is a struct answer */
+    bool
+        spawns; /* ... to a spawn; else to another request, by the member `port` if it has a text */
     const struct ptype_flavour *as;
     bool described;
     uint32_t release; /* of the client */
