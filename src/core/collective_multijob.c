@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "core/effect.h"
+#include "core/contribution.h"
+#include "core/effect_queue.h"
 #include "core/proc_connect.h"
 #include "core/coll_id.h"
 #include "core/contribution_places.h"
@@ -203,8 +204,7 @@ static bool push_contribution(struct core *c, const struct meeting *m,
         contribution_free(k);
         return false;
     }
-    return effects_push(&c->effects,
-                        EFFECT_WITH(contribute, .job = k->parties[0].job, .contribution = k));
+    return effects_contribute(&c->effects, k->parties[0].job, k);
 }
 
 static bool read_number(const struct slice *blocks, uint32_t n, uint64_t *number_p)

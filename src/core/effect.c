@@ -278,6 +278,11 @@ bool effects_answer(struct effects *q, uint64_t ticket, struct answer a)
                                        .value = a.parts.value));
 }
 
+bool effects_contribute(struct effects *q, uint32_t job, struct contribution *k)
+{
+    return effects_push(q, EFFECT_WITH(contribute, .job = job, .contribution = k));
+}
+
 bool effects_pop(struct effects *q, struct effect *e_p)
 {
     if (q->count == 0)

@@ -9,6 +9,7 @@
 
 #include "core/answer.h"
 
+struct contribution;
 struct effect;
 
 /* An effect takes at most so many words. */
@@ -33,6 +34,9 @@ static inline void effects_tick_by(struct effects *q, uint64_t due_ns)
 
 /* The effect `answer`: the request with that ticket is complete.  False: no memory; it is lost. */
 bool effects_answer(struct effects *q, uint64_t ticket, struct answer a);
+
+/* The effect `contribute`; takes over k.  False: no memory; it is lost (and freed). */
+bool effects_contribute(struct effects *q, uint32_t job, struct contribution *k);
 
 void effects_free(struct effects *q);
 

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "core/block.h"
-#include "core/effect.h"
+#include "core/contribution.h"
+#include "core/effect_queue.h"
 #include "core/modex.h"
 #include "core/modex_keys.h"
 
@@ -46,7 +47,7 @@ bool exchange_data_fence(struct job *j, struct collective *c)
         contribution_free(k);
         return false;
     }
-    if (!effects_push(j->effects, EFFECT_WITH(contribute, .job = j->id, .contribution = k)))
+    if (!effects_contribute(j->effects, j->id, k))
         return false;
     for (uint32_t i = 0; c->group == j->world && i < c->group->count; i++)
         modex_keys_sent(j, collective_member(c->group, i), c->collect);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/limit.h"
-#include "core/effect.h"
+#include "core/effect_queue.h"
 #include "core/contribution.h"
 #include "core/job_fence.h"
 #include "wire/parts.h"
@@ -120,7 +120,7 @@ static bool push_contribution(struct job *j, const struct collective *c)
         contribution_free(k);
         return false;
     }
-    return effects_push(j->effects, EFFECT_WITH(contribute, .job = j->id, .contribution = k));
+    return effects_contribute(j->effects, j->id, k);
 }
 
 struct ring_part {
