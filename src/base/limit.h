@@ -140,6 +140,9 @@
  * server may be busy starting a thousand processes. */
 #define LIMIT_PMIX_GREETING_MS 60000
 
+/* Events of a process for itself that wait for a handler.  The oldest are dropped first. */
+#define LIMIT_EVENTS_KEPT 512
+
 /* How long a client waits for the server's reply to its finalize. */
 #define LIMIT_PMIX_FINALIZE_MS 2000
 

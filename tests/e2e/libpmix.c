@@ -480,7 +480,7 @@ static int be_child(void)
     pmix_value_t *v;
 
     if (PMIx_Initialized() || PMIx_Get(&me, "number", NULL, 0, &v) != PMIX_ERR_INIT ||
-        PMIx_Finalize(NULL, 0) != PMIX_ERR_INIT)
+        PMIx_Finalize(NULL, 0) != PMIX_SUCCESS)
         complain("a forked child has a part in its parent's client");
     return be_clone();
 }

@@ -68,7 +68,7 @@ void event_arrived(struct client *c, struct server_link *s, struct slice bytes)
         if (PMSG_HAS(&m, event, range))
             range = m.range;
         if (is_for_us(c, range, m.infos.items, m.infos.n)) {
-            chain_start(c, m.code, &m.source, m.infos.items, m.infos.n);
+            chain_start(c, m.code, &m.source, m.infos.items, m.infos.n, false);
             m.infos.items = NULL; /* the chain's now */
             m.infos.n = 0;
         }
@@ -79,7 +79,7 @@ void event_arrived(struct client *c, struct server_link *s, struct slice bytes)
 void event_lost(struct client *c, struct server_link *s)
 {
     if (!list_empty(&c->events.handlers.all))
-        chain_start(c, PMIX_ERR_LOST_CONNECTION, &s->name, NULL, 0);
+        chain_start(c, PMIX_ERR_LOST_CONNECTION, &s->name, NULL, 0, false);
 }
 
 /* ---- notifying ------------------------------------------------------------------------------- */
@@ -97,18 +97,31 @@ static pmix_info_t *copy_infos(const pmix_info_t *infos, size_t n)
     return copy;
 }
 
+/* Events for this process alone wait for a handler, as with OpenPMIx; the server keeps the others.
+ */
+static bool is_kept(pmix_data_range_t range, const pmix_info_t *infos, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (PMIx_Check_key(infos[i].key, PMIX_EVENT_DO_NOT_CACHE) &&
+            PMIx_Value_true(&infos[i].value) != PMIX_BOOL_FALSE)
+            return false;
+    }
+    return range == PMIX_RANGE_PROC_LOCAL;
+}
+
 /* Our own handlers first, then all other processes. */
 static pmix_status_t notify_here(struct client *c, pmix_status_t status, const pmix_proc_t *source,
-                                 const pmix_info_t *infos, size_t n)
+                                 pmix_data_range_t range, const pmix_info_t *infos, size_t n)
 {
+    bool kept = is_kept(range, infos, n);
     pmix_info_t *copy;
 
-    if (list_empty(&c->events.handlers.all))
+    if (list_empty(&c->events.handlers.all) && !kept)
         return PMIX_SUCCESS;
     copy = copy_infos(infos, n);
     if (!copy)
         return PMIX_ERR_NOMEM;
-    chain_start(c, status, source ? source : &c->me, copy, n);
+    chain_start(c, status, source ? source : &c->me, copy, n, kept);
     return PMIX_SUCCESS;
 }
 
@@ -136,6 +149,27 @@ static pmix_status_t end_notify(struct client *c, pmix_status_t rc, pmix_op_cbfu
     return progress_complete(c, op, PMIX_SUCCESS);
 }
 
+void event_declare_model(struct client *c, const pmix_info_t *infos, size_t n)
+{
+    static const char *const keys[] = { PMIX_PROGRAMMING_MODEL, PMIX_MODEL_LIBRARY_NAME,
+                                        PMIX_MODEL_LIBRARY_VERSION, PMIX_THREADING_MODEL };
+    pmix_info_t *declared = PMIx_Info_create(n + 1);
+    size_t have = 0;
+
+    for (size_t i = 0; declared && i < n; i++) {
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+            if (PMIx_Check_key(infos[i].key, keys[k]) &&
+                PMIx_Info_xfer(&declared[have], &infos[i]) == PMIX_SUCCESS)
+                have++;
+        }
+    }
+    if (have) { /* handlers for all codes are not meant */
+        PMIx_Info_load(&declared[have++], PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL);
+        notify_here(c, PMIX_MODEL_DECLARED, NULL, PMIX_RANGE_PROC_LOCAL, declared, have);
+    }
+    PMIx_Info_free(declared, n + 1);
+}
+
 pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
                                 pmix_data_range_t range, const pmix_info_t info[], size_t ninfo,
                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
@@ -146,9 +180,13 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
 
     if (!c)
         return PMIX_ERR_INIT;
-    rc = !info && ninfo ? PMIX_ERR_BAD_PARAM : notify_here(c, status, source, info, ninfo);
-    if (rc == PMIX_SUCCESS && (range == PMIX_RANGE_PROC_LOCAL || !c->server))
-        return api_end(c, cbfunc ? PMIX_OPERATION_SUCCEEDED : PMIX_SUCCESS);
+    if (!info && ninfo)
+        return api_end(c, PMIX_ERR_BAD_PARAM);
+    if (!c->server && range != PMIX_RANGE_PROC_LOCAL)
+        return api_end(c, PMIX_ERR_UNREACH);
+    rc = notify_here(c, status, source, range, info, ninfo);
+    if (rc == PMIX_SUCCESS && range == PMIX_RANGE_PROC_LOCAL)
+        return api_end(c, end_notify(c, PMIX_SUCCESS, cbfunc, cbdata));
     if (rc == PMIX_SUCCESS && c->notify_others)
         return api_end(
             c, end_notify(c, c->notify_others(status, source, range, info, ninfo), cbfunc, cbdata));

@@ -22,8 +22,9 @@ struct server_link;
 struct client_events {
     struct handlers handlers;
     struct event_codes codes; /* registered with the server */
-    struct list waiting;      /* events for handlers whose registration is not complete */
-    struct list called;       /* events whose handler is being called */
+    struct list waiting;      /* events for handlers that are not (completely) registered */
+    size_t nwaiting;
+    struct list called; /* events whose handler is being called */
 };
 
 void events_init(struct client_events *e);
@@ -34,5 +35,8 @@ void event_arrived(struct client *c, struct server_link *s, struct slice bytes);
 
 /* The server is gone: raises PMIX_ERR_LOST_CONNECTION. */
 void event_lost(struct client *c, struct server_link *s);
+
+/* Raises PMIX_MODEL_DECLARED in this process, if infos of an init name a programming model. */
+void event_declare_model(struct client *c, const pmix_info_t *infos, size_t n);
 
 #endif

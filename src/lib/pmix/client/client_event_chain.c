@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limit.h"
 #include "lib/pmix/client/client.h"
 #include "lib/pmix/client/client_event_codes.h"
 #include "lib/pmix/client/client_progress.h"
@@ -16,6 +17,7 @@ struct chain {
     struct list link;          /* in events.waiting, or events.called while a handler is called */
     struct lock *gate;         /* outlives the client */
     struct client *c;          /* NULL: the client has ended meanwhile */
+    bool kept;                 /* without a handler it waits for one */
     struct client_event event; /* its infos have room for two more: the handler's own */
     pmix_info_t *results;
     size_t nresults;
@@ -213,13 +215,25 @@ static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t
     lock_unlock(gate);
 }
 
+/* The oldest events make room. */
+static void wait_for_handler(struct client_events *e, struct chain *ch)
+{
+    if (e->nwaiting == LIMIT_EVENTS_KEPT)
+        chain_free(LIST_OF(list_first(&e->waiting), struct chain, link));
+    else
+        e->nwaiting++;
+    list_append(&e->waiting, &ch->link);
+}
+
 /* Handlers whose registration is not complete get the event as soon as it is. */
 static void send_off(struct client *c, struct chain *ch)
 {
     if (next_handler(c, ch, false))
-        list_append(&c->events.waiting, &ch->link);
-    else if (next_handler(c, ch, true))
+        wait_for_handler(&c->events, ch);
+    else if (next_handler(c, ch, true) && progress_need(c) == PMIX_SUCCESS)
         tasks_add(c, &ch->task);
+    else if (ch->kept)
+        wait_for_handler(&c->events, ch);
     else
         chain_free(ch);
 }
@@ -234,6 +248,7 @@ void chains_retry(struct client *c)
         list_unlink(l);
         list_append(&again, l);
     }
+    c->events.nwaiting = 0;
     LIST_EACH(l, &again)
     {
         list_unlink(l);
@@ -242,19 +257,20 @@ void chains_retry(struct client *c)
 }
 
 void chain_start(struct client *c, pmix_status_t code, const pmix_proc_t *source,
-                 pmix_info_t *infos, size_t n)
+                 pmix_info_t *infos, size_t n, bool kept)
 {
     struct chain *ch = calloc(1, sizeof *ch);
     pmix_info_t *more = ch ? realloc(infos, (n + 2) * sizeof *more) : NULL;
 
-    if (!more || progress_need(c) != PMIX_SUCCESS) {
-        PMIx_Info_free(more ? more : infos, n);
+    if (!more) {
+        PMIx_Info_free(infos, n);
         free(ch);
         return;
     }
     *ch = (struct chain){ .task = { .run = run_chain, .drop = drop_chain },
                           .gate = c->gate,
                           .c = c,
+                          .kept = kept,
                           .event = { code, *source, more, n } };
     list_init(&ch->task.link);
     list_init(&ch->link);

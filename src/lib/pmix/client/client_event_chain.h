@@ -6,9 +6,10 @@
 
 struct client;
 
-/* Starts it; the infos are taken over. */
+/* Starts it; the infos are taken over.  kept: if no handler is registered for it, it waits for one.
+ */
 void chain_start(struct client *c, pmix_status_t code, const pmix_proc_t *source,
-                 pmix_info_t *infos, size_t n);
+                 pmix_info_t *infos, size_t n, bool kept);
 
 /* A registration is complete: events that waited for it go on. */
 void chains_retry(struct client *c);

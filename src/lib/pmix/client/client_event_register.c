@@ -111,6 +111,25 @@ static pmix_status_t register_nb(struct client *c, const struct registration *g,
     return rc;
 }
 
+static void deliver_refused(struct op *op)
+{
+    op->callback.registered(op->status, SIZE_MAX, op->cbdata);
+}
+
+static const struct op_kind refused_kind = { .deliver = deliver_refused };
+
+/* The place in the order is taken: the callback says so. */
+static pmix_status_t refuse_nb(struct client *c, pmix_status_t status,
+                               pmix_hdlr_reg_cbfunc_t cbfunc, void *cbdata)
+{
+    struct op *op = op_new(&refused_kind, cbdata);
+
+    if (!op)
+        return PMIX_ERR_NOMEM;
+    op->callback.registered = cbfunc;
+    return progress_complete(c, op, status);
+}
+
 pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes, pmix_info_t info[],
                                           size_t ninfo, pmix_notification_fn_t evhdlr,
                                           pmix_hdlr_reg_cbfunc_t cbfunc, void *cbdata)
@@ -122,7 +141,9 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes, 
     if (!c)
         return PMIX_ERR_INIT;
     rc = prepare(c, &g, codes, ncodes, info, ninfo, evhdlr);
-    if (rc == PMIX_SUCCESS)
+    if (rc == PMIX_ERR_EVENT_REGISTRATION && cbfunc)
+        rc = refuse_nb(c, rc, cbfunc, cbdata);
+    else if (rc == PMIX_SUCCESS)
         rc = cbfunc ? register_nb(c, &g, info, ninfo, cbfunc, cbdata)
                     : register_now(c, &g, info, ninfo);
     free(g.news);
@@ -130,17 +151,6 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes, 
 }
 
 /* ---- deregistering --------------------------------------------------------------------------- */
-
-/* No call of it may begin or be under way when we return; but a handler may remove itself. */
-static pmix_status_t deregister(struct client *c, size_t ref)
-{
-    struct handler *h = handlers_find(&c->events.handlers, ref);
-
-    if (!h)
-        return PMIX_ERR_BAD_PARAM;
-    chain_remove_handler(c, h);
-    return PMIX_SUCCESS;
-}
 
 static bool is_busy(struct client *c, size_t ref)
 {
@@ -152,24 +162,29 @@ static bool is_busy(struct client *c, size_t ref)
     return false;
 }
 
+/* No call of a handler may begin or be under way when the blocking call returns; but a handler may
+ * remove itself.  Removing a handler that is not registered succeeds, as with OpenPMIx, whose users
+ * wait for the callback in any case. */
 pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_op_cbfunc_t cbfunc,
                                             void *cbdata)
 {
     struct client *c = api_begin();
+    struct handler *h;
     struct op *op;
-    pmix_status_t rc;
 
     if (!c)
         return PMIX_ERR_INIT;
-    rc = deregister(c, evhdlr_ref);
-    if (rc == PMIX_SUCCESS && cbfunc) {
+    h = handlers_find(&c->events.handlers, evhdlr_ref);
+    if (h)
+        chain_remove_handler(c, h);
+    if (cbfunc) {
         op = op_new(&op_status_only, cbdata);
         if (!op)
             return api_end(c, PMIX_OPERATION_SUCCEEDED);
         op->callback.op = cbfunc;
         return api_end(c, progress_complete(c, op, PMIX_SUCCESS));
     }
-    while (rc == PMIX_SUCCESS && !tasks_inside(c) && is_busy(c, evhdlr_ref))
+    while (h && !tasks_inside(c) && is_busy(c, evhdlr_ref))
         lock_wait(c->gate);
-    return api_end(c, rc);
+    return api_end(c, PMIX_SUCCESS);
 }

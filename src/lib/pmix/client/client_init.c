@@ -107,11 +107,12 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
         api_move_begin();
         rc = start(info, ninfo, &c);
         api_move_end(c, true);
-    } else if (!c->server) {
+    } else if (!c->server && c->kind != CLIENT_TOOL) {
         rc = PMIX_ERR_UNREACH;
     }
     if (c) {
         lib.inits++;
+        event_declare_model(c, info, info ? ninfo : 0);
         if (proc)
             *proc = c->me;
     }
@@ -148,6 +149,7 @@ pmix_status_t init_host(const struct client_seat *seat, const pmix_info_t *info,
         c->turn = seat->turn;
         c->turn_fd = seat->turn_fd;
         c->turn_arg = seat->arg;
+        event_declare_model(c, info, info ? ninfo : 0);
     } else {
         api_print_error(&err);
     }
@@ -173,6 +175,7 @@ pmix_status_t init_tool(const struct client_way *way, const pmix_proc_t *name,
     }
     if (rc == PMIX_SUCCESS) {
         lib.inits++;
+        event_declare_model(c, info, info ? ninfo : 0);
         if (proc_p)
             *proc_p = c->me;
     } else {
@@ -216,8 +219,8 @@ pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
     struct client *c = api_lock();
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (!c)
-        rc = PMIX_ERR_INIT;
+    if (!c) /* one Finalize too many does no harm, as with OpenPMIx */
+        rc = PMIX_SUCCESS;
     else if (lib.inits > 1)
         lib.inits--;
     else if (tasks_inside(c))

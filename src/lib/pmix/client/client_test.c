@@ -384,8 +384,8 @@ static void nested(void)
          "two finalizes later it is there");
     PMIx_Value_free(v, 1);
     OK_F(PMIx_Finalize(NULL, 0) == PMIX_SUCCESS && !PMIx_Initialized() &&
-             PMIx_Finalize(NULL, 0) == PMIX_ERR_INIT,
-         "the third is the last");
+             PMIx_Finalize(NULL, 0) == PMIX_SUCCESS,
+         "the third is the last, and a fourth does no harm");
     stage_close(&t);
 }
 
