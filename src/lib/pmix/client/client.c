@@ -50,6 +50,7 @@ static void free_server(struct server_link *s, bool abandoned)
         conn_abandon(&s->conn);
     else
         conn_close(&s->conn);
+    free(s->uri);
     free(s);
 }
 
@@ -207,7 +208,7 @@ static pmix_status_t reach(struct client *c, struct server_link *s, const struct
     pmix_status_t status;
     int rc = 0;
 
-    if (way->uri) {
+    if (way->fd < 0) {
         rc = pmix_uri_read(way->uri, &uri, err);
         if (rc == 0) {
             memcpy(s->name.nspace, uri.nspace.ptr, uri.nspace.len);
@@ -237,6 +238,7 @@ pmix_status_t client_connect(struct client *c, const struct client_way *way,
     s->as = way->as;
     s->release = pmsg_release(way->version);
     s->next_tag = TAG_FIRST - 1;
+    s->uri = way->uri ? strdup(way->uri) : NULL;
     list_init(&s->link);
     client_unlock(c);
     rc = reach(c, s, way, err);
@@ -344,7 +346,6 @@ static pmix_status_t start_by_fd(struct client *c, const struct pmix_env *env,
     pmix_status_t rc = PMIX_ERR_NOMEM;
 
     ask_for_store(&words, way.as);
-    way.uri = NULL;
     way.fd = env->wireup_fd;
     way.infos = buf_slice(&words);
     if (buf_ok(&words))

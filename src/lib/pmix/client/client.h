@@ -42,6 +42,7 @@ struct server_link {
     const struct ptype_flavour *as;
     uint32_t release; /* of the server, as pmsg_release() */
     pmix_proc_t name;
+    char *uri; /* its address; NULL: unknown */
     uint32_t next_tag;
     bool lost;
     bool quiet;            /* our own server: it replies only where it must (OURS_TAG_QUIET) */
@@ -102,8 +103,8 @@ struct client_options {
 
 /* One way to reach a server. */
 struct client_way {
-    const char *uri;      /* or NULL: by fd */
-    int fd;               /* inherited; -1 */
+    const char *uri;      /* of the server; NULL: unknown */
+    int fd;               /* the connection, inherited; -1: to be made to that address */
     enum hello_flag flag; /* the kind of peer that we claim to be */
     const struct ptype_flavour *as;
     const char *version;  /* of the server, as far as known */

@@ -405,11 +405,15 @@ static pmix_status_t hand_out(struct client *c, const struct query *q, const str
     return rc;
 }
 
-/* Our own name and rank, without any search. */
+/* Our own name and rank, and our server's address, without any search.  A process that does not
+ * know its rank asks for that of PMIX_RANK_INVALID. */
 static bool hand_out_self(struct client *c, const struct query *q, pmix_value_t *v,
                           pmix_status_t *rc_p)
 {
-    if (!q->reserved || !client_is_me(c, q->nspace, q->rank))
+    bool unnamed = q->rank == PMIX_RANK_INVALID && q->reserved &&
+                   PMIx_Check_key(q->key, PMIX_RANK) && PMIx_Check_nspace(q->nspace, c->me.nspace);
+
+    if (!q->reserved || (!unnamed && !client_is_me(c, q->nspace, q->rank)))
         return false;
     if (PMIx_Check_key(q->key, PMIX_PROCID))
         *rc_p = PMIx_Value_load(v, &c->me, PMIX_PROC);
@@ -417,6 +421,8 @@ static bool hand_out_self(struct client *c, const struct query *q, pmix_value_t 
         *rc_p = PMIx_Value_load(v, c->me.nspace, PMIX_STRING);
     else if (PMIx_Check_key(q->key, PMIX_RANK))
         *rc_p = PMIx_Value_load(v, &c->me.rank, PMIX_PROC_RANK);
+    else if (PMIx_Check_key(q->key, PMIX_SERVER_URI) && c->server && c->server->uri)
+        *rc_p = PMIx_Value_load(v, c->server->uri, PMIX_STRING);
     else
         return false;
     return true;
@@ -692,11 +698,23 @@ pmix_status_t client_get(struct client *c, const pmix_proc_t *proc, const char *
                          const pmix_info_t *infos, size_t ninfos, pmix_value_t **val)
 {
     struct query q;
-    pmix_status_t rc = val ? make_query(c, &q, proc, key, infos, ninfos) : PMIX_ERR_BAD_PARAM;
+    pmix_value_t *unwanted = NULL;
+    pmix_status_t rc = make_query(c, &q, proc, key, infos, ninfos);
 
-    if (rc == PMIX_SUCCESS && q.in_place && !*val)
+    if (rc == PMIX_SUCCESS && q.in_place && (!val || !*val))
         rc = PMIX_ERR_BAD_PARAM;
-    return rc == PMIX_SUCCESS ? get_or_self(c, &q, val) : rc;
+    if (rc != PMIX_SUCCESS)
+        return rc;
+    if (!val) { /* the caller wants to know only whether there is a value */
+        val = &unwanted;
+        q.by_pointer = false;
+    }
+    if (!q.in_place)
+        *val = NULL;
+    rc = get_or_self(c, &q, val);
+    if (unwanted)
+        PMIx_Value_free(unwanted, 1);
+    return rc;
 }
 
 pmix_status_t client_get_locked(const pmix_proc_t *proc, const char *key, const pmix_info_t *infos,
