@@ -13,6 +13,7 @@
 #include "core/core.h"
 #include "server/pmix_group.h"
 #include "server/pmix_value.h"
+#include "wire/pmix_command.h"
 
 enum { TEXT_MAX = 1 << 24 };
 
@@ -404,6 +405,12 @@ static void find_uri(struct findings *f, const char *key, const struct subject *
         f->missed++;
 }
 
+static void find_abi_version(struct findings *f, const char *key, const struct subject *about)
+{
+    (void)about;
+    found_words(f, key, PMIX_ABI_VERSION);
+}
+
 static const char *const qualifier_words =
     PMIX_NSPACE "," PMIX_PROCID "," PMIX_RANK "," PMIX_HOSTNAME "," PMIX_GROUP_ID "," PMIX_PSET_NAME
                 "," PMIX_QUERY_REFRESH_CACHE "," PMIX_QUERY_LOCAL_ONLY;
@@ -537,6 +544,8 @@ static const struct {
     { PMIX_QUERY_GROUP_NAMES, find_group_names },
     { PMIX_QUERY_GROUP_MEMBERSHIP, find_group_members },
     { PMIX_SERVER_URI, find_uri },
+    { PMIX_QUERY_STABLE_ABI_VERSION, find_abi_version },
+    { PMIX_QUERY_PROVISIONAL_ABI_VERSION, find_abi_version },
     { PMIX_QUERY_SPAWN_SUPPORT, find_spawn },
     { PMIX_QUERY_ATTRIBUTE_SUPPORT, find_support },
     { PMIX_QUERY_SUPPORTED_KEYS, find_keys },

@@ -16,4 +16,7 @@ enum pmix_command {
     CMD_NONE = 255 /* not a PMIx command: a request of Wireup's own, without a reply */
 };
 
+/* Of the Standard's binary interface, stable and provisional: it has not published any yet. */
+#define PMIX_ABI_VERSION "0.0"
+
 #endif

@@ -8,6 +8,7 @@
 
 #include "lib/pmix/api/constant_names.h"
 #include "pmix.h"
+#include "wire/pmix_command.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -266,6 +267,7 @@ const char *PMIx_Data_type_string(pmix_data_type_t type)
 
 const char *PMIx_Get_version(void)
 {
-    return "Wireup " WIREUP_VERSION ", as OpenPMIx 5.0.11 (PMIx Standard: 4.2, Stable ABI: 0.0, "
-           "Provisional ABI: 0.0)";
+    return "Wireup " WIREUP_VERSION
+           ", as OpenPMIx 5.0.11 (PMIx Standard: 4.2, Stable ABI: " PMIX_ABI_VERSION
+           ", Provisional ABI: " PMIX_ABI_VERSION ")";
 }

@@ -1,6 +1,7 @@
 /* client_query.c - PMIx_Query_info: from the cache, or from the server.
  *
- * A query whose keys are all known here is not sent, unless the program wants it refreshed.
+ * A query whose keys are all known here is not sent, unless the program wants it refreshed.  The
+ * versions of the ABI are those of the library: they are known at any time, also before PMIx_Init.
  */
 #include <stdlib.h>
 
@@ -56,14 +57,49 @@ static size_t count_keys(const pmix_query_t *queries, size_t n)
     return keys;
 }
 
+static bool is_abi_version(const char *key)
+{
+    return PMIx_Check_key(key, PMIX_QUERY_STABLE_ABI_VERSION) ||
+           PMIx_Check_key(key, PMIX_QUERY_PROVISIONAL_ABI_VERSION);
+}
+
+static pmix_status_t answer_abi_version(const char *key, pmix_info_t *result)
+{
+    return PMIx_Info_load(result, key, PMIX_ABI_VERSION, PMIX_STRING);
+}
+
+/* Answers the queries if all keys ask for versions of the ABI. */
+static pmix_status_t answer_without_client(const pmix_query_t *queries, size_t n,
+                                           pmix_info_t **infos_p, size_t *n_p)
+{
+    size_t room = queries ? count_keys(queries, n) : 0, have = 0;
+    pmix_info_t *infos = room ? PMIx_Info_create(room) : NULL;
+    pmix_status_t rc = infos ? PMIX_SUCCESS : PMIX_ERR_INIT;
+
+    for (size_t i = 0; infos && i < n; i++) {
+        for (char **k = queries[i].keys; k && *k && rc == PMIX_SUCCESS; k++)
+            rc = is_abi_version(*k) ? answer_abi_version(*k, &infos[have++]) : PMIX_ERR_INIT;
+    }
+    if (rc != PMIX_SUCCESS) {
+        PMIx_Info_free(infos, room);
+        return rc;
+    }
+    *infos_p = infos;
+    *n_p = have;
+    return PMIX_SUCCESS;
+}
+
 /* Answers one key, from the cache only. */
 static pmix_status_t answer_key(struct client *c, const pmix_query_t *q, const pmix_proc_t *proc,
                                 const char *key, pmix_info_t *result)
 {
-    pmix_info_t *infos = calloc(q->nqual + 1, sizeof *infos);
+    pmix_info_t *infos;
     pmix_value_t *v = NULL;
     pmix_status_t rc = PMIX_ERR_NOMEM;
 
+    if (is_abi_version(key))
+        return answer_abi_version(key, result);
+    infos = calloc(q->nqual + 1, sizeof *infos);
     if (infos) {
         if (q->nqual)
             memcpy(infos, q->qualifiers, q->nqual * sizeof *infos); /* borrowed */
@@ -137,17 +173,17 @@ pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries, pmix_info
     struct message m;
     pmix_status_t rc;
 
-    if (!c)
-        return PMIX_ERR_INIT;
     if (!results || !nresults)
-        return api_end(c, PMIX_ERR_BAD_PARAM);
+        return c ? api_end(c, PMIX_ERR_BAD_PARAM) : PMIX_ERR_BAD_PARAM;
     *results = NULL;
     *nresults = 0;
+    if (!c)
+        return answer_without_client(queries, nqueries, results, nresults);
     rc = check(c, queries, nqueries);
     if (rc != PMIX_SUCCESS)
         return api_end(c, rc);
     rc = answer_here(c, queries, nqueries, results, nresults);
-    if (rc == PMIX_SUCCESS || rc == PMIX_ERR_NOMEM || !c->server)
+    if (rc == PMIX_SUCCESS || rc == PMIX_ERR_NOMEM)
         return api_end(c, rc);
     rc = begin_query(c, &m, queries, nqueries);
     return api_end(c, rc == PMIX_SUCCESS ? api_infos_call(&m, results, nresults) : rc);
@@ -170,6 +206,8 @@ pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries, pmix_i
         return api_end(c, rc);
     rc = answer_here(c, queries, nqueries, &infos, &n);
     if (rc == PMIX_SUCCESS || !c->server) {
+        if (rc == PMIX_ERR_NOT_FOUND)
+            rc = PMIX_ERR_UNREACH;
         op = op_new(&op_infos, cbdata);
         if (!op) {
             PMIx_Info_free(infos, n);
