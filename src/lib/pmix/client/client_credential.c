@@ -38,8 +38,13 @@ static const struct op_kind credential_kind = { .read = read_credential,
 static pmix_status_t begin_credential(struct client *c, struct message *m, const pmix_info_t *infos,
                                       size_t n)
 {
-    pmix_status_t rc = infos || !n ? message_begin(c, m, CMD_GET_CREDENTIAL) : PMIX_ERR_BAD_PARAM;
+    pmix_status_t rc;
 
+    if (!infos && n)
+        return PMIX_ERR_BAD_PARAM;
+    if (!c->server) /* nobody issues any */
+        return PMIX_ERR_NOT_SUPPORTED;
+    rc = message_begin(c, m, CMD_GET_CREDENTIAL);
     if (rc == PMIX_SUCCESS)
         message_put(m, infos, { .infos = PMSG_LENT(infos, n) });
     return rc;
@@ -94,6 +99,8 @@ static pmix_status_t begin_validation(struct client *c, struct message *m,
 
     if (!cred || (!infos && n))
         return PMIX_ERR_BAD_PARAM;
+    if (!cred->bytes || !cred->size)
+        return PMIX_ERR_INVALID_CRED;
     rc = message_begin(c, m, CMD_VALIDATE_CREDENTIAL);
     if (rc == PMIX_SUCCESS)
         message_put(

@@ -150,13 +150,13 @@ pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs, const pm
 pmix_status_t PMIx_Disconnect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                               size_t ninfo)
 {
-    return meet(SET(CMD_DISCONNECT));
+    return procs && nprocs ? meet(SET(CMD_DISCONNECT)) : PMIX_ERR_BAD_PARAM;
 }
 
 pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                  size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    return meet_nb(SET(CMD_DISCONNECT), cbfunc, cbdata);
+    return procs && nprocs ? meet_nb(SET(CMD_DISCONNECT), cbfunc, cbdata) : PMIX_ERR_BAD_PARAM;
 }
 
 /* ---- abort ----------------------------------------------------------------------------------- */

@@ -408,6 +408,8 @@ pmix_status_t PMIx_Group_leave_nb(const char grp[], const pmix_info_t info[], si
         return PMIX_ERR_INIT;
     if (!grp || (!info && ninfo))
         return api_end(c, PMIX_ERR_BAD_PARAM);
+    if (!c->server)
+        return api_end(c, PMIX_ERR_UNREACH);
     member = group_take(c, grp, &procs, &n);
     api_end(c, PMIX_SUCCESS);
     if (!member)

@@ -242,7 +242,8 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t directives[]
     if (!c)
         return PMIX_ERR_INIT;
     s = find_sink(&c->outputs, iofhdlr);
-    rc = s && (directives || !ndirs) ? message_begin(c, &m, CMD_IOF_DEREG) : PMIX_ERR_BAD_PARAM;
+    rc = (!s && c->server) || (!directives && ndirs) ? PMIX_ERR_BAD_PARAM
+                                                     : message_begin(c, &m, CMD_IOF_DEREG);
     if (rc == PMIX_SUCCESS) {
         message_put(&m, iof_dereg, { .infos = PMSG_LENT(directives, ndirs), .ref = s->server_ref });
         forget(c, iofhdlr);

@@ -48,7 +48,7 @@ static pmix_status_t begin_control(struct client *c, struct message *m, const pm
 {
     pmix_status_t rc;
 
-    if ((!targets && ntargets) || !directives || !ndirs)
+    if ((!targets && ntargets) || (!directives && ndirs))
         return PMIX_ERR_BAD_PARAM;
     rc = message_begin(c, m, CMD_JOB_CONTROL);
     if (rc == PMIX_SUCCESS)

@@ -1,0 +1,67 @@
+#!/bin/sh
+# PMIx functions at their edges: edges.c on our library and on OpenPMIx 4.2's, compared with edges.tsv.
+#
+# The columns of edges.tsv: group; case; OpenPMIx 4.2.2; OpenPMIx 5.0.7; Wireup (empty: as 4.2.2); the
+# reason for a difference.  `crashes` and `hangs` are not tried; nor is a cell that begins with `any`.
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+patience=120
+table=$e2e/edges.tsv
+tab=$(printf '\t')
+
+# GROUP WHERE COMMAND...: prints the lines of a group.
+cases()
+{
+    group=$1 where=$2
+    shift 2
+    if [ "$where" = job ]; then
+        launch 1 "$@" "$group"
+    else
+        run "$patience" "$@" "$group"
+    fi
+}
+
+# WHO COLUMN COMMAND...: a point for each row.
+compare()
+{
+    who=$1 column=$2
+    shift 2
+    "$WU_BUILD/tests/e2e/e2e-edges" >"$tmp/groups"
+    while read -r group where; do
+        awk -F'\t' -v g="$group" -v c="$column" '$1 == g {
+            want = c == 5 && $5 != "" ? $5 : $3
+            print $2 "\t" want }' "$table" >"$tmp/want"
+        EDGES_SKIP=$(awk -F'\t' '$2 == "crashes" || $2 == "hangs" { print $1 }' "$tmp/want")
+        export EDGES_SKIP
+        cases "$group" "$where" "$@" </dev/null
+        cp "$out" "$tmp/got"
+        same "$who: $group ends well" "$rc $(sort "$tmp/got" | cut -f1 | uniq -d)" "0 " || explain
+        while IFS="$tab" read -r edge want; do
+            case $want in
+            crashes | hangs) ;;
+            any*) ok "$who: $edge" grep -q "^$edge$tab" "$tmp/got" ;;
+            *) same "$who: $edge" "$(awk -F'\t' -v e="$edge" '$1 == e { print $2 }' "$tmp/got")" "$want" ;;
+            esac
+        done <"$tmp/want"
+        same "$who: $group: the table has every case" \
+            "$(cut -f1 "$tmp/want" | sort >"$tmp/known"; cut -f1 "$tmp/got" | sort | comm -13 "$tmp/known" -)" ""
+    done <"$tmp/groups"
+}
+
+same "every difference has its reason" \
+    "$(awk -F'\t' 'NF != 6 || ($5 != "" && $5 != $4 && $6 == "") { print NR ": " $0 }' "$table")" ""
+compare Wireup 5 "$WU_BUILD/tests/e2e/e2e-edges"
+case $(pkg-config --modversion pmix 2>/dev/null) in
+4.2*)
+    if [ $# -gt 0 ]; then
+        # shellcheck disable=SC2046
+        c_program edges -w $(pkg-config --cflags --libs pmix)
+        mkdir "$tmp/theirs" # its server cannot be finalized, and leaves files
+        compare OpenPMIx 3 env TMPDIR="$tmp/theirs" "$bin/edges"
+    fi
+    ;;
+*) skip "what OpenPMIx 4.2 does" "it is not installed" ;;
+esac
+finish
