@@ -132,6 +132,13 @@ static bool keeps_own_events(const struct pmix_session *s)
     return s->release < PMSG_RELEASE(4, 2, 3);
 }
 
+/* The host of the server hears of every process that is lost, as with OpenPMIx: with its handler
+ * for all codes, too. */
+static bool is_hosts_business(const struct pmix_session *s, const struct notice *n)
+{
+    return n->by_server && n->code == PMIX_ERR_LOST_CONNECTION && session_is_host(s->base.peer);
+}
+
 static bool wants(const struct pmix_session *s, const struct notice *n)
 {
     bool recalled = n->flags & EVENT_RECALLED;
@@ -143,7 +150,7 @@ static bool wants(const struct pmix_session *s, const struct notice *n)
         if (s->codes[i] == n->code)
             return true;
     }
-    return all && !(n->flags & EVENT_BY_CODE);
+    return all && (!(n->flags & EVENT_BY_CODE) || is_hosts_business(s, n));
 }
 
 void pmix_notify(struct session *base, const struct notice *n)

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { UNKNOWN_REF = 4711, PATIENCE = 10, EDGE_MAX = 128 };
@@ -928,6 +929,130 @@ static void server(void)
     TRY("PMIx_server_finalize, after it", PMIx_server_finalize());
 }
 
+/* A process that a server has started, and that ends without a word. */
+static void vanish(void)
+{
+    if (PMIx_Init(&me, NULL, 0) == PMIX_SUCCESS)
+        _exit(3);
+    _exit(1);
+}
+
+/* What a process of a job finds out about its session, as bits of its exit status. */
+static void look_around(void)
+{
+    static const struct {
+        const char *key;
+        uint32_t want;
+    } facts[] = { { PMIX_JOB_SIZE, 1 },
+                  { PMIX_SESSION_ID, 7 },
+                  { PMIX_UNIV_SIZE, 3 },
+                  { PMIX_SESSION_ID, 7 },
+                  { PMIX_LOCAL_SIZE, 1 } };
+    pmix_info_t session;
+    int status = 0;
+
+    if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS)
+        _exit(64);
+    PMIX_LOAD_PROCID(&job, me.nspace, PMIX_RANK_WILDCARD);
+    PMIX_INFO_LOAD(&session, PMIX_SESSION_INFO, NULL, PMIX_BOOL);
+    for (int i = 0; i < 5; i++) {
+        pmix_value_t *value = NULL;
+        bool of_session = i == 3;
+        if (PMIx_Get(&job, facts[i].key, of_session ? &session : NULL, of_session, &value) ==
+                PMIX_SUCCESS &&
+            value->data.uint32 == facts[i].want)
+            status |= 1 << i;
+        else if (getenv("EDGES_TRACE"))
+            fprintf(stderr, "%s %u\n", facts[i].key, value ? value->data.uint32 : 4711);
+    }
+    PMIx_Finalize(NULL, 0);
+    _exit(status);
+}
+
+/* EDGES_CHILD: the program, which may be on another library. */
+static pid_t start_child(const pmix_proc_t *proc, char *what)
+{
+    char *command[] = { "edges", what, NULL };
+    const char *program = getenv("EDGES_CHILD");
+    char **env = NULL;
+    pid_t pid;
+
+    if (PMIx_server_setup_fork(proc, &env) != PMIX_SUCCESS)
+        return -1;
+    pid = fork();
+    if (pid == 0) {
+        for (char **e = env; e && *e; e++)
+            putenv(*e);
+        execv(program ? program : "/proc/self/exe", command);
+        _exit(2);
+    }
+    return pid;
+}
+
+/* Runs a job of one process; returns its exit status. */
+static int serve_child(char *what, pmix_info_t *infos, size_t n)
+{
+    pmix_proc_t proc;
+    pid_t pid;
+    int status = 0;
+
+    PMIX_LOAD_PROCID(&proc, "job", 0);
+    PMIx_server_register_nspace(proc.nspace, 1, infos, n, on_op, NULL);
+    wait_for_call();
+    forget();
+    PMIx_server_register_client(&proc, getuid(), getgid(), NULL, on_op, NULL);
+    wait_for_call();
+    forget();
+    pid = start_child(&proc, what);
+    if (pid > 0)
+        waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* What a host says of a job without saying whether it is about its session. */
+static void loose(void)
+{
+    pmix_server_module_t module = { NULL };
+    pmix_info_t infos[3];
+
+    if (PMIx_server_init(&module, NULL, 0) != PMIX_SUCCESS)
+        return;
+    PMIX_INFO_LOAD(&infos[0], PMIX_JOB_SIZE, &(uint32_t){ 1 }, PMIX_UINT32);
+    PMIX_INFO_LOAD(&infos[1], PMIX_SESSION_ID, &(uint32_t){ 7 }, PMIX_UINT32);
+    PMIX_INFO_LOAD(&infos[2], PMIX_UNIV_SIZE, &(uint32_t){ 3 }, PMIX_UINT32);
+    printf("job and session of which the host has told, found\t%d\n",
+           serve_child("look-around", infos, 3));
+    PMIx_server_finalize();
+}
+
+/* A server learns that a process is gone. */
+static void lose(const char *what, pmix_status_t *codes, size_t n)
+{
+    pmix_server_module_t module = { NULL };
+
+    if (PMIx_server_init(&module, NULL, 0) != PMIX_SUCCESS)
+        return;
+    PMIx_Register_event_handler(codes, n, NULL, 0, on_event, on_registered, NULL);
+    wait_for_call();
+    forget();
+    printf("a process that ends without PMIx_Finalize, %s\texit status %d\n", what,
+           serve_child("vanish", NULL, 0));
+    TRY_NB(edge_of("the handler of its server", what), PMIX_SUCCESS);
+    PMIx_server_finalize();
+}
+
+static void lost_by_code(void)
+{
+    pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
+
+    lose("for PMIX_ERR_LOST_CONNECTION", &code, 1);
+}
+
+static void lost_by_default(void)
+{
+    lose("for all codes", NULL, 0);
+}
+
 /* What a server asks of itself, and the host has no function for. */
 static void own_requests(void)
 {
@@ -1000,6 +1125,9 @@ static const struct {
                { "names", "job", names },
                { "server-before", "alone", server_before },
                { "server", "alone", server },
+               { "server-loss", "alone", lost_by_code },
+               { "server-loss-default", "alone", lost_by_default },
+               { "server-session", "alone", loose },
                { "server-requests", "alone", own_requests },
                { "tool-before", "alone", tool_before },
                { "tool", "alone", tool },
@@ -1007,6 +1135,10 @@ static const struct {
 
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "vanish") == 0)
+        vanish();
+    if (argc == 2 && strcmp(argv[1], "look-around") == 0)
+        look_around();
     make_good();
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
         if (argc < 2) {

@@ -59,6 +59,12 @@ case $(pkg-config --modversion pmix 2>/dev/null) in
         # shellcheck disable=SC2046
         c_program edges -w $(pkg-config --cflags --libs pmix)
         mkdir "$tmp/theirs" # its server cannot be finalized, and leaves files
+        # Its client reads what our server says of a job up to the first contradiction.
+        EDGES_CHILD=$bin/edges
+        export EDGES_CHILD
+        run "$patience" "$WU_BUILD/tests/e2e/e2e-edges" server-session
+        unset EDGES_CHILD
+        same "OpenPMIx's client under our server finds what the host has told" "$(cut -f2 "$out")" 21
         compare OpenPMIx 3 env TMPDIR="$tmp/theirs" "$bin/edges"
     fi
     ;;

@@ -25,6 +25,22 @@ static bool is_about_node(const char *key)
     return false;
 }
 
+/* Loose keys of the session, which clients look for in the job and in the session: the two must not
+ * differ. */
+static bool is_about_session(const char *key)
+{
+    static const char *const keys[] = {
+        PMIX_SESSION_ID, PMIX_UNIV_SIZE,           PMIX_RM_NAME,
+        PMIX_RM_VERSION, PMIX_NUM_ALLOCATED_NODES, PMIX_ALLOCATED_NODELIST
+    };
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (!strcmp(key, keys[i]))
+            return true;
+    }
+    return false;
+}
+
 /* Keys that went into the job map, and those that mean nothing to a client (a NULL text says
  * that there is none). */
 static bool is_shape(const pmix_info_t *i)
@@ -106,5 +122,10 @@ int sinfo_add(struct job *j, uint32_t here, const pmix_info_t *i)
     }
     if (is_about_node(i->key))
         return here == SMAP_NOWHERE ? 0 : add_fact(j, FACT_NODE, here, i);
+    if (is_about_session(i->key)) {
+        int rc = add_fact(j, FACT_SESSION, 0, i);
+        if (rc != 0)
+            return rc;
+    }
     return add_fact(j, FACT_JOB, 0, i);
 }
