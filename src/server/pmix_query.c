@@ -11,6 +11,7 @@
 
 #include "base/limit.h"
 #include "core/core.h"
+#include "server/pmix_calls.h"
 #include "server/pmix_group.h"
 #include "server/pmix_value.h"
 #include "wire/pmix_command.h"
@@ -421,58 +422,7 @@ static void find_qualifiers(struct findings *f, const char *key, const struct su
     found_words(f, key, qualifier_words);
 }
 
-/* The attributes of each call, for PMIX_QUERY_ATTRIBUTE_SUPPORT. */
-struct attr {
-    const char *name, *key;
-    pmix_data_type_t type;
-};
-
-#define ATTR(name, type)                                                                           \
-    {                                                                                              \
-#name, name, type                                                                          \
-    }
-enum { ATTRS_MAX = 12 };
-
-/* The shortest list comes first: OpenPMIx's pattrs reads as many of each as the first one has. */
-static const struct {
-    const char *call;
-    struct attr attrs[ATTRS_MAX];
-} support[] = {
-    { "PMIx_Connect", { ATTR(PMIX_TIMEOUT, PMIX_INT) } },
-    { "PMIx_Disconnect", { ATTR(PMIX_TIMEOUT, PMIX_INT) } },
-    { "PMIx_Fence",
-      { ATTR(PMIX_COLLECT_DATA, PMIX_BOOL), ATTR(PMIX_COLLECTIVE_ALGO, PMIX_STRING),
-        ATTR(PMIX_COLLECTIVE_ALGO_REQD, PMIX_BOOL), ATTR(PMIX_TIMEOUT, PMIX_INT) } },
-    { "PMIx_Get", { ATTR(PMIX_IMMEDIATE, PMIX_BOOL), ATTR(PMIX_TIMEOUT, PMIX_INT) } },
-    { "PMIx_Lookup", { ATTR(PMIX_WAIT, PMIX_INT), ATTR(PMIX_TIMEOUT, PMIX_INT) } },
-    { "PMIx_Spawn",
-      { ATTR(PMIX_WDIR, PMIX_STRING), ATTR(PMIX_HOST, PMIX_STRING),
-        ATTR(PMIX_HOSTFILE, PMIX_STRING), ATTR(PMIX_ADD_HOST, PMIX_STRING),
-        ATTR(PMIX_ADD_HOSTFILE, PMIX_STRING), ATTR(PMIX_MAPBY, PMIX_STRING),
-        ATTR(PMIX_RANKBY, PMIX_STRING), ATTR(PMIX_FWD_STDIN, PMIX_BOOL),
-        ATTR(PMIX_STDIN_TGT, PMIX_UINT32), ATTR(PMIX_FWD_STDOUT, PMIX_BOOL),
-        ATTR(PMIX_FWD_STDERR, PMIX_BOOL), ATTR(PMIX_JOB_RECOVERABLE, PMIX_BOOL) } },
-    { "PMIx_Group_construct",
-      { ATTR(PMIX_GROUP_ASSIGN_CONTEXT_ID, PMIX_BOOL), ATTR(PMIX_TIMEOUT, PMIX_INT) } },
-    { "PMIx_Job_control",
-      { ATTR(PMIX_JOB_CTRL_KILL, PMIX_BOOL), ATTR(PMIX_JOB_CTRL_TERMINATE, PMIX_BOOL),
-        ATTR(PMIX_JOB_CTRL_SIGNAL, PMIX_INT), ATTR(PMIX_JOB_CTRL_PAUSE, PMIX_BOOL),
-        ATTR(PMIX_JOB_CTRL_RESUME, PMIX_BOOL), ATTR(PMIX_REGISTER_CLEANUP, PMIX_STRING),
-        ATTR(PMIX_REGISTER_CLEANUP_DIR, PMIX_STRING), ATTR(PMIX_CLEANUP_RECURSIVE, PMIX_BOOL),
-        ATTR(PMIX_CLEANUP_EMPTY, PMIX_BOOL), ATTR(PMIX_CLEANUP_LEAVE_TOPDIR, PMIX_BOOL) } },
-    { "PMIx_Log",
-      { ATTR(PMIX_LOG_STDERR, PMIX_STRING), ATTR(PMIX_LOG_STDOUT, PMIX_STRING),
-        ATTR(PMIX_LOG_SYSLOG, PMIX_STRING), ATTR(PMIX_LOG_ONCE, PMIX_BOOL),
-        ATTR(PMIX_LOG_SYSLOG_PRI, PMIX_INT), ATTR(PMIX_LOG_MSG, PMIX_BYTE_OBJECT),
-        ATTR(PMIX_LOG_AGG, PMIX_BOOL), ATTR(PMIX_LOG_KEY, PMIX_STRING),
-        ATTR(PMIX_LOG_VAL, PMIX_STRING) } },
-    { "PMIx_Process_monitor",
-      { ATTR(PMIX_MONITOR_HEARTBEAT, PMIX_BOOL), ATTR(PMIX_MONITOR_HEARTBEAT_TIME, PMIX_UINT32),
-        ATTR(PMIX_MONITOR_HEARTBEAT_DROPS, PMIX_UINT32), ATTR(PMIX_MONITOR_ID, PMIX_STRING),
-        ATTR(PMIX_MONITOR_CANCEL, PMIX_STRING) } },
-};
-
-static bool describe_attr(pmix_regattr_t *to, const struct attr *a)
+static bool describe_attr(pmix_regattr_t *to, const struct pmix_call_attr *a)
 {
     to->name = strdup(a->name);
     strncpy(to->string, a->key, PMIX_MAX_KEYLEN);
@@ -483,44 +433,42 @@ static bool describe_attr(pmix_regattr_t *to, const struct attr *a)
     return to->name && to->description && to->description[0];
 }
 
-static bool describe_call(pmix_info_t *to, size_t which)
+static bool describe_call(pmix_info_t *to, const struct pmix_call *call)
 {
     pmix_data_array_t *a = calloc(1, sizeof *a);
-    pmix_regattr_t *attrs = calloc(ATTRS_MAX, sizeof *attrs);
-    size_t n = 0;
+    pmix_regattr_t *attrs = calloc(call->nattrs, sizeof *attrs);
     bool good = true;
 
-    load(to, support[which].call, (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = a });
+    load(to, call->name, (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = a });
     if (!a || !attrs) {
         free(attrs);
         return false;
     }
-    for (; n < ATTRS_MAX && support[which].attrs[n].name; n++)
-        good = describe_attr(&attrs[n], &support[which].attrs[n]) && good;
-    *a = (pmix_data_array_t){ .type = PMIX_REGATTR, .array = attrs, .size = n };
+    for (size_t i = 0; i < call->nattrs; i++)
+        good = describe_attr(&attrs[i], &call->attrs[i]) && good;
+    *a = (pmix_data_array_t){ .type = PMIX_REGATTR, .array = attrs, .size = call->nattrs };
     return good;
 }
 
 static void find_support(struct findings *f, const char *key, const struct subject *about)
 {
-    enum { CALLS = sizeof support / sizeof *support };
     pmix_info_t *infos;
     struct buf names = BUF_NULL(TEXT_MAX);
 
     if (about->functions) { /* only their names are requested */
-        for (size_t i = 0; i < CALLS; i++) {
+        for (size_t i = 0; i < PMIX_CALLS; i++) {
             buf_str(&names, i ? "," : "");
-            buf_str(&names, support[i].call);
+            buf_str(&names, pmix_calls[i].name);
         }
         found_text(f, PMIX_HOST_FUNCTIONS, &names);
         return;
     }
-    infos = calloc(CALLS, sizeof *infos);
-    for (size_t i = 0; i < CALLS; i++) {
-        if (!infos || !describe_call(&infos[i], i))
+    infos = calloc(PMIX_CALLS, sizeof *infos);
+    for (size_t i = 0; i < PMIX_CALLS; i++) {
+        if (!infos || !describe_call(&infos[i], &pmix_calls[i]))
             f->no_memory = true;
     }
-    found_array(f, key, PMIX_INFO, infos, infos ? CALLS : 0);
+    found_array(f, key, PMIX_INFO, infos, infos ? PMIX_CALLS : 0);
 }
 
 static void find_keys(struct findings *f, const char *key, const struct subject *about);

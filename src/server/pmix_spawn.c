@@ -6,6 +6,7 @@
 
 #include "base/limit.h"
 #include "core/request.h"
+#include "server/pmix_calls.h"
 #include "server/pmix_iof.h"
 #include "server/pmix_value.h"
 
@@ -158,15 +159,27 @@ static void ask_spawn(struct command *c, const struct pmsg_spawn *m)
     }
 }
 
+static pmix_status_t check(const struct pmsg_spawn *m)
+{
+    pmix_status_t status = PMIX_ERR_BAD_PARAM;
+
+    if (m->apps.n && m->apps.n <= LIMIT_SPAWN_COMMANDS)
+        status = pmix_call_check(PMIX_CALL_SPAWN, m->infos.items, m->infos.n);
+    for (size_t i = 0; i < m->apps.n && status == PMIX_SUCCESS; i++)
+        status = pmix_call_check(PMIX_CALL_SPAWN, m->apps.items[i].info, m->apps.items[i].ninfo);
+    return status;
+}
+
 void pmix_read_spawn(struct command *c)
 {
     struct pmsg_spawn m;
 
     if (pmsg_read_spawn(&c->r, c->s->release, &m) == PTYPE_FINE) {
-        if (m.apps.n && m.apps.n <= LIMIT_SPAWN_COMMANDS)
+        pmix_status_t status = check(&m);
+        if (status == PMIX_SUCCESS)
             ask_spawn(c, &m);
         else
-            pmix_reply_status(c->s, c->tag, PMIX_ERR_BAD_PARAM);
+            pmix_reply_status(c->s, c->tag, status);
     }
     pmsg_free_spawn(&m, NULL);
 }

@@ -1107,6 +1107,28 @@ static void tool_requests(void)
     PMIx_tool_finalize();
 }
 
+/* Attributes that are required, or have another type. */
+static void required(void)
+{
+    pmix_info_t prefix, host;
+    pmix_app_t app = good.app;
+    pmix_nspace_t nspace;
+    uint32_t number = 1;
+
+    if (!join(NULL, 0))
+        return;
+    PMIX_INFO_LOAD(&prefix, PMIX_PREFIX, "/nowhere", PMIX_STRING);
+    PMIX_INFO_REQUIRED(&prefix);
+    PMIX_INFO_LOAD(&host, PMIX_HOST, &number, PMIX_UINT32);
+    TRY("PMIx_Spawn, PMIX_PREFIX required of the job", PMIx_Spawn(&prefix, 1, &app, 1, nspace));
+    app.info = &prefix;
+    app.ninfo = 1;
+    TRY("PMIx_Spawn, PMIX_PREFIX required of an application", PMIx_Spawn(NULL, 0, &app, 1, nspace));
+    app.info = &host;
+    TRY("PMIx_Spawn, PMIX_HOST with a number", PMIx_Spawn(NULL, 0, &app, 1, nspace));
+    leave();
+}
+
 static const struct {
     const char *name, *where;
     void (*run)(void);
@@ -1123,6 +1145,7 @@ static const struct {
                { "query", "job", queries },
                { "put", "job", puts_ },
                { "names", "job", names },
+               { "required", "job", required },
                { "server-before", "alone", server_before },
                { "server", "alone", server },
                { "server-loss", "alone", lost_by_code },
