@@ -79,8 +79,10 @@ static void report_state(struct sim_node *n, enum proc_event event)
 static void ask_name(struct sim_node *n)
 {
     char text[24];
-    struct nameservice_query *q = nameservice_query_new(NAMESERVICE_LOOKUP, SLICE("service"),
-                                                        text_of_number(text, n->calls.states));
+    struct nameservice_query *q = nameservice_query_new(
+        &(struct nameservice_query){ .op = NAMESERVICE_LOOKUP,
+                                     .service = SLICE("service"),
+                                     .port = text_of_number(text, n->calls.states) });
 
     if (!q) {
         n->sim->no_memory = true;

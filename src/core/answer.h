@@ -29,10 +29,39 @@ enum { SPEAKS_PMI1 = 1, SPEAKS_PMI2, SPEAKS_PMIX };
 enum { REQUEST_ALL_RANKS = 0xfffffffe };
 
 /* How long a published name stays.  (In traces: these numbers.) */
-enum name_life {
-    NAME_OF_JOB,   /* as long as its publisher's job */
-    NAME_STAYS,    /* longer than that */
-    NAME_READ_ONCE /* as long as the job, and until the first look-up */
+enum name_persistence {
+    NAME_OF_JOB,    /* as long as its publisher's job */
+    NAME_STAYS,     /* longer than that */
+    NAME_READ_ONCE, /* as long as the job, and until the first look-up */
+    NAME_OF_PROC,   /* as long as its publisher */
+    NAME_OF_APP,    /* as long as a process of its publisher's application */
+    NAME_PERSISTENCES
+};
+
+/* Which processes, as seen from one of them: those that may read a name that it publishes, or
+ * those whose names a look-up of it considers.  (In traces and between launchers: these numbers.)
+ */
+enum name_range {
+    NAME_RANGE_DEFAULT,   /* none given: a publisher's is NAME_RANGE_SESSION */
+    NAME_RANGE_PROC,      /* itself */
+    NAME_RANGE_NAMESPACE, /* its job */
+    NAME_RANGE_LOCAL,     /* its node */
+    NAME_RANGE_CUSTOM,    /* those that it lists */
+    NAME_RANGE_SESSION,   /* all of the user's launchers on this machine */
+    NAME_RANGE_GLOBAL,    /* the same: there are no others that could be asked */
+    NAME_RANGE_RM,        /* none: the host, which neither publishes nor looks up */
+    NAME_RANGES
+};
+
+/* Who may read a name besides: of a list that is not empty the reader must be a member. */
+struct name_access {
+    struct part_uints uids, gids; /* effective ones */
+};
+
+struct name_scope {
+    enum name_range range;
+    struct part_texts nspaces; /* NAME_RANGE_CUSTOM: one for each process ... */
+    struct part_uints ranks;   /* ... and its rank, or REQUEST_ALL_RANKS */
 };
 
 /* Of an event. */
@@ -55,6 +84,7 @@ enum answer_status {
     ANSWER_BAD_VALUE, /* too long */
     ANSWER_OVER_QUOTA,
     ANSWER_TIMEOUT,
+    ANSWER_DENIED,   /* the publisher of the name does not admit the reader */
     ANSWER_FAILED,   /* the reason is in text */
     ANSWER_NO_MEMORY /* the server's own, not the client's quota */
 };

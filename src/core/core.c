@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/core_names.h"
 #include "core/effect.h"
 #include "core/job_connect.h"
+#include "core/name_batch.h"
 
 void core_init(struct core *c, uint64_t seed)
 {
@@ -16,6 +18,7 @@ void core_init(struct core *c, uint64_t seed)
     list_init(&c->jobs);
     nameservice_init(&c->names, seed);
     list_init(&c->lookups);
+    list_init(&c->name_batches);
     list_init(&c->sets);
     pendings_init(&c->waits, seed);
     collective_set_init(&c->meetings, seed);
@@ -27,6 +30,8 @@ void core_free(struct core *c)
     job_free(LIST_OF(l, struct job, link));
     LIST_EACH(l, &c->lookups)
     nameservice_wait_free(LIST_OF(l, struct nameservice_wait, link));
+    LIST_EACH(l, &c->name_batches)
+    free(LIST_OF(l, struct name_batch, link));
     nameservice_free(&c->names);
     psets_free(&c->sets);
     pendings_free(&c->waits);
@@ -110,7 +115,7 @@ void core_job_remove(struct core *c, struct job *j)
 {
     if (!j->is_tool)
         bury(c, j);
-    nameservice_drop_job(&c->names, j->id);
+    core_names_job_ended(c, j);
     LIST_EACH(l, &c->jobs)
     job_forget(LIST_OF(l, struct job, link), j->id);
     job_free(j);

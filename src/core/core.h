@@ -34,6 +34,7 @@ struct core {
     struct list jobs;
     struct nameservice names;
     struct list lookups;       /* struct nameservice_wait */
+    struct list name_batches;  /* struct name_batch */
     struct pending_list waits; /* requests without an answer that are not part of a collective */
     struct list sets;          /* process sets defined by the host (core/psets.h) */
     struct effects effects;
@@ -42,6 +43,7 @@ struct core {
     uint32_t nmeetings;             /* completed ones */
     uint32_t position;              /* of this node among all; 0 for the launcher's node */
     uint64_t seed;
+    uint32_t uid, gid; /* of the host; of each client unless the host says otherwise */
     bool has_topology; /* the host can provide PMI_hwloc_xmlfile and CORE_TOPOLOGY */
     bool is_manager;   /* the host starts every process and decides its fate: each eventually has a
                           pid (MODEX_PID), and connected processes fail together (proc_connect.h) */

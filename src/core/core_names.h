@@ -5,6 +5,9 @@
 
 #include "core/core_call.h"
 
+/* A process as the name service knows it; of a job that is not there only the numbers. */
+struct name_proc core_names_proc(const struct core *c, uint32_t job, uint32_t rank);
+
 /* The three requests. */
 enum answer_status core_names_publish(const struct core_call *k);
 enum answer_status core_names_unpublish(const struct core_call *k);
@@ -14,11 +17,17 @@ enum answer_status core_names_lookup(const struct core_call *k);
  * none consumes a name that may be read only once. */
 void core_names_drop_lookups(struct core *c, uint64_t first, uint64_t last);
 
+/* A process has ended, or a whole job: its names are removed, as far as they do not stay. */
+void core_names_proc_ended(struct core *c, const struct job *j, uint32_t rank);
+void core_names_job_ended(struct core *c, const struct job *j);
+
 /* Answers a look-up that had to wait from what is published now. */
 void core_names_lookup_now(struct core *c, const struct nameservice_query *q, struct answer *a_p);
 
-/* Withdraws a name, whoever published it. */
-enum answer_status core_names_withdraw(struct core *c, struct slice service);
+/* Withdraws a name at the request of another launcher: on this range the one of this publisher; on
+ * NAME_RANGE_DEFAULT the one that all may read, whoever published it. */
+enum answer_status core_names_withdraw(struct core *c, struct slice service, enum name_range range,
+                                       const struct name_proc *owner);
 
 /* The neighbours have answered: found tells whether one of them has (or had, and has withdrawn) the
  * name, with its port.  Completes the query and fills the answer, which borrows from port. */

@@ -85,9 +85,20 @@ static struct slice first_program(const struct spawn_request *rq)
         f->m##_rank = signed_id(o->m->rank);                                                       \
         f->m##_type = o->m->type;                                                                  \
         f->m##_wait = o->m->wait;                                                                  \
-        f->m##_life = (uint64_t)o->m->life;                                                        \
+        f->m##_persistence = (uint64_t)o->m->persistence;                                          \
         f->m##_timeout_ns = o->m->timeout_ns;                                                      \
         f->m##_deadline_ns = o->m->deadline_ns;                                                    \
+        f->m##_own = o->m->own;                                                                    \
+        f->m##_range = (uint64_t)o->m->scope.range;                                                \
+        f->m##_nspaces = o->m->scope.nspaces;                                                      \
+        f->m##_ranks = o->m->scope.ranks;                                                          \
+        f->m##_batch = o->m->batch;                                                                \
+        f->m##_batch_needed = o->m->batch_needed;                                                  \
+        f->m##_batch_total = o->m->batch_total;                                                    \
+        f->m##_uids = o->m->access.uids;                                                           \
+        f->m##_gids = o->m->access.gids;                                                           \
+        f->m##_uid = o->m->uid;                                                                    \
+        f->m##_gid = o->m->gid;                                                                    \
     }
 #define FILL_CONTRIBUTION(m)                                                                       \
     if (o->m) {                                                                                    \
@@ -222,14 +233,25 @@ static bool take_op(struct slice word, enum nameservice_op *op_p)
             return false;                                                                          \
         *q = (struct nameservice_query){ .type = (uint16_t)f->m##_type,                            \
                                          .wait = f->m##_wait != 0,                                 \
-                                         .life = (enum name_life)f->m##_life,                      \
+                                         .persistence = (enum name_persistence)f->m##_persistence, \
+                                         .access = { f->m##_uids, f->m##_gids },                   \
+                                         .uid = (uint32_t)f->m##_uid,                              \
+                                         .gid = (uint32_t)f->m##_gid,                              \
+                                         .batch = f->m##_batch,                                    \
+                                         .batch_needed = (uint32_t)f->m##_batch_needed,            \
+                                         .batch_total = (uint32_t)f->m##_batch_total,              \
+                                         .own = f->m##_own != 0,                                   \
+                                         .scope = { (enum name_range)f->m##_range, f->m##_nspaces, \
+                                                    f->m##_ranks },                                \
                                          .timeout_ns = f->m##_timeout_ns,                          \
                                          .deadline_ns = f->m##_deadline_ns,                        \
                                          .service = f->m##_service,                                \
                                          .port = f->m##_port };                                    \
         good = take_op(f->m##_op, &q->op) && take_id(f->m##_job, &q->job) &&                       \
                take_id(f->m##_rank, &q->rank) && f->m##_type <= UINT16_MAX &&                      \
-               f->m##_life <= NAME_READ_ONCE && good;                                              \
+               f->m##_persistence < NAME_PERSISTENCES && f->m##_range < NAME_RANGES &&             \
+               f->m##_uid <= UINT32_MAX && f->m##_gid <= UINT32_MAX &&                             \
+               f->m##_batch_needed <= UINT32_MAX && f->m##_batch_total <= UINT32_MAX && good;      \
         o->m = q;                                                                                  \
     }
 

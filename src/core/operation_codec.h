@@ -47,9 +47,20 @@
     PART(id, INT, member##_rank, "of_rank")                                                        \
     PART(id, UINT, member##_type, "type")                                                          \
     PART(id, UINT, member##_wait, "wait")                                                          \
-    PART(id, UINT, member##_life, "life")                                                          \
+    PART(id, UINT, member##_persistence, "persistence")                                            \
     PART(id, UINT, member##_timeout_ns, "timeout_ns")                                              \
-    PART(id, UINT, member##_deadline_ns, "deadline_ns")
+    PART(id, UINT, member##_deadline_ns, "deadline_ns")                                            \
+    PART(id, UINT, member##_own, "own")                                                            \
+    PART(id, UINT, member##_range, "range")                                                        \
+    PART(id, TEXTS, member##_nspaces, "nspaces")                                                   \
+    PART(id, UINTS, member##_ranks, "ranks")                                                       \
+    PART(id, UINT, member##_batch, "batch")                                                        \
+    PART(id, UINT, member##_batch_needed, "batch_needed")                                          \
+    PART(id, UINT, member##_batch_total, "batch_total")                                            \
+    PART(id, UINTS, member##_uids, "uids")                                                         \
+    PART(id, UINTS, member##_gids, "gids")                                                         \
+    PART(id, UINT, member##_uid, "uid")                                                            \
+    PART(id, UINT, member##_gid, "gid")
 #define FLAT_CONTRIBUTION(id, member, name)                                                        \
     FLAT_COLL_ID(id, member, name)                                                                 \
     PART(id, UINT, member##_collect, "collect") PART(id, BYTES, member##_block, "block")

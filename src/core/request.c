@@ -32,6 +32,7 @@ const char *answer_word(enum answer_status status)
     case ANSWER_BAD_VALUE: return "bad_value";
     case ANSWER_OVER_QUOTA: return "over_quota";
     case ANSWER_TIMEOUT: return "timed_out";
+    case ANSWER_DENIED: return "access_denied";
     case ANSWER_FAILED: return "failed";
     case ANSWER_NO_MEMORY: return "server_out_of_memory";
     }

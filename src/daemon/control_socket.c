@@ -41,13 +41,13 @@ static void names_json(const struct core *c, struct buf *out)
     LIST_EACH(l, &c->names.all)
     {
         const struct name_entry *e = LIST_OF(l, struct name_entry, link);
-        const struct job *job = core_job(c, e->job);
+        const struct job *job = core_job(c, e->owner.job);
         json_object(&j, NULL);
-        json_str(&j, "service", e->service);
+        json_text(&j, "service", e->service);
         json_text(&j, "port", e->port);
         json_str(&j, "job", job ? job->nspace : "");
-        json_u64(&j, "rank", e->rank);
-        json_bool(&j, "stays", e->life == NAME_STAYS);
+        json_u64(&j, "rank", e->owner.rank);
+        json_bool(&j, "stays", e->persistence == NAME_STAYS);
         json_object_end(&j);
     }
     json_array_end(&j);
@@ -60,9 +60,9 @@ static void names_text(const struct core *c, struct buf *out)
     LIST_EACH(l, &c->names.all)
     {
         const struct name_entry *e = LIST_OF(l, struct name_entry, link);
-        const struct job *job = core_job(c, e->job);
-        buf_printf(out, "%s\t" SLICE_FMT "\trank %u of %s\n", e->service, SLICE_ARG(e->port),
-                   e->rank, job ? job->nspace : "a job that has ended");
+        const struct job *job = core_job(c, e->owner.job);
+        buf_printf(out, SLICE_FMT "\t" SLICE_FMT "\trank %u of %s\n", SLICE_ARG(e->service),
+                   SLICE_ARG(e->port), e->owner.rank, job ? job->nspace : "a job that has ended");
     }
 }
 
@@ -74,27 +74,61 @@ static void reply_names(struct control_socket *d, struct slice args, struct buf 
         names_text(&context_of(d)->server->core, out);
 }
 
-static void reply_lookup(struct control_socket *d, struct slice service, struct buf *out)
+static bool cut_u32(struct slice *rest, uint32_t *v_p)
 {
-    const struct name_entry *e = nameservice_lookup(&context_of(d)->server->core.names, service);
+    uint64_t v;
+    bool good = slice_u64(slice_cut(rest, ' '), &v) && v < UINT32_MAX;
 
-    if (e) {
-        buf_str(out, "found\n");
-        buf_slice_put(out, e->port);
-    } else {
-        buf_str(out, "none\n");
-    }
+    *v_p = good ? (uint32_t)v : 0;
+    return good;
+}
+
+/* RANGE RANK UID GID NODE NSPACE: a process of another launcher.  (Whoever asks leaves the name in
+ * rest.)
+ */
+static bool cut_proc(struct slice *rest, struct name_proc *who_p, struct name_scope *scope_p)
+{
+    uint32_t range, rank, uid, gid;
+    bool good = cut_u32(rest, &range) && range < NAME_RANGES && cut_u32(rest, &rank) &&
+                cut_u32(rest, &uid) && cut_u32(rest, &gid);
+
+    *who_p = (struct name_proc){
+        .job = NAME_NO_JOB, .rank = good ? rank : 0, .uid = good ? uid : 0, .gid = good ? gid : 0
+    };
+    *scope_p = (struct name_scope){ .range = good ? (enum name_range)range : NAME_RANGE_RM };
+    who_p->node = slice_cut(rest, ' ');
+    who_p->nspace = slice_cut(rest, ' ');
+    return good;
+}
+
+/* Whether a process of another launcher cannot publish this name. */
+static void reply_taken(struct control_socket *d, struct slice args, struct buf *out)
+{
+    struct name_entry like = { .persistence = NAME_OF_JOB };
+    bool good = cut_proc(&args, &like.owner, &like.scope);
+
+    like.service = args;
+    buf_str(out, good && nameservice_rival(&context_of(d)->server->core.names, &like) ? "found\n"
+                                                                                      : "none\n");
 }
 
 /* Lookup for a process of another launcher: removes a read-once name, as it has been read. */
-static void reply_read(struct control_socket *d, struct slice service, struct buf *out)
+static void reply_read(struct control_socket *d, struct slice args, struct buf *out)
 {
-    const struct name_entry *e = nameservice_lookup(&context_of(d)->server->core.names, service);
-    bool once = e && e->life == NAME_READ_ONCE;
+    struct name_proc who;
+    struct name_scope scope;
+    bool good = cut_proc(&args, &who, &scope);
+    const struct name_entry *e =
+        good ? nameservice_find(&context_of(d)->server->core.names, args, &who, &scope, NULL)
+             : NULL;
 
-    reply_lookup(d, service, out);
-    if (once)
-        server_deliver(context_of(d)->server, INPUT(unpublish, .service = service));
+    buf_str(out, e ? "found\n" : "none\n");
+    if (e)
+        buf_slice_put(out, e->port);
+    if (e && e->persistence == NAME_READ_ONCE)
+        server_deliver(context_of(d)->server,
+                       INPUT(unpublish, .service = args, .range = e->scope.range,
+                             .owner_job = e->owner.job, .owner_rank = e->owner.rank));
 }
 
 static void reply_unpublish(struct control_socket *d, struct slice service, struct buf *out)
@@ -185,7 +219,7 @@ static const struct {
     const char *word;
     void (*reply)(struct control_socket *d, struct slice args, struct buf *out);
 } verbs[] = {
-    { "names", reply_names },  { "lookup", reply_lookup },
+    { "names", reply_names },  { "taken", reply_taken },
     { "read", reply_read },    { "unpublish", reply_unpublish },
     { "standing", reply_dvm }, { "down", reply_down },
     { "ps", reply_ps },        { "uri", reply_uri },
@@ -239,7 +273,7 @@ static void answer_line(struct visitor *v, struct slice line)
             return;
         }
     }
-    buf_str(&v->out, "error: unknown question; this launcher knows who, names, lookup, read, "
+    buf_str(&v->out, "error: unknown question; this launcher knows who, names, taken, read, "
                      "unpublish, standing, "
                      "down, ps, on, uri, tools, pmix\n");
 }

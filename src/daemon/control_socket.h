@@ -4,8 +4,10 @@
  * One request line, one answer, and the connection ends:
  *     who [json] [JOB]      the pending report (report/who.h) of all nodes (pending_query.h)
  *     names [json]          the published names
- *     lookup SERVICE        `found` and a newline, then the port, unescaped; or `none`
- *     read SERVICE          the same, for a process of another launcher; removes a read-once name
+ *     read PROC SERVICE     look-up for a process of another launcher: `found` and a newline, then
+ *                           the port, unescaped; or `none`; removes a read-once name.  PROC is
+ *                           the range (enum name_range), its rank, user, group, node, namespace
+ *     taken PROC SERVICE    `found` if such a process cannot publish that on this range, or `none`
  *     unpublish SERVICE     `found` or `none`
  *     standing              of a DVM: `standing PID DAEMONS` and a line for each node; else `none`
  *     on NODE WORDS         runs the words on a node of a DVM (dvm_exec.h); the client sends

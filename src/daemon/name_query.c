@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "core/core_names.h"
 #include "core/effect.h"
 #include "core/input.h"
 #include "daemon/node_context.h"
@@ -112,13 +113,41 @@ static bool may_answer(pid_t pid)
     return procstat_read(pid, &st) < 0 || (st.state != 'T' && st.state != 't');
 }
 
+/* False: the words could not be told apart. */
+static bool put_proc(struct buf *line, const struct name_proc *who, enum name_range range)
+{
+    if (slice_find(who->node, ' ') < who->node.len ||
+        slice_find(who->nspace, ' ') < who->nspace.len)
+        return false;
+    buf_printf(line, "%u %u %u %u " SLICE_FMT " " SLICE_FMT " ", (unsigned)range, who->rank,
+               who->uid, who->gid, SLICE_ARG(who->node), SLICE_ARG(who->nspace));
+    return true;
+}
+
+/* See control_socket.h. */
+static bool put_question(struct buf *line, const struct core *c, const struct nameservice_query *q)
+{
+    static const char *const verbs[] = { [NAMESERVICE_LOOKUP] = "read ",
+                                         [NAMESERVICE_PUBLISH] = "taken ",
+                                         [NAMESERVICE_UNPUBLISH] = "unpublish " };
+    struct name_proc who = core_names_proc(c, q->job, q->rank);
+    enum name_range range = q->scope.range;
+
+    who.uid = q->uid;
+    who.gid = q->gid;
+    if (q->op == NAMESERVICE_PUBLISH && range == NAME_RANGE_DEFAULT)
+        range = NAME_RANGE_SESSION;
+    buf_str(line, verbs[q->op]);
+    if (q->op != NAMESERVICE_UNPUBLISH && !put_proc(line, &who, range))
+        return false;
+    buf_slice_put(line, q->service);
+    buf_byte(line, '\n');
+    return buf_ok(line) && slice_find(q->service, '\n') == q->service.len;
+}
+
 static void ask_neighbour(struct name_query *q, struct neighbour *b,
                           const struct launcher_name *who)
 {
-    static const char *const asks[] = { [NAMESERVICE_LOOKUP] = "read ",
-                                        [NAMESERVICE_PUBLISH] = "lookup ", /* is it in use? */
-                                        [NAMESERVICE_UNPUBLISH] = "unpublish " };
-    const char *verb = asks[q->query->op];
     struct buf line = BUF_NULL(NAME_QUERY_LINE_MAX);
 
     b->of = q;
@@ -127,15 +156,19 @@ static void ask_neighbour(struct name_query *q, struct neighbour *b,
     if (b->fd < 0)
         return;
     q->open++;
-    buf_str(&line, verb);
-    buf_slice_put(&line, q->query->service);
-    buf_byte(&line, '\n');
     watch_open(&b->watch, q->context->loop, b->fd, neighbour_read, NULL, b);
-    if (!buf_ok(&line) || slice_find(q->query->service, '\n') < q->query->service.len ||
+    if (!put_question(&line, &q->context->server->core, q->query) ||
         send(b->fd, buf_slice(&line).ptr, buf_len(&line), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ||
         watch_want(&b->watch, LOOP_READ) < 0)
         neighbour_close(b);
     buf_free(&line);
+}
+
+static unsigned patience_ms(const struct nameservice_query *q)
+{
+    uint64_t ms = q->timeout_ns / NS_PER_MS;
+
+    return q->timeout_ns && ms < LIMIT_CONTROL_REPLY_MS ? (unsigned)ms : LIMIT_CONTROL_REPLY_MS;
 }
 
 /* Even if no launcher is reached, the answer comes from the loop, not from this call. */
@@ -146,7 +179,7 @@ static void ask_all(struct name_query *q, const struct launcher_name *all, int n
     q->count = q->neighbours ? n : 0;
     for (int i = 0; i < q->count; i++)
         ask_neighbour(q, &q->neighbours[i], &all[i]);
-    timer_set(&q->patience, q->open ? LIMIT_CONTROL_REPLY_MS : 0);
+    timer_set(&q->patience, q->open ? patience_ms(q->query) : 0);
 }
 
 /* All queries that have come before the search. */

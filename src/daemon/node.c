@@ -199,6 +199,8 @@ static void put_together(struct node *n)
     quota_init(&n->quota, &quota_evicts, clock_seed());
     arena_init(&n->kept, 16 << 20);
     server_init(&n->server, clock_seed(), &n->config.log);
+    n->server.core.uid = getuid();
+    n->server.core.gid = getgid();
     effect_host_init(&n->host, &n->server, &handlers, n);
     local_jobs_open(&n->jobs, &n->context);
     processes_open(&n->processes, n->server.core.seed, &processes);

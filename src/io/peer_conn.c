@@ -164,6 +164,16 @@ static ssize_t receive(struct peer_conn *c, char *chunk)
     return n;
 }
 
+/* With the first bytes. */
+static void report_owner(struct peer_conn *c)
+{
+    struct server *s = c->all->config.server;
+    gid_t gid = c->cred.has_gid ? c->cred.gid : s->core.gid;
+
+    if (c->peer->uid != c->cred.uid || c->peer->gid != gid)
+        server_deliver(s, INPUT(owner, .connection = c->peer->id, .uid = c->cred.uid, .gid = gid));
+}
+
 /* False: closed, or nothing to read now. */
 static bool take(struct peer_conn *c)
 {
@@ -174,6 +184,7 @@ static bool take(struct peer_conn *c)
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return errno == EINTR;
     if (n > 0 && prove(c) && pays(c, (size_t)n)) {
+        report_owner(c);
         server_deliver_from(o->server, c->peer,
                             INPUT_AT(clock_now_ns(), in, .connection = c->peer->id,
                                      .bytes = slice_mem(chunk, (size_t)n)));

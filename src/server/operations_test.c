@@ -14,6 +14,21 @@ static char word[] = "text";
 static const uint32_t some_uints[] = { 1, 2 };
 static const int some_ints[] = { 1, -2 };
 static const struct slice some_texts[] = { { word, 4 } };
+static const uint32_t some_ranks[] = { 5 };
+static const struct nameservice_query some_query = {
+    .op = NAMESERVICE_PUBLISH,
+    .own = true,
+    .access = { { some_ranks, 1 }, { some_ranks, 1 } },
+    .uid = 5,
+    .gid = 6,
+    .batch = 9,
+    .batch_needed = 1,
+    .batch_total = 2,
+    .persistence = NAME_OF_APP,
+    .scope = { NAME_RANGE_CUSTOM, { some_texts, 1 }, { some_ranks, 1 } },
+    .service = { "service", 7 },
+    .port = { "port", 4 }
+};
 
 static struct spawn_request *some_spawn(void)
 {
@@ -48,7 +63,7 @@ static struct spawn_request *some_spawn(void)
 #define SOME_WHY        slice_str(word)
 #define SOME_SECRET     slice_str(word)
 #define SOME_SPAWN      some_spawn()
-#define SOME_QUERY      nameservice_query_new(NAMESERVICE_PUBLISH, SLICE("service"), SLICE("port"))
+#define SOME_QUERY      nameservice_query_new(&some_query)
 #define SOME_COLL_ID                                                                               \
     ((struct coll_id){ .kind = COLL_GROUP, .group = slice_str(word), .generation = 8 })
 #define SOME_CONTRIBUTION contribution_new(&SOME_COLL_ID, true, 1)

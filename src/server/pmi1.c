@@ -396,7 +396,8 @@ static int on_unpublish_name(struct pmi1 *s, const struct incoming *in)
 static int on_lookup_name(struct pmi1 *s, const struct incoming *in)
 {
     return ask(s, PMI1_lookup_name, in->rq,
-               REQUEST_WITH(lookup, .service = in->m->lookup_name.service));
+               REQUEST_WITH(lookup, .service = in->m->lookup_name.service, .uid = s->base.peer->uid,
+                            .gid = s->base.peer->gid));
 }
 
 static int on_finalize(struct pmi1 *s, const struct incoming *in)

@@ -259,7 +259,7 @@ static int on_getnodeattr(struct pmi2 *s, const struct incoming *in)
 }
 
 /* An info that asks for the name to outlive its publisher's job. */
-static enum name_life life_of(const struct pmi2_name_publish *m)
+static enum name_persistence persistence_of(const struct pmi2_name_publish *m)
 {
     for (uint32_t i = 0; i < m->infokey.n && i < m->infoval.n; i++) {
         if (slice_is(m->infokey.items[i], "persist"))
@@ -273,7 +273,8 @@ static int on_name_publish(struct pmi2 *s, const struct incoming *in)
     const struct pmi2_name_publish *m = &in->m->name_publish;
 
     return ask(s, in,
-               REQUEST_WITH(publish, .service = m->name, .port = m->port, .life = life_of(m)));
+               REQUEST_WITH(publish, .service = m->name, .port = m->port,
+                            .persistence = persistence_of(m)));
 }
 
 static int on_name_unpublish(struct pmi2 *s, const struct incoming *in)
@@ -283,7 +284,9 @@ static int on_name_unpublish(struct pmi2 *s, const struct incoming *in)
 
 static int on_name_lookup(struct pmi2 *s, const struct incoming *in)
 {
-    return ask(s, in, REQUEST_WITH(lookup, .service = in->m->name_lookup.name));
+    return ask(s, in,
+               REQUEST_WITH(lookup, .service = in->m->name_lookup.name, .uid = s->base.peer->uid,
+                            .gid = s->base.peer->gid));
 }
 
 static int on_ring(struct pmi2 *s, const struct incoming *in)

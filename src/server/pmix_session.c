@@ -182,7 +182,8 @@ pmix_status_t pmix_status_of(enum answer_status status)
     case ANSWER_OK: return PMIX_SUCCESS;
     case ANSWER_NOT_FOUND: return PMIX_ERR_NOT_FOUND;
     case ANSWER_DUPLICATE: return PMIX_ERR_DUPLICATE_KEY;
-    case ANSWER_RESERVED: return PMIX_ERR_NO_PERMISSIONS;
+    case ANSWER_RESERVED:
+    case ANSWER_DENIED: return PMIX_ERR_NO_PERMISSIONS;
     case ANSWER_BAD_KEY:
     case ANSWER_BAD_VALUE: return PMIX_ERR_BAD_PARAM;
     case ANSWER_OVER_QUOTA: return PMIX_ERR_OUT_OF_RESOURCE;

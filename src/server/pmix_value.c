@@ -113,15 +113,39 @@ bool pmix_flag_of(const pmix_value_t *v)
     return v->type == PMIX_UNDEF || (v->type == PMIX_BOOL && v->data.flag);
 }
 
-uint64_t pmix_number_of(const pmix_value_t *v)
+static bool read_number(const pmix_value_t *v, int64_t *n_p)
 {
     switch (v->type) {
-    case PMIX_INT: return v->data.integer > 0 ? (uint64_t)v->data.integer : 0;
-    case PMIX_UINT32: return v->data.uint32;
-    case PMIX_INT32: return v->data.int32 > 0 ? (uint64_t)v->data.int32 : 0;
-    case PMIX_SIZE: return v->data.size;
-    default: return 0;
+    case PMIX_INT: *n_p = v->data.integer; break;
+    case PMIX_INT8: *n_p = v->data.int8; break;
+    case PMIX_INT16: *n_p = v->data.int16; break;
+    case PMIX_INT32: *n_p = v->data.int32; break;
+    case PMIX_INT64: *n_p = v->data.int64; break;
+    case PMIX_UINT: *n_p = v->data.uint; break;
+    case PMIX_UINT8: *n_p = v->data.uint8; break;
+    case PMIX_UINT16: *n_p = v->data.uint16; break;
+    case PMIX_UINT32: *n_p = v->data.uint32; break;
+    case PMIX_UINT64:
+        *n_p = v->data.uint64 > INT64_MAX ? INT64_MAX : (int64_t)v->data.uint64;
+        break;
+    case PMIX_SIZE: *n_p = v->data.size > INT64_MAX ? INT64_MAX : (int64_t)v->data.size; break;
+    default: return false;
     }
+    return true;
+}
+
+bool pmix_is_number(const pmix_value_t *v)
+{
+    int64_t n;
+
+    return read_number(v, &n);
+}
+
+uint64_t pmix_number_of(const pmix_value_t *v)
+{
+    int64_t n;
+
+    return read_number(v, &n) && n > 0 ? (uint64_t)n : 0;
 }
 
 /* In nanoseconds; longer than a century is for ever, which is 0. */

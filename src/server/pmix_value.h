@@ -23,6 +23,7 @@ void pmix_put_card(struct ppack *w, const struct card *c);
 
 bool pmix_flag_of(const pmix_value_t *v);
 uint64_t pmix_number_of(const pmix_value_t *v);               /* 0: it is none */
+bool pmix_is_number(const pmix_value_t *v);                   /* of any integer type */
 uint64_t pmix_seconds_of(const pmix_value_t *v);              /* in nanoseconds; 0: for ever */
 uint64_t pmix_timeout_of(const pmix_info_t *infos, size_t n); /* likewise */
 const char *pmix_text_of(const pmix_info_t *info);            /* NULL: it is none */

@@ -181,6 +181,8 @@ static int on_begin(struct replay *r, const struct record *d)
     r->server.core.has_topology = d->u.begin.topology != 0;
     r->server.core.has_others = d->u.begin.others != 0;
     r->server.core.names_elsewhere = d->u.begin.names_elsewhere != 0;
+    r->server.core.uid = (uint32_t)d->u.begin.uid;
+    r->server.core.gid = (uint32_t)d->u.begin.gid;
     r->server.core.position = (uint32_t)d->u.begin.position;
     r->server.core.takes_tools = d->u.begin.tools != 0;
     r->server.core.is_manager = d->u.begin.manager != 0;

@@ -334,12 +334,18 @@ static bool spoil_effect(struct record *r)
     void *at = (char *)&r->u + row->parts[spoiled_part].offset;
 
     static const int code = 1;
+    static const uint32_t number = 1;
+    static const struct slice text = { "spoiled", 7 };
 
     has_part = spoiled_part < row->nparts;
     if (has_part && row->parts[spoiled_part].kind == PART_BYTES)
         *(struct slice *)at = ((struct slice *)at)->len ? SLICE_NULL : SLICE("spoiled");
     else if (has_part && row->parts[spoiled_part].kind == PART_INTS)
         *(struct part_ints *)at = (struct part_ints){ &code, 1 };
+    else if (has_part && row->parts[spoiled_part].kind == PART_UINTS)
+        *(struct part_uints *)at = (struct part_uints){ &number, 1 };
+    else if (has_part && row->parts[spoiled_part].kind == PART_TEXTS)
+        *(struct part_texts *)at = (struct part_texts){ &text, 1 };
     else if (has_part)
         *(uint64_t *)at += 1;
     return true;

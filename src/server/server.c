@@ -68,6 +68,8 @@ struct peer *server_peer_new(struct server *s, struct job *job, uint32_t rank, b
     p->core = &s->core;
     p->job = job;
     p->rank = rank;
+    p->uid = s->core.uid;
+    p->gid = s->core.gid;
     p->host = host;
     buf_init(&p->out, LIMIT_CLIENT_QUEUE);
     p->can_pass_fd = can_pass_fd;
@@ -288,6 +290,16 @@ bool server_on_rights_lost(struct server *s, const struct op_rights_lost *o, uin
 {
     (void)now_ns;
     server_peer(s, o->connection)->restricted = true;
+    return true;
+}
+
+bool server_on_owner(struct server *s, const struct op_owner *o, uint64_t now_ns)
+{
+    struct peer *p = server_peer(s, o->connection);
+
+    (void)now_ns;
+    p->uid = o->uid;
+    p->gid = o->gid;
     return true;
 }
 

@@ -219,6 +219,8 @@ static bool server_on_proc_state(struct server *s, const struct op_proc_state *o
     if (o->pid)
         j->procs[o->rank].pid = o->pid;
     job_event(j, o->rank, o->event, o->code);
+    if (j->procs[o->rank].state == PROC_STATE_GONE)
+        core_names_proc_ended(&s->core, j, o->rank);
     if (event)
         server_notify_end(s, j, o->rank, event, o->code);
     if (o->event == PROC_EVENT_FINALIZE || o->event == PROC_EVENT_EXIT ||
@@ -297,11 +299,16 @@ static struct request request_of(const struct nameservice_query *q)
     switch (q->op) {
     case NAMESERVICE_PUBLISH:
         return REQUEST_WITH(publish, .service = q->service, .port = q->port, .type = q->type,
-                            .life = q->life);
-    case NAMESERVICE_UNPUBLISH: return REQUEST_WITH(unpublish, .service = q->service);
+                            .persistence = q->persistence, .scope = q->scope, .access = q->access,
+                            .timeout_ns = q->timeout_ns);
+    case NAMESERVICE_UNPUBLISH:
+        return REQUEST_WITH(unpublish, .service = q->service, .own = q->own, .scope = q->scope,
+                            .timeout_ns = q->timeout_ns);
     default:
         return REQUEST_WITH(lookup, .service = q->service, .wait = q->wait,
-                            .timeout_ns = q->timeout_ns);
+                            .timeout_ns = q->timeout_ns, .scope = q->scope, .uid = q->uid,
+                            .gid = q->gid, .batch = q->batch, .batch_needed = q->batch_needed,
+                            .batch_total = q->batch_total);
     }
 }
 
@@ -336,8 +343,16 @@ static bool server_on_names_reply(struct server *s, const struct op_names_reply 
 
 static bool server_on_unpublish(struct server *s, const struct op_unpublish *o, uint64_t now_ns)
 {
+    struct name_proc owner = { .job = o->owner_job, .rank = o->owner_rank };
+    const struct job *j = core_job(&s->core, o->owner_job);
+
     (void)now_ns;
-    return core_names_withdraw(&s->core, o->service) == ANSWER_OK;
+    if (o->range >= NAME_RANGES)
+        return false;
+    if (j)
+        owner.nspace = slice_str(j->nspace);
+    return core_names_withdraw(&s->core, o->service, (enum name_range)o->range, &owner) ==
+           ANSWER_OK;
 }
 
 /* ---- collectives and modex ------------------------------------------------------------------- */

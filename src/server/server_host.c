@@ -32,13 +32,13 @@ void server_record(struct server *s, server_recorder *fn, void *arg, uint64_t wa
 {
     s->recorder = fn;
     s->recorder_arg = arg;
-    RECORD_OUTPUT(s, begin, .wall_ns = wall_ns, .seed = s->core.seed,
-                  .neighbours = s->core.has_neighbours, .version = SLICE(WIREUP_VERSION),
-                  .node = slice_str(node), .topology = s->core.has_topology,
-                  .others = s->core.has_others, .names_elsewhere = s->core.names_elsewhere,
-                  .position = s->core.position, .tools = s->core.takes_tools,
-                  .manager = s->core.is_manager, .name = slice_str(s->core.name),
-                  .uri = slice_str(s->core.uri), .sessions = slice_str(s->core.sessions));
+    RECORD_OUTPUT(
+        s, begin, .wall_ns = wall_ns, .seed = s->core.seed, .neighbours = s->core.has_neighbours,
+        .version = SLICE(WIREUP_VERSION), .node = slice_str(node), .topology = s->core.has_topology,
+        .others = s->core.has_others, .names_elsewhere = s->core.names_elsewhere,
+        .position = s->core.position, .tools = s->core.takes_tools, .manager = s->core.is_manager,
+        .name = slice_str(s->core.name), .uri = slice_str(s->core.uri),
+        .sessions = slice_str(s->core.sessions), .uid = s->core.uid, .gid = s->core.gid);
 }
 
 void server_record_end(struct server *s)

@@ -57,12 +57,14 @@ struct op_iof_data;
 struct op_node_down;
 struct op_output;
 struct op_rights_lost;
+struct op_owner;
 struct op_tool_reply;
 
 bool server_on_greet(struct server *s, const struct op_greet *o, uint64_t now_ns);
 bool server_on_in(struct server *s, const struct op_in *o, uint64_t now_ns);
 bool server_on_hangup(struct server *s, const struct op_hangup *o, uint64_t now_ns);
 bool server_on_rights_lost(struct server *s, const struct op_rights_lost *o, uint64_t now_ns);
+bool server_on_owner(struct server *s, const struct op_owner *o, uint64_t now_ns);
 bool server_on_tool_reply(struct server *s, const struct op_tool_reply *o, uint64_t now_ns);
 bool server_on_event(struct server *s, const struct op_event *o, uint64_t now_ns);
 bool server_on_node_down(struct server *s, const struct op_node_down *o, uint64_t now_ns);

@@ -38,6 +38,7 @@ struct peer {
     struct core *core; /* to look up other jobs */
     struct job *job;   /* NULL: not identified yet */
     uint32_t rank;
+    uint32_t uid, gid;   /* of its owner */
     uint32_t next_token; /* of requests; never used twice on one connection */
     bool can_pass_fd;    /* file descriptors can travel on it */
     bool pass_store;     /* the host attaches the store to the next bytes out, and clears this */

@@ -332,6 +332,7 @@ void trace_to_script_record(void *arg, const struct trace_reader_line *l, const 
     case RECORD_names_reply:
     case RECORD_unpublish: comment(c, "neighbours and their names"); break;
     case RECORD_greet: comment(c, "a greeting"); break;
+    case RECORD_owner: comment(c, "a client of another user or group"); break;
     case RECORD_rights_lost: comment(c, "another user writes here"); break;
     default: break;
     }

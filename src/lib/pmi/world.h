@@ -138,7 +138,7 @@ static const struct effect_handlers world_handlers = { .kinds = world_kinds,
 static void world_settle(struct world *w)
 {
     effect_host_settle(&w->host);
-    if (w->held && nameservice_lookup(&w->server.core.names, SLICE("release"))) {
+    if (w->held && nameservice_is_used(&w->server.core.names, SLICE("release"))) {
         struct answer a = ANSWER_TO(spawn, ANSWER_OK, .nspace = SLICE("children"));
         server_answer(&w->server, w->held, &a);
         w->held = 0;

@@ -127,6 +127,8 @@ static void name_it(struct pserver *s, const struct pserver_options *o)
         PMIx_Load_procid(&s->me, o->nspace, o->rank);
     else
         snprintf(s->me.nspace, sizeof s->me.nspace, "pmix-server-%ld", (long)getpid());
+    s->server.core.uid = geteuid();
+    s->server.core.gid = getegid();
     s->server.core.name = s->me.nspace;
     s->server.core.name_rank = s->me.rank;
 }

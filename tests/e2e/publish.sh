@@ -1,0 +1,36 @@
+#!/bin/sh
+# Names over PMIx (publish.c): one row of its table for each case, on one node, on three, and between
+# two launchers.
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+patience=300
+publish=$WU_BUILD/tests/e2e/e2e-publish
+
+launch 3 "$publish"
+same "every row of the table on one node" "$rc $(cat "$out")" "0 publish 3 good" || explain
+launch 1 "$publish" seek
+ok "the control: names that nobody has published are missed" \
+    grep -q "^publish WRONG rank 0: for all: PMIX_ERR_NOT_FOUND" "$out" || explain
+
+# Another job of another launcher: what it finds of the first one.
+mkfifo "$tmp/hold"
+exec 9<>"$tmp/hold"
+"$WIREUP" -n 1 "$publish" hold <"$tmp/hold" >"$tmp/first" 2>&1 &
+first=$!
+wait_until 120 grep -q "^publish 1" "$tmp/first"
+same "one launcher publishes on every range" "$(cat "$tmp/first")" "publish 1 good" || note "$(cat "$tmp/first")"
+launch 1 "$publish" seek
+same "another finds what its range lets through" "$rc $(cat "$out")" "0 publish 1 good" || explain
+echo go >&9
+wait "$first"
+same "the first ends well" $? 0
+exec 9>&-
+
+# Three nodes: agents that give each daemon a host name of its own.
+needs_host_names
+named_agent
+run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3 "$publish"
+same "every row on three nodes" "$rc $(cat "$out")" "0 publish 3 good" || explain
+finish
