@@ -30,8 +30,9 @@ static const struct operation_row own_rows[RECORDS_OWN] = {
 #undef DONE
 };
 
-/* Format 1 had one kind of record for all effects; format 2 had rows of its own for inputs. */
-static const char magic[] = "WIREUP-RECORD 3\n";
+/* Format 1 had one kind of record for all effects, format 2 had rows of its own for inputs, and
+ * format 3 had no ranges of published names. */
+static const char magic[] = "WIREUP-RECORD 4\n";
 
 enum { MAGIC_LEN = sizeof magic - 1, HEAD_LEN = 4 };
 

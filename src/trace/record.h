@@ -1,6 +1,6 @@
 /* record.h - a trace of a server: its format, written and read.
  *
- * A trace is the line `WIREUP-RECORD 3` and then records: four bytes of length (least first), and
+ * A trace is the line `WIREUP-RECORD 4` and then records: four bytes of length (least first), and
  * that many bytes: the kind, the time since the record before it, the parts in the order of
  * proto/record.def or, of an effect or an input, of proto/operations.def (wire/parts.h).
  *
