@@ -517,16 +517,40 @@ int gather_gathering(struct overlay *o, struct overlay_msg *m)
     return merge(o, c, &m->arrived, data, m->bytes, m->flags & OVERLAY_WITHHELD);
 }
 
-int gather_result(struct overlay *o, struct overlay_msg *m)
+/* The collective that a result belongs to; NULL: none that waits for it.  After a loss it may be
+ * one that nobody here has contributed to: those below us went past us, and the ones that come
+ * back to us have to find the result. */
+static struct gather *awaited(struct overlay *o, const struct overlay_msg *m)
 {
     struct gather *c = gather_find(&o->pending, m->what, m->generation);
+    bool went_past = o->losses.count || o->broken.count;
+    struct rank_set all;
 
-    if (m->from != o->parent)
+    if (c)
+        return c->phase == GATHER_GATHERS ? c : NULL;
+    if (!went_past || gather_find(&o->done, m->what, m->generation))
+        return NULL; /* received twice, from two parents */
+    if (everybody(o, &all) == 0)
+        c = gather_new(o, m->what, m->generation, &all);
+    rank_set_free(&all);
+    o->no_memory = o->no_memory || !c;
+    return c;
+}
+
+/* Not all that is expected here need have arrived: nodes below us that took us for lost have sent
+ * theirs past us.  But nothing completes without ours. */
+int gather_result(struct overlay *o, struct overlay_msg *m)
+{
+    struct gather *c;
+
+    if (m->from != o->parent || !m->what)
         return 1;
-    if (!c || c->phase != GATHER_GATHERS)
-        return 0; /* received twice, from two parents */
-    if (c->arrived.count != c->expected.count && !m->failed)
+    c = gather_find(&o->pending, m->what, m->generation);
+    if (c && !m->failed && !c->mine && rank_set_has(&c->all, o->config.me))
         return 1;
+    c = awaited(o, m);
+    if (!c)
+        return 0;
     c->exchanges = m->flags & OVERLAY_EXCHANGES && !m->failed;
     c->failed = m->failed;
     c->culprit = m->culprit;

@@ -255,6 +255,114 @@ static void test_window(void)
        !window_give(&to, to.in_flight + 1));
 }
 
+/* ---- results -----------------------------------------------------------------------------------
+ */
+
+/* Node 1 of five, with 0 above it, and 3 and 4 below it. */
+static void open_middle(struct overlay *o)
+{
+    struct overlay_config k;
+
+    overlay_defaults(&k, 1, 5, 2);
+    OK(overlay_init(o, &k) == 0 && overlay_link_up(o, 0) && overlay_link_up(o, 3));
+    overlay_link_up(o, 4);
+}
+
+static struct overlay_msg *about(enum overlay_kind kind, uint32_t from, const char *what)
+{
+    struct overlay_msg *m = overlay_msg_new(kind);
+
+    m->from = from;
+    m->to = 1;
+    m->generation = 7;
+    m->what = strdup(what);
+    return m;
+}
+
+static struct overlay_msg *gathering_of_3(void)
+{
+    struct overlay_msg *m = about(OVERLAY_MSG_GATHER, 3, "fence");
+
+    rank_set_add(&m->all, 3, 2);
+    rank_set_add(&m->arrived, 3, 1);
+    m->data = block_set_one(3, SLICE("three"));
+    return m;
+}
+
+/* The results that this node sends to `to`; all other messages are dropped. */
+static uint32_t results_to(struct overlay *o, uint32_t to)
+{
+    struct overlay_msg *m;
+    uint32_t n = 0;
+
+    while ((m = overlay_next(o))) {
+        n += m->kind == OVERLAY_MSG_RESULT && m->to == to && block_set_count(m->data) == 2;
+        overlay_msg_free(m);
+    }
+    return n;
+}
+
+static struct overlay_msg *result_of(const char *what)
+{
+    struct overlay_msg *m = about(OVERLAY_MSG_RESULT, 0, what);
+
+    m->data = numbered(3, 5);
+    return m;
+}
+
+static void drop_events(struct overlay *o)
+{
+    struct overlay_event *e;
+
+    while ((e = overlay_event(o)))
+        overlay_event_free(e);
+}
+
+/* The contribution of 4 went past us, because its link to us broke: the result counts all the
+ * same. */
+static void test_result_that_went_past(void)
+{
+    struct overlay o;
+
+    open_middle(&o);
+    OK(overlay_receive(&o, gathering_of_3()) == 0);
+    EQ(results_to(&o, 3), 0);
+    OK_F(overlay_receive(&o, result_of("fence")) == 0, "a result though not all came through us");
+    EQ(results_to(&o, 3), 1);
+    overlay_free(&o);
+
+    open_middle(&o);
+    OK(overlay_receive(&o, result_of("fence")) == 0);
+    EQ(results_to(&o, 3), 0);
+    OK_F(overlay_receive(&o, gathering_of_3()) == 0 && results_to(&o, 3) == 0,
+         "without a loss, a result for which nobody waits is not kept");
+    overlay_free(&o);
+
+    open_middle(&o);
+    overlay_link_down(&o, 4);
+    OK(overlay_receive(&o, result_of("fence")) == 0);
+    results_to(&o, 3);
+    OK_F(overlay_receive(&o, gathering_of_3()) == 0 && results_to(&o, 3) == 1,
+         "after a loss, whoever comes back finds the result");
+    overlay_free(&o);
+
+    open_middle(&o);
+    OK(overlay_contribute(&o, SLICE("other"), 7, NULL, block_set_one(1, SLICE("one"))) == 0);
+    OK(overlay_receive(&o, about(OVERLAY_MSG_RESULT, 3, "other")) == 1);
+    overlay_free(&o);
+    open_middle(&o);
+    {
+        struct overlay_msg *m = about(OVERLAY_MSG_GATHER, 3, "ours");
+        rank_set_add(&m->all, 1, 4);
+        rank_set_add(&m->arrived, 3, 1);
+        m->data = block_set_one(3, SLICE("three"));
+        OK(overlay_receive(&o, m) == 0);
+        OK_F(overlay_receive(&o, result_of("ours")) == 1, "no result counts without our part");
+    }
+    drop_events(&o);
+    overlay_free(&o);
+}
+
 int main(void)
 {
     enum overlay_schedule s = OVERLAY_AUTO;
@@ -270,5 +378,6 @@ int main(void)
     OK(overlay_schedule_known(SLICE("auto,tree"), &s) && s == OVERLAY_AUTO);
     OK(!overlay_schedule_known(SLICE("magic,,more"), &s) && s == OVERLAY_AUTO);
     OK(!overlay_schedule_known(SLICE_NULL, &s));
+    test_result_that_went_past();
     return tap_done();
 }
