@@ -54,6 +54,8 @@ static pmix_status_t take_persistence(struct command *c, const pmix_value_t *v,
     return PMIX_SUCCESS;
 }
 
+/* Open MPI 5 looks up and unpublishes with a range that it has not set (ompi_global_scope): a value
+ * that is no range counts as none there.  Data is never published on such a one. */
 static pmix_status_t take_range(struct command *c, const pmix_value_t *v, struct directives *d)
 {
     static const enum name_range ours[] = {
@@ -63,9 +65,10 @@ static pmix_status_t take_range(struct command *c, const pmix_value_t *v, struct
         [PMIX_RANGE_CUSTOM] = NAME_RANGE_CUSTOM,   [PMIX_RANGE_PROC_LOCAL] = NAME_RANGE_PROC
     };
 
-    (void)c;
-    if (v->type != PMIX_DATA_RANGE || v->data.range >= sizeof ours / sizeof *ours)
+    if (v->type != PMIX_DATA_RANGE)
         return PMIX_ERR_BAD_PARAM;
+    if (v->data.range >= sizeof ours / sizeof *ours)
+        return c->cmd == CMD_PUBLISH ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
     d->scope.range = ours[v->data.range];
     return PMIX_SUCCESS;
 }

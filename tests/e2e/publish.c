@@ -116,8 +116,9 @@ static const struct row rows[] = {
                             0) GET("read by that one", 2, "list", "2", NO_RANGE, 0)
                             GET("not by another", 1, "list", NULL, NO_RANGE, NOWHERE)
                                 PUB("a range that is none", 0, "odd", "o", 77, PMIX_ERR_BAD_PARAM)
-                                    PUB("a list without processes", 0, "odd", "o",
-                                        PMIX_RANGE_CUSTOM, PMIX_ERR_BAD_PARAM)
+                                    GET("is none for a look-up", 1, "all", "a", 77, 0)
+                                        PUB("a list without processes", 0, "odd", "o",
+                                            PMIX_RANGE_CUSTOM, PMIX_ERR_BAD_PARAM)
     /* whose names a look-up considers */
     GET("of itself: it has published it", 0, "all", "a", PMIX_RANGE_PROC_LOCAL, 0)
         GET("of itself: it has not", 1, "all", NULL, PMIX_RANGE_PROC_LOCAL, NOWHERE)
