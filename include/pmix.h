@@ -12,7 +12,7 @@
  *   - `info, ninfo` are directives: NULL and 0 when there are none.  Unknown ones are ignored,
  *     unless marked required (PMIX_ERR_NOT_SUPPORTED).
  *   - Keys have at most PMIX_MAX_KEYLEN (511) characters, namespaces PMIX_MAX_NSLEN (255).
- *   - What a call returns in `**results` belongs to the caller: PMIx_Info_free, PMIx_Value_free …
+ *   - The results of a call in `**results` belong to the caller: PMIx_Info_free, PMIx_Value_free …
  *   - Callbacks must not block, and must not call blocking functions of PMIx.
  *
  * "Standard 4.3" names a section of the PMIx Standard, version 5.0.
@@ -65,7 +65,7 @@ PMIX_EXPORT void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo
 /* ---- Exchanging data ------------------------------------------------------------------------ */
 
 /* Store a value for PMIx_Get of this process only, as data of `proc`.  The key may begin with
- * "pmix": MPI libraries store what they find out about others.  (Standard 5.2.2) */
+ * "pmix": MPI libraries store their findings about others.  (Standard 5.2.2) */
 PMIX_EXPORT pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const char key[],
                                               pmix_value_t *val);
 
@@ -382,7 +382,7 @@ PMIX_EXPORT pmix_status_t PMIx_Fabric_update(pmix_fabric_t *fabric);
 PMIX_EXPORT pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t *fabric, pmix_op_cbfunc_t cbfunc,
                                                 void *cbdata);
 
-/* Deregister a fabric, and release what `fabric` holds.  (Standard 15.4.5) */
+/* Deregister a fabric, and release the memory that `fabric` holds.  (Standard 15.4.5) */
 PMIX_EXPORT pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t *fabric);
 
 /* Non-blocking form.  (Standard 15.4.6) */
@@ -404,8 +404,8 @@ PMIX_EXPORT pmix_status_t PMIx_Parse_cpuset_string(const char *cpuset_string,
 /* Where this process (PMIX_CPUBIND_PROCESS) or thread may run.  (Standard 12.4.4) */
 PMIX_EXPORT pmix_status_t PMIx_Get_cpuset(pmix_cpuset_t *cpuset, pmix_bind_envelope_t ref);
 
-/* What two processes of one node share, from their PMIX_LOCALITY_STRING values.  Works before
- * PMIx_Init.  (Standard 12.4.2) */
+/* The hardware that two processes of one node share, from their PMIX_LOCALITY_STRING values.
+ * Works before PMIx_Init.  (Standard 12.4.2) */
 PMIX_EXPORT pmix_status_t PMIx_Get_relative_locality(const char *locality1, const char *locality2,
                                                      pmix_locality_t *locality);
 

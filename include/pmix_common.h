@@ -240,7 +240,7 @@ typedef int pmix_status_t;
 
 typedef uint16_t pmix_data_type_t;
 
-/* What a value, an array or a packed buffer holds. */
+/* The contents of a value, an array or a packed buffer. */
 /* table: types LIVE */
 #define PMIX_UNDEF                  0
 #define PMIX_BOOL                   1
@@ -371,7 +371,7 @@ typedef uint32_t pmix_info_directives_t;
 typedef uint8_t pmix_alloc_directive_t;
 
 /* table: alloc_directive */
-/* What is asked of an allocation. */
+/* Requests about an allocation. */
 #define PMIX_ALLOC_NEW        1
 #define PMIX_ALLOC_EXTEND     2
 #define PMIX_ALLOC_RELEASE    3
@@ -383,7 +383,7 @@ typedef uint8_t pmix_alloc_directive_t;
 typedef uint8_t pmix_resource_block_directive_t;
 
 /* table: resource_block */
-/* What is asked of a resource block. */
+/* Requests about a resource block. */
 #define PMIX_RESOURCE_BLOCK_DEFINE   1
 #define PMIX_RESOURCE_BLOCK_EXTEND   2
 #define PMIX_RESOURCE_BLOCK_REMOVE   3
@@ -414,7 +414,7 @@ typedef uint8_t pmix_bind_envelope_t;
 typedef uint16_t pmix_locality_t;
 
 /* table: locality */
-/* What two processes share; a mask. */
+/* Hardware that two processes share; a mask. */
 #define PMIX_LOCALITY_UNKNOWN        0x0000
 #define PMIX_LOCALITY_SHARE_HWTHREAD 0x0001
 #define PMIX_LOCALITY_SHARE_CORE     0x0002
@@ -466,7 +466,7 @@ typedef uint8_t pmix_link_state_t;
 typedef uint64_t pmix_storage_medium_t;
 
 /* table: storage_medium */
-/* What storage is made of; a mask. */
+/* The medium of storage; a mask. */
 #define PMIX_STORAGE_MEDIUM_UNKNOWN 0x1
 #define PMIX_STORAGE_MEDIUM_TAPE    0x2
 #define PMIX_STORAGE_MEDIUM_HDD     0x4
@@ -532,7 +532,7 @@ typedef enum {
 /* end of table */
 
 /* table: group_operation */
-/* What a host is asked about a group. */
+/* Requests to a host about a group. */
 typedef enum {
     PMIX_GROUP_CONSTRUCT = 0,
     PMIX_GROUP_DESTRUCT = 1,
@@ -549,7 +549,7 @@ typedef enum {
 /* end of table */
 
 /* table: fabric_operation */
-/* What a host is asked about the fabric. */
+/* Requests to a host about the fabric. */
 typedef enum {
     PMIX_FABRIC_REQUEST_INFO = 0,
     PMIX_FABRIC_UPDATE_INFO = 1,
@@ -899,7 +899,7 @@ typedef void (*pmix_notification_fn_t)(size_t evhdlr_registration_id, pmix_statu
 typedef void (*pmix_credential_cbfunc_t)(pmix_status_t status, pmix_byte_object_t *credential,
                                          pmix_info_t info[], size_t ninfo, void *cbdata);
 
-/* A credential has been validated; info has what it grants. */
+/* A credential has been validated; info has the rights that it grants. */
 typedef void (*pmix_validation_cbfunc_t)(pmix_status_t status, pmix_info_t info[], size_t ninfo,
                                          void *cbdata);
 
@@ -1904,8 +1904,8 @@ PMIX_EXPORT void PMIx_Pdata_xfer(pmix_pdata_t *dest, pmix_pdata_t *src);
 
 /* ---- Values --------------------------------------------------------------------------------- */
 
-/* A deep copy of `data` into a value, whose old content is ignored.  What data points to depends
- * on the type: for PMIX_STRING, PMIX_PROC_NSPACE and PMIX_REGEX it is the string itself;
+/* A deep copy of `data` into a value, whose old content is ignored.  The object that data points
+ * to depends on the type: for PMIX_STRING, PMIX_PROC_NSPACE and PMIX_REGEX it is the string itself;
  * PMIX_POINTER keeps the address; everything else is pointed to.  NULL is an empty value of the
  * type, and true for PMIX_BOOL.  PMIX_ERR_UNKNOWN_DATA_TYPE: values cannot hold it (PMIX_INFO,
  * PMIX_VALUE …: only arrays can); PMIX_ERR_NOMEM.  After an error the value is empty

@@ -164,7 +164,8 @@ typedef pmix_status_t (*pmix_server_job_control_fn_t)(const pmix_proc_t *request
                                                       const pmix_info_t directives[], size_t ndirs,
                                                       pmix_info_cbfunc_t cbfunc, void *cbdata);
 
-/* Monitor what `monitor` names, and raise an event of the status `error` when it happens. */
+/* Monitor the subject that `monitor` names, and raise an event of the status `error` when it
+ * happens. */
 typedef pmix_status_t (*pmix_server_monitor_fn_t)(const pmix_proc_t *requestor,
                                                   const pmix_info_t *monitor, pmix_status_t error,
                                                   const pmix_info_t directives[], size_t ndirs,
@@ -208,7 +209,8 @@ typedef pmix_status_t (*pmix_server_fabric_fn_t)(const pmix_proc_t *requestor,
                                                  const pmix_info_t directives[], size_t ndirs,
                                                  pmix_info_cbfunc_t cbfunc, void *cbdata);
 
-/* A registered process has called PMIx_Init; info is what it passed there.  It waits for cbfunc. */
+/* A registered process has called PMIx_Init; info has the infos that it passed.  It waits for
+ * cbfunc. */
 typedef pmix_status_t (*pmix_server_client_connected2_fn_t)(const pmix_proc_t *proc,
                                                             void *server_object, pmix_info_t info[],
                                                             size_t ninfo, pmix_op_cbfunc_t cbfunc,

@@ -1,7 +1,7 @@
 /* arena.h - memory that is freed all at once.
  *
  * For data with one common lifetime: a plan, a decoded message, the strings of a job.  Allocations
- * are aligned to 16 bytes and zeroed.  A maximum bounds what one arena may take.  The arena
+ * are aligned to 16 bytes and zeroed.  A maximum bounds the size of one arena.  The arena
  * remembers its first failure: one arena_ok() after a series of allocations is enough, provided
  * that nothing is written through the results before (they may be NULL).
  */

@@ -1,4 +1,4 @@
-/* dynlib_test.c - opening libraries: what is there, what is not, and a function that is not. */
+/* dynlib_test.c - opening libraries: one that exists, one that does not, and a missing function. */
 #include "base/dynlib.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* json.c - see json.h.  Every value begins with begin_value(), which writes what stands before it
- * and checks that it may stand there. */
+/* json.c - see json.h.  Every value begins with begin_value(), which writes the separator before it
+ * and checks that a value is allowed there. */
 #include "base/json.h"
 
 #include <math.h>
@@ -66,7 +66,7 @@ static void put_string(struct buf *b, struct slice s, bool utf8)
     buf_byte(b, '"');
 }
 
-/* ---- what stands before a value -------------------------------------------------------------- */
+/* ---- separators before a value --------------------------------------------------------------- */
 
 static bool in_object(const struct json *j)
 {

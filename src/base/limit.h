@@ -6,7 +6,7 @@
 #ifndef WIREUP_BASE_LIMIT_H
 #define WIREUP_BASE_LIMIT_H
 
-/* PMI-1 and PMI-2, all including the final NUL (wire).  1024 is what every MPICH survives: larger
+/* PMI-1 and PMI-2, all including the final NUL (wire).  Every MPICH survives 1024: larger
  * values make MPICH 4.0 overrun its line, odd ones break its value segmentation. */
 #define LIMIT_PMI_KVSNAME 256
 #define LIMIT_PMI_KEY     64
@@ -235,7 +235,7 @@
 #define LIMIT_REFUSAL_LINE_MS 10000
 
 /* How long a connection from this machine may take to say who it is (at the job's port and at that
- * of a PMIx server) or what it wants (at the control socket): what connects there has the words
+ * of a PMIx server) or what it wants (at the control socket): a client has its words
  * ready, but may be one of a thousand processes that start at once, or be stopped for a moment. */
 #define LIMIT_GREETING_MS 60000u
 

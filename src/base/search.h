@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether an item of the array comes before what is searched for. */
+/* Whether an item of the array comes before the key. */
 typedef bool search_is_before(const void *item, const void *key);
 
 /* The index of the first of n items, of `size` bytes each, that does not come before the key; n:

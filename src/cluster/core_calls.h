@@ -1,5 +1,5 @@
-/* core_calls.h - what messages of other nodes call in the core of this node, and what all modules
- * that exchange such messages share.
+/* core_calls.h - functions of this node's core that messages of other nodes call, and the
+ * context that all modules with such messages share.
  *
  * A host implements the calls by its server (server/server.h).
  */
@@ -21,8 +21,8 @@ typedef void core_exit_fn(void *arg, const struct op_event *e);
 typedef void core_output_fn(void *arg, uint32_t rank, uint16_t channel, struct slice bytes);
 
 struct core_calls {
-    /* As server_deliver(): what another node has sent, as an input of the core.  False: it names
-     * what is not here. */
+    /* As server_deliver(): a message of another node, as an input of the core.  False: it names
+     * a process or job that is not here. */
     bool (*deliver)(void *arg, const struct input *in);
     /* The exit events that have been kept. */
     void (*kept_exits)(void *arg, core_exit_fn *fn, void *fn_arg);

@@ -39,8 +39,8 @@ static void on_states(struct dispatch *d, const struct op_proc_states *m)
         d->config.on_proc_states(d->config.arg, changed);
 }
 
-/* What arrives of a lost daemon after its loss comes too late: the core has been told that its
- * processes are gone. */
+/* A message from a lost daemon that arrives after its loss comes too late: the core has been told
+ * that its processes are gone. */
 bool dispatch_message(struct dispatch *d, const struct msg *m, uint64_t now_ns)
 {
     if (router_is_lost(d->config.router, m->from))

@@ -2,10 +2,10 @@
  * to other nodes, messages of other nodes become calls of its core.
  *
  * Sans-IO: the daemon (daemon/cluster_io.h), the simulator (sim.h) and tests (tests/cluster.h) run
- * it.  What is decided here: to which node a request goes and to whom its answer returns (rpc.h),
- * who gets an event (events.h) or output (iof_forward.h), what is sent at once and what is
- * collected (send_queue.h), which nodes take part in a collective (collectives.h), what nodes have
- * to know of jobs (job_states.h).
+ * it.  Decided here: to which node a request goes and to whom its answer returns (rpc.h),
+ * who gets an event (events.h) or output (iof_forward.h), which messages are sent at once and which
+ * are collected (send_queue.h), which nodes take part in a collective (collectives.h), which
+ * changes of jobs are announced (job_states.h).
  */
 #ifndef WIREUP_CLUSTER_DISPATCH_H
 #define WIREUP_CLUSTER_DISPATCH_H

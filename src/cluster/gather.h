@@ -32,7 +32,7 @@ struct gather {
     bool failed;
     uint32_t culprit;
     uint64_t bytes;         /* of all that has arrived */
-    struct block_set *data; /* what has arrived; later the result */
+    struct block_set *data; /* the contributions that have arrived; later the result */
     struct block_set *own;
     uint32_t me, steps, step; /* of an exchange: our index, the number of steps, the step that we
                                * wait for */

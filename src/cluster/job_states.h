@@ -1,7 +1,7 @@
-/* job_states.h - what nodes tell each other of the jobs that all of them know: states of processes,
+/* job_states.h - messages between nodes about jobs that all of them know: states of processes,
  * ends, ties between jobs, destroyed key-value spaces.
  *
- * The launcher decides; daemons report what happens on their nodes and ask for ends.
+ * The launcher decides; daemons report the events of their nodes and ask for ends.
  */
 #ifndef WIREUP_CLUSTER_JOB_STATES_H
 #define WIREUP_CLUSTER_JOB_STATES_H

@@ -184,8 +184,8 @@ static void take_event(struct membership *m, const struct overlay_event *e)
     }
 }
 
-/* Handles all events of the overlay until there are none.  What an event causes is sent at once;
- * events that result from it wait until it has been handled. */
+/* Handles all events of the overlay until there are none.  Messages that an event causes are sent
+ * at once; events that result from it wait until it has been handled. */
 static void turn(struct membership *m)
 {
     struct overlay_event *e;

@@ -1,5 +1,5 @@
 /* msg_address.h - to whom messages between daemons go, and flags in them; for those who pass
- * messages (msg.h) on, or name a daemon, and need not know what is in them. */
+ * messages (msg.h) on, or name a daemon, and need not know their contents. */
 #ifndef WIREUP_CLUSTER_MSG_ADDRESS_H
 #define WIREUP_CLUSTER_MSG_ADDRESS_H
 

@@ -215,7 +215,7 @@ static void test_carry(void)
 }
 
 /* Both ends of a stream, with data and credit on their way: it never stops for good, and no end
- * gets what it must refuse. */
+ * gets a message that it must refuse. */
 static void test_window(void)
 {
     struct window from = { 0 }, to = { 0 };

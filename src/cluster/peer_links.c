@@ -112,7 +112,7 @@ static int send_kept(struct router *c, struct peer_link *d, uint32_t to)
     return rc;
 }
 
-/* From now on along the tree, including what has waited or may not have arrived. */
+/* From now on along the tree, including messages that have waited or may not have arrived. */
 static void go_by_tree(struct peer_link *d)
 {
     d->state = PEER_LINKS_TREE;

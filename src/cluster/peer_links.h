@@ -48,7 +48,8 @@ void peer_links_want(struct router *c, uint32_t to);
 int peer_links_send(struct router *c, struct msg *m);
 /* Acknowledges the pieces of that position. */
 void peer_links_note(struct router *c, uint32_t to);
-/* Resends what that position may not have received along the tree, whose path has changed. */
+/* Resends the messages along the tree that may not have reached that position, as its path has
+ * changed. */
 void peer_links_resend(struct router *c, uint32_t to);
 
 /* A `meet` from another daemon. */

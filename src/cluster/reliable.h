@@ -29,7 +29,7 @@ struct reliable {
 void reliable_open(struct reliable *t, uint32_t count);
 void reliable_close(struct reliable *t); /* harmless twice, and on zeroed memory */
 
-/* Numbers a message to m->to, and acknowledges what we have received from there.  False: no memory.
+/* Numbers a message to m->to, and acknowledges all messages received from there.  False: no memory.
  */
 bool reliable_number(struct reliable *t, struct msg *m);
 /* Keeps the bytes of that message.  False: no memory (the number is given back). */

@@ -7,7 +7,7 @@ enum route_action {
     ROUTE_ACTION_nothing,
     ROUTE_ACTION_welcome, /* the first time: the launcher reports it */
     ROUTE_ACTION_refuse,  /* it is not let in again */
-    ROUTE_ACTION_forget,  /* close its link, drop what waits for it, resend what went through it */
+    ROUTE_ACTION_forget,  /* close its link, drop messages to it, resend those through it */
 };
 
 #define TABLE       route

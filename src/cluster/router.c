@@ -223,7 +223,7 @@ static void release(struct router *c)
     }
 }
 
-/* Resends what that position may not have received. */
+/* Resends the messages that the position may not have received. */
 static void resend(struct router *c, uint32_t to)
 {
     const struct reliable_kept *k = NULL;
@@ -575,7 +575,7 @@ static void child_up(struct router *c, struct router_link *l)
         send_away(c, position);
 }
 
-/* What may not have arrived of our messages to those above us and beside us. */
+/* Resends those of our messages to positions above us and beside us that may not have arrived. */
 static void resend_above(struct router *c)
 {
     uint32_t p;

@@ -2,8 +2,8 @@
  * tree to any daemon, once and in order, whatever relay is lost.
  *
  * Sans-IO: no descriptor, no clock.  The host (daemon/router_io.h, or the simulator) reports links
- * that come up and go down and the bytes that arrive on them, with the time; what is to be done
- * with links the router asks for by actions (router_link.h).
+ * that come up and go down and the bytes that arrive on them, with the time; the router
+ * acts on links by the functions of router_link.h.
  *
  * The launcher is position 0.  A daemon has one link to its parent, towards the launcher, and links
  * from its children.  The route to a position below is learnt from the `ready` message that came
@@ -27,7 +27,7 @@
 #include "cluster/router_state.h"
 #include "cluster/tree.h"
 
-/* What has happened.  These may call the router. */
+/* Events of the router.  These functions may call it. */
 struct router_calls {
     /* A message for us, broadcasts included.  It is valid until the call returns. */
     void (*on_message)(void *arg, const struct msg *m);
@@ -84,7 +84,7 @@ void router_open(struct router *c, const struct router_config *config);
 /* Harmless twice, and on zeroed memory; links are the host's to close. */
 void router_close(struct router *c);
 
-/* ---- what the host reports ---- */
+/* ---- reports of the host ---- */
 
 /* A link to our parent or a peer has come up, or another daemon has connected to us. */
 void router_link_up(struct router *c, struct router_link *l, uint64_t now_ns);
@@ -116,8 +116,8 @@ size_t router_waiting(const struct router *c, uint32_t position);
 
 /* ---- losses and the end ---- */
 
-/* That position will not come back: closes its link without a callback, drops what waits for it,
- * and resends what had gone through it. */
+/* That position will not come back: closes its link without a callback, drops the messages
+ * that wait for it, and resends those that went through it. */
 void router_lost(struct router *c, uint32_t position);
 bool router_is_lost(const struct router *c, uint32_t position);
 /* A daemon below us has announced itself, and there is a link towards it. */

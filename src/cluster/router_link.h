@@ -1,4 +1,4 @@
-/* router_link.h - links between daemons as the router sees them, and what it has done with them.
+/* router_link.h - links between daemons as the router sees them, and its actions on them.
  *
  * Actions are calls and not a queue, because a queue would cost a copy of each message.  None of
  * them calls the router back.
@@ -22,7 +22,7 @@ enum router_down {
     ROUTER_DOWN_UNREACHABLE /* it never was up */
 };
 
-/* What the host has to do. */
+/* Actions that the host carries out. */
 struct router_actions {
     uint32_t (*position)(const struct router_link *l); /* of the other end, while the link is up */
     /* Sends one message.  0, or -errno with nothing sent; -EPIPE: not up, or ending. */

@@ -16,7 +16,7 @@ struct op_spawn;
 /* Marks our own tickets, for requests of other nodes. */
 #define RPC_TICKET (UINT64_C(1) << 62)
 
-/* What requests call in the host itself. */
+/* Functions of the host that requests call. */
 struct rpc_calls {
     /* Launcher: plan that spawn; rpc_answer() follows with its ticket. */
     void (*spawn)(void *arg, const struct op_spawn *e);

@@ -1,4 +1,4 @@
-/* send_queue.h - what this node sends to other nodes: messages, and process states in batches.
+/* send_queue.h - messages of this node to other nodes, with process states in batches.
  *
  * Messages to one daemon go by the router, those to everybody by the membership.  Process states of
  * one job are collected until another message has to go after them, one of them is urgent, or a

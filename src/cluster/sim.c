@@ -1,5 +1,5 @@
-/* sim.c - see sim.h.  Reading order: the program on each node; what the nodes do for their members;
- * failures; the event loop; beginning and end; invariants.  The network is sim_net.h.
+/* sim.c - see sim.h.  Reading order: the program on each node; the functions of the nodes for their
+ * members; failures; the event loop; beginning and end; invariants.  The network is sim_net.h.
  */
 #include "cluster/sim.h"
 
@@ -43,7 +43,7 @@ void sim_violated(struct sim *s, const char *format, ...)
     va_end(args);
 }
 
-/* What a router or a member logs as an error must not happen. */
+/* An error that a router or a member logs must not happen. */
 static void on_log(struct log_out *out, const char *text, size_t len)
 {
     struct sim *s = LIST_OF(out, struct sim, log_out);
@@ -190,7 +190,7 @@ static void check_blocks(struct sim *s, uint32_t p, uint32_t set, uint32_t round
     rank_set_free(&seen);
 }
 
-/* ---- what the nodes do for their members ----------------------------------------------------- */
+/* ---- functions of the nodes for their members ------------------------------------------------ */
 
 static void check_failure(struct sim *s, uint32_t p, uint32_t set, const struct overlay_event *e)
 {
@@ -576,7 +576,8 @@ static void check_sets(struct sim *s, const struct sim_node *n)
     }
 }
 
-/* Everybody has received what the top has, and all of those that live. */
+/* Everybody has received all broadcasts of the top and of living nodes; of lost ones, those of the
+ * top. */
 static void check_broadcasts(struct sim *s, const struct sim_node *n)
 {
     if (n->me && n->broadcasts[0] != s->nbroadcasts)
@@ -620,7 +621,7 @@ static void check_node(struct sim *s, const struct sim_node *n)
     if (sim_calls_wrong(n, why, sizeof why))
         sim_violated(s, "%s", why);
     if (!list_empty(&o->unacked) || !list_empty(&o->pendings))
-        sim_violated(s, "node %u keeps what is over: %u reports, %zu collectives", n->me,
+        sim_violated(s, "node %u keeps finished operations: %u reports, %zu collectives", n->me,
                      list_empty(&o->unacked) ? 0 : 1, o->pending.count);
 }
 

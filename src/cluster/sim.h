@@ -2,7 +2,7 @@
  *
  * Every node is a struct membership with its router and dispatcher, as in a daemon; the simulator
  * is the network between them (sim_net.h) and a program on each: rounds of collectives on
- * overlapping sets, messages from node to node, broadcasts, requests and what a core does with them
+ * overlapping sets, messages from node to node, broadcasts, requests and their handling by a core
  * (sim_calls.h).  All random choices follow from a seed.  The network is
  * the usual model: a message costs each end `overhead`, its bytes `byte` on the way out and on the
  * way in (a daemon sends and receives one message at a time), and `latency` in between.  Links

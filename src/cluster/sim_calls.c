@@ -1,4 +1,4 @@
-/* sim_calls.c - see sim_calls.h.  Reading order: what a node asks for; the core that answers; time;
+/* sim_calls.c - see sim_calls.h.  Reading order: requests of a node; the core that answers; time;
  * the end. */
 #include "cluster/sim_calls.h"
 
@@ -34,7 +34,7 @@ static void effect(struct sim_node *n, struct effect e)
     dispatch_settle(&n->dispatch);
 }
 
-/* ---- what a node asks for -------------------------------------------------------------------- */
+/* ---- requests of a node ---------------------------------------------------------------------- */
 
 static uint32_t other_node(struct sim_node *n)
 {
@@ -346,7 +346,7 @@ void sim_calls_begin(struct sim *s)
                                         .node = (uint32_t)(i % s->c.nodes) });
 }
 
-/* What was asked of it is answered by the core, which knows that its processes are gone. */
+/* Requests to it are answered by the core, which knows that its processes are gone. */
 void sim_calls_lost(struct sim_node *n, uint32_t position)
 {
     dispatch_lost(&n->dispatch, position);

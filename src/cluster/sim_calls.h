@@ -2,10 +2,10 @@
  * and a core that answers them.  Internal to the simulator (sim.h).
  *
  * Each node has the dispatcher of a daemon (dispatch.h).  One job with one process per node is
- * known to all; the core behind the dispatcher is a few counters here, which see what must be true:
+ * known to all; the core behind the dispatcher is a few counters here, which check that
  * a request reaches the node of its process, and is answered once unless that node is lost; the
  * launcher keeps no request of a lost node; exits reach each subscriber from the first one on, in
- * order, and nobody else; states of processes come before what is sent after them; a subscriber to
+ * order, and nobody else; states of processes come before later messages; a subscriber to
  * output gets all of it, in order.
  */
 #ifndef WIREUP_CLUSTER_SIM_CALLS_H
@@ -29,10 +29,10 @@ void sim_calls_happen(struct sim_node *n, const struct sim_event *e);
 /* A daemon is lost. */
 void sim_calls_lost(struct sim_node *n, uint32_t position);
 
-/* What is wrong with a living node at the end; false: nothing. */
+/* At the end: whether a living node violates one of these rules; then why says which. */
 bool sim_calls_wrong(const struct sim_node *n, char *why, size_t room);
 
-/* Another part of the simulator is told, once, what must not be.  (sim.c) */
+/* Reports a violated invariant; only the first one is kept.  (sim.c) */
 void sim_violated(struct sim *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A broadcast event of that node has arrived.  (sim.c) */
 void sim_broadcast_arrives(struct sim_node *n, uint32_t from, uint32_t number);

@@ -1,8 +1,8 @@
-/* sim_net.h - the simulated network: time, links between daemons, and what a node of the simulation
- * is.  Internal to the simulator (sim.h).
+/* sim_net.h - the simulated network: time, links between daemons, and the node of the simulation.
+ * Internal to the simulator (sim.h).
  *
  * It carries out the actions of each node's router (router_link.h) under virtual time.  A link has
- * two ends; what is sent on one arrives at the other, in order, until the link is cut or an end is
+ * two ends; messages sent on one arrive at the other, in order, until the link is cut or an end is
  * closed, which the other end notices later.
  */
 #ifndef WIREUP_CLUSTER_SIM_NET_H
@@ -40,7 +40,7 @@ struct router_link {
     uint32_t node, other;
     struct router_link *peer;
     uint64_t last;    /* arrival of the last message from here */
-    uint64_t urgency; /* of what has arrived here */
+    uint64_t urgency; /* of the messages that have arrived here */
     bool up;
     bool ending; /* nothing more is sent */
     bool closed; /* its node has dropped it, or knows that it is down */
@@ -74,7 +74,7 @@ struct sim_intake {
     struct sim_message *m;
 };
 
-/* What a node has asked for and heard (sim_calls.c). */
+/* Requests of a node, and the messages it has received (sim_calls.c). */
 struct sim_calls {
     uint32_t modex_of, modex;        /* whose modex is awaited, and its number */
     uint32_t round_of, rounds;       /* the same for queries about collectives */

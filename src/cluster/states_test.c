@@ -1,5 +1,5 @@
 /* states_test.c - walks all pairs of the state tables of routers, of the daemons that they know,
- * and of memberships; and what is logged for a pair without a row. */
+ * and of memberships; and checks the log for a pair without a row. */
 #include "cluster/membership_state.h"
 #include "cluster/route_state.h"
 #include "cluster/router_state.h"

@@ -2,8 +2,8 @@
  *
  * At most LIMIT_CHANNEL_WINDOW bytes are in flight: sent, and not yet passed on by the other end.
  * Both ends count them alike.  The sending end takes bytes when it sends them and gives them back
- * when the other end credits them (`window_update`); the receiving end takes what arrives, and
- * gives back what it has passed on, for which it sends credit.
+ * when the other end credits them (`window_update`); the receiving end takes bytes when they
+ * arrive, and gives back those that it has passed on, for which it sends credit.
  */
 #ifndef WIREUP_CLUSTER_WINDOW_H
 #define WIREUP_CLUSTER_WINDOW_H

@@ -1,5 +1,5 @@
-/* answer.h - the answer to a request of a process (request.h), and what requests and answers are
- * made of. */
+/* answer.h - the answer to a request of a process (request.h), and the parts of requests and
+ * answers. */
 #ifndef WIREUP_CORE_ANSWER_H
 #define WIREUP_CORE_ANSWER_H
 
@@ -10,7 +10,7 @@
 #include "core/operations.h"
 #include "wire/parts.h"
 
-/* What one process puts under a key (core/modex.h defines the bytes). */
+/* The value that one process puts under a key (core/modex.h defines the bytes). */
 struct card {
     uint16_t type; /* PMIx data type */
     uint8_t scope;
@@ -91,8 +91,8 @@ enum answer_status {
 
 /* ---- answers, from the table ----------------------------------------------------------------- */
 
-/* How any answer travels: the row `answer` of proto/operations.def has the same parts.  Which of
- * them are what in the answer to a request is in proto/requests.def; who makes or reads an answer
+/* How any answer travels: the row `answer` of proto/operations.def has the same parts.  The meaning
+ * of each in the answer to a request is in proto/requests.def; who makes or reads an answer
  * uses ANSWER_TO() and answer_to_..., which know the members by their names and types. */
 struct answer_parts {
     int64_t number;

@@ -1,6 +1,6 @@
-/* block.h - what processes of one node have put, as one sequence of bytes for other nodes.
+/* block.h - the values of the processes of one node, as one sequence of bytes for other nodes.
  *
- *   block  'B', four bytes of length (least first) of what follows: records, to its end
+ *   block  'B', four bytes of length (least first): records, to its end
  *   record a number (a varint, as all numbers here):
  *            0      the entries of another rank follow: its number, and a byte that is 1 when the
  *                   block has all that the rank has put for other nodes
@@ -27,7 +27,7 @@ enum { BLOCK_FLAT = 1, BLOCK_AGAIN = 2, BLOCK_QUALS = 4 };
 struct block_writer {
     struct buf *out;
     size_t start;
-    struct map keys, values; /* borrowed from the caller: index + 1 of what has occurred */
+    struct map keys, values; /* borrowed from the caller: index + 1 of each that has occurred */
     uint32_t nranks;
 };
 

@@ -1,9 +1,9 @@
 /* coll_id.h - the identity of a collective: its kind, its job, its group and its generation.
  *
  * It is unique: equal on all participating nodes, and shared with no other collective.  The group
- * of one job is named as in job_fence.c.  The group of several jobs is named by what the collective
- * is for and by its members: in that name every foreign name (groups, namespaces) follows its
- * length, so that two are equal only if all parts are:
+ * of one job is named as in job_fence.c.  The group of several jobs is named by the purpose
+ * of the collective and by its members: in that name every foreign name (groups, namespaces)
+ * follows its length, so that two are equal only if all parts are:
  *
  *     KIND LENGTH:NAME LENGTH:NAMESPACE.RANK ...  members ascending, '*' for all
  *
@@ -45,7 +45,7 @@ struct coll_id {
     uint64_t generation;
 };
 
-/* What the name of a group of several jobs is made of. */
+/* The parts of the name of a group of several jobs. */
 struct coll_meeting {
     enum coll_kind kind;
     struct slice name;            /* GROUP, UNGROUP: the group's name; else empty */

@@ -1,4 +1,4 @@
-/* collective_nodes.h - what other nodes report about a collective: its result, and whether one that
+/* collective_nodes.h - reports of other nodes about a collective: its result, and whether one that
  * misses a process will still complete.  It goes to the module of that kind of collective. */
 #ifndef WIREUP_CORE_COLLECTIVE_NODES_H
 #define WIREUP_CORE_COLLECTIVE_NODES_H

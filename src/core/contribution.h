@@ -1,4 +1,4 @@
-/* contribution.h - what one node contributes to a collective of several nodes. */
+/* contribution.h - the contribution of one node to a collective of several nodes. */
 #ifndef WIREUP_CORE_CONTRIBUTION_H
 #define WIREUP_CORE_CONTRIBUTION_H
 

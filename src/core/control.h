@@ -1,5 +1,5 @@
-/* control.h - what processes may ask the process manager to do with other processes and for
- * themselves: signals, cleanup, log lines, credentials.
+/* control.h - requests of processes about other processes and for themselves:
+ * signals, cleanup, log lines, credentials.
  *
  * Nothing is carried out here: a request is checked, recorded, and passed to the host as effects.
  */

@@ -15,7 +15,7 @@
 #include "core/psets.h"
 #include "core/pending.h"
 
-/* What is kept of a job that has been removed. */
+/* The record that is kept of a job after its removal. */
 struct ended_job {
     char nspace[256];
     uint32_t id, parent;

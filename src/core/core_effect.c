@@ -5,8 +5,9 @@
 #include "core/job_connect.h"
 #include "core/job_end.h"
 
-/* Ends other because of j, or, when that has happened, updates it with what is known of j's end by
- * now: a process that hangs up is reaped a moment later, and only then its code is known. */
+/* Ends other because of j, or, when that has happened, updates it with the details of j's end that
+ * are known now: a process that hangs up is reaped a moment later, and only then its code is known.
+ */
 static void blame(struct job *other, const struct job *j)
 {
     if (other->blames == j->id) {

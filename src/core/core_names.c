@@ -189,7 +189,7 @@ static void wake_lookups(struct core *c, struct slice service)
         struct nameservice_query asked = *w->query; /* by whom */
         bool once = e && e->persistence == NAME_READ_ONCE;
         if (name_batch_is_over(&c->name_batches, w->query))
-            continue; /* what may be read once is for others */
+            continue; /* a name to be read once is for others */
         if (once)
             give_name(c, w, e);
         if (!e || (once && !w->query->found))
@@ -354,7 +354,7 @@ enum answer_status core_names_withdraw(struct core *c, struct slice service, enu
     return remove_found(c, nameservice_find(&c->names, service, owner, &any, NULL));
 }
 
-/* PMI-1 and PMI-2: any process withdraws what it may read.  PMIx: only what it has published. */
+/* PMI-1 and PMI-2: any process withdraws names that it may read.  PMIx: only its own. */
 enum answer_status core_names_unpublish(const struct core_call *k)
 {
     const struct request_unpublish *rq = &k->rq->u.unpublish;
@@ -382,8 +382,8 @@ enum answer_status core_names_unpublish(const struct core_call *k)
 
 /* ---- lookup ---------------------------------------------------------------------------------- */
 
-/* The launchers that could be asked have been: from what is published here the look-up is answered,
- * or it waits. */
+/* The launchers that could be asked have been: from the names published here the look-up is
+ * answered, or it waits. */
 static enum answer_status decide_lookup(struct core *c, uint64_t ticket,
                                         const struct nameservice_query *q, struct answer *a_p)
 {

@@ -1,5 +1,5 @@
-/* core_names.h - published names: requests of processes, look-ups that wait, and what other
- * launchers answer.  The names themselves are in nameservice.h. */
+/* core_names.h - published names: requests of processes, look-ups that wait, and answers of
+ * other launchers.  The names themselves are in nameservice.h. */
 #ifndef WIREUP_CORE_CORE_NAMES_H
 #define WIREUP_CORE_CORE_NAMES_H
 
@@ -21,7 +21,7 @@ void core_names_drop_lookups(struct core *c, uint64_t first, uint64_t last);
 void core_names_proc_ended(struct core *c, const struct job *j, uint32_t rank);
 void core_names_job_ended(struct core *c, const struct job *j);
 
-/* Answers a look-up that had to wait from what is published now. */
+/* Answers a look-up that had to wait, from the names that are published now. */
 void core_names_lookup_now(struct core *c, const struct nameservice_query *q, struct answer *a_p);
 
 /* Withdraws a name at the request of another launcher: on this range the one of this publisher; on

@@ -10,8 +10,8 @@
 
 struct request;
 
-/* Time has passed: answers what is due, and returns when something becomes due next (UINT64_MAX:
- * nothing is pending).  Not needed before c->effects.tick_ns. */
+/* Time has passed: answers the requests that are due, and returns the time at which the next
+ * becomes due (UINT64_MAX: nothing is pending).  Not needed before c->effects.tick_ns. */
 uint64_t core_tick(struct core *c, uint64_t now_ns);
 
 /* One request of one process.  ANSWER_LATER: an EFFECT_answer (or, for a spawn, the host's own

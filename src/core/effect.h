@@ -1,4 +1,4 @@
-/* effect.h - what the core asks the host, which has the file descriptors, to do.
+/* effect.h - actions that the core asks of the host, which has the file descriptors.
  *
  * The effects and their members are the rows of proto/operations.def that are EFFECT.  They come
  * out in the order in which they are to be carried out.  An effect holds no pointer into the core:
@@ -56,7 +56,7 @@ uint32_t effect_job(const struct effect *e);
  * is changed). */
 bool effect_own(struct effect *e);
 
-/* Frees what an effect holds; harmless twice. */
+/* Frees the members that an effect owns; harmless twice. */
 void effect_drop(struct effect *e);
 
 /* Takes over the effect; texts that it borrows are copied.  Without memory for these an answer

@@ -1,5 +1,6 @@
-/* effect_queue.h - a queue of effects (effect.h), for those who hold one and need not know what is
- * in it: what depends on the table of operations is compiled again whenever that changes. */
+/* effect_queue.h - a queue of effects (effect.h), for files that hold one and need not know its
+ * contents: files that depend on the table of operations are compiled again whenever that changes.
+ */
 #ifndef WIREUP_CORE_EFFECT_QUEUE_H
 #define WIREUP_CORE_EFFECT_QUEUE_H
 

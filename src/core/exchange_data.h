@@ -14,8 +14,9 @@
  * False: no memory; the round is untouched. */
 bool exchange_data_fence(struct job *j, struct collective *c);
 
-/* Stores what other nodes have contributed and answers the gets that waited for it.  What ranks of
- * this node have put is skipped.  OK, BAD_VALUE (not a block: what was good is kept), NO_MEMORY. */
+/* Stores the contributions of other nodes and answers the gets that waited for them.  Values of
+ * this node's ranks are skipped.  OK, BAD_VALUE (not a block: the records before are kept),
+ * NO_MEMORY. */
 enum answer_status exchange_data_store(struct job *j, struct slice blocks);
 
 #endif

@@ -1,4 +1,4 @@
-/* input.h - what a host delivers to its server (server_deliver()).
+/* input.h - inputs that a host delivers to its server (server_deliver()).
  *
  * The inputs are the rows of proto/operations.def that are INPUT.  An input holds numbers and
  * borrowed bytes, and no pointer into the server, so the same struct comes from the host, from a

@@ -1,6 +1,6 @@
 /* job.h - one job (namespace): its processes, its store, its collectives.
  *
- * A job is a running plan: the state of each process, and what they have put.  This is the data
+ * A job is a running plan: the state of each process, and their values.  This is the data
  * alone; the modules that work on it are, each above the earlier ones:
  *
  *   modex_keys     which keys each process has put
@@ -8,9 +8,9 @@
  *   job_connect    connections to other jobs
  *   modex          gets that wait
  *   job_kvs        its key-value spaces
- *   exchange_data  what nodes send each other in fences
+ *   exchange_data  data of fences between nodes
  *   job_fence, job_ring, job_node    fences, rings, attributes of nodes
- *   job_event      what happens to its processes
+ *   job_event      events of its processes
  *
  * None of them acts: actions go to the effects of the core that owns the job.
  */

@@ -6,7 +6,7 @@
 
 /* The job is over: all processes are to end.  The first call decides code and reason; the code is 0
  * when a process asks for that.  A core that does not control the job asks for it (EFFECT_abort);
- * job_end() is what it calls when the controlling node orders the end. */
+ * it calls job_end() when the controlling node orders the end. */
 void job_end(struct job *j, uint32_t culprit, int exit_code, const char *reason);
 void job_abort(struct job *j, uint32_t culprit, int exit_code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -25,8 +25,8 @@ static void describe_end(struct job *j, uint32_t rank, enum proc_state before)
 
     if (p->signalled) {
         const char *abbrev = sigabbrev_np(p->code);
-        /* When its connection closed it may have been ended by this server: report what came first.
-         */
+        /* When its connection closed it may have been ended by this server: report the first
+         * reason. */
         bool by_us = before == PROC_STATE_LOST && p->code == SIGTERM && j->phase != JOB_RUNNING;
         errmsg_set(&j->reason, 0, "rank %u on %s (pid %d) %swas killed by signal %d (SIG%s)", rank,
                    host_of(j, rank), p->pid,
@@ -154,7 +154,7 @@ static void end_badly(struct job *j, uint32_t rank, enum proc_state before)
     count_end(j, rank);
 }
 
-/* Its exit will bring the code; until then this is what is known. */
+/* Its exit will bring the code; until then the code is 1. */
 static void lose(struct job *j, uint32_t rank)
 {
     if (!j->failed && !j->follows) {

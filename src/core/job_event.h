@@ -1,4 +1,4 @@
-/* job_event.h - what happens to the processes of a job, and what follows from it: for the others
+/* job_event.h - events of the processes of a job, and their consequences for the others
  * that wait for a process, and for the job. */
 #ifndef WIREUP_CORE_JOB_EVENT_H
 #define WIREUP_CORE_JOB_EVENT_H

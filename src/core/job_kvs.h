@@ -17,10 +17,10 @@ enum answer_status job_preset(struct job *j, struct slice key, struct slice valu
 enum answer_status job_put_info(struct job *j, struct slice key, struct slice value);
 enum answer_status job_get(const struct job *j, struct slice space, struct slice key,
                            struct slice *value_p);
-/* The same, preferring what this rank has put (only PMIx ranks can share a key). */
+/* The same, preferring the value of this rank (only PMIx ranks can share a key). */
 enum answer_status job_get_of(const struct job *j, struct slice space, uint32_t rank,
                               struct slice key, struct slice *value_p);
-/* What the process manager itself provides: finds presets only. */
+/* Values that the process manager itself provides: finds presets only. */
 enum answer_status job_attr(const struct job *j, struct slice key, struct slice *value_p);
 enum answer_status job_get_index(const struct job *j, struct slice space, uint64_t index,
                                  struct slice *key_p, struct slice *value_p);

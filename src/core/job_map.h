@@ -1,4 +1,4 @@
-/* job_map.h - the job map: what is to be started, decided in full before the first process exists.
+/* job_map.h - the job map: processes to be started, decided in full before the first one exists.
  *
  * The launcher's first half (options, host files, mapping, binding) or a spawn request fills a
  * plan; the spawner and the core only read it.  Nothing in it refers to file descriptors or to this

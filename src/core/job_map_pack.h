@@ -13,8 +13,8 @@
 /* Appends; running out of memory poisons the buffer. */
 void job_map_pack(const struct job_map *p, struct buf *out);
 
-/* Fills *p_p (free it afterwards whatever is returned).  0; 1: bytes that are no plan, with what is
- * wrong; -ENOMEM. */
+/* Fills *p_p (free it afterwards whatever is returned).  0; 1: bytes that are no plan, with the
+ * reason; -ENOMEM. */
 int job_map_unpack(struct slice bytes, struct job_map *p_p, struct errmsg *err);
 
 #endif

@@ -121,7 +121,7 @@ static void name_waiting(struct job *j, uint32_t rank, uint32_t count)
     buf_free(&who);
 }
 
-/* Whether another process can put what this rank waits for. */
+/* Whether another process can put the attribute that this rank waits for. */
 static enum answer_status may_wait(struct job *j, uint32_t rank)
 {
     struct putters others = putters_of(j, j->plan.procs[rank].node, rank);

@@ -3,8 +3,8 @@
  * The order is that of the nodes and, on a node, of the ranks: so that most neighbours share a
  * node.  The ring is a collective of the whole job; a process's values wait with its ticket.
  *
- * Other nodes need from a node what its first process left for the left and its last one for the
- * right: 'R', the node's number in the plan, and these two, each with its length (varints).
+ * Other nodes need from a node the left value of its first process and the right value of its last
+ * one: 'R', the node's number in the plan, and these two, each with its length (varints).
  */
 #include "core/job_ring.h"
 

@@ -2,9 +2,10 @@
  *
  * An entry is (rank, key) -> typed value with a scope.  Values are canonical, so that every
  * protocol can read them: a STRING is its characters without the NUL (a PMI client gets it by key
- * alone), anything else is the payload of a v41 value.  What a PMI client put is read as a STRING.
+ * alone), anything else is the payload of a v41 value.  The value of a PMI client is read as a
+ * STRING.
  *
- * What a process of another node has put is present after a fence with data; before that, its node
+ * A value of a process of another node is present after a fence with data; before that, its node
  * is asked, once for all waiting gets here, and sends everything that its scope permits.
  *
  * A get of a missing value waits for its owner's next commit, until its timeout, unless the

@@ -23,7 +23,7 @@ void modex_keys_write_fresh(const struct job *j, uint32_t rank, bool collect,
 /* All nodes have them now.  Modex values that a fence without data left out stay fresh. */
 void modex_keys_sent(struct job *j, uint32_t rank, bool collect);
 
-/* Appends what one process has put for other nodes.  Out of memory poisons the buffer. */
+/* Appends the values of one process for other nodes.  Out of memory poisons the buffer. */
 void modex_keys_write_all(const struct job *j, uint32_t rank, struct buf *out);
 
 void modex_keys_free(struct proc *p);

@@ -64,7 +64,7 @@ struct nameservice_query {
     uint32_t job, rank; /* the requester */
     bool wait;
     bool found; /* a look-up's answer is filled in: port, type, and the publisher's job and rank */
-    bool own;   /* withdraws only what the requester has published; no service: all of that */
+    bool own;   /* withdraws only names of the requester; no service: all of them */
     enum name_persistence persistence;
     uint64_t deadline_ns; /* UINT64_MAX: none */
     uint64_t timeout_ns;  /* the same, relative to the query; 0: none */

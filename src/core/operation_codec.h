@@ -2,7 +2,7 @@
  * have it.
  *
  * The flat form of a row has numbers of 64 bits, bytes and lists, and the words of enumerations
- * instead of their numbers.  Both forms borrow what the other one has.
+ * instead of their numbers.  Each form borrows the texts and lists of the other.
  */
 #ifndef WIREUP_CORE_OPERATION_CODEC_H
 #define WIREUP_CORE_OPERATION_CODEC_H

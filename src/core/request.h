@@ -51,7 +51,7 @@ struct request {
 /* REQUEST_WITH(connect, .job = name): a request of this kind with these members. */
 #define REQUEST_WITH(id, ...) ((struct request){ .kind = REQ_##id, .u.id = { __VA_ARGS__ } })
 
-/* Frees what a request hands over; for one that nobody takes. */
+/* Frees the members that a request hands over; for one that nobody takes. */
 void request_drop(struct request *rq);
 
 /* The word for reports: "get by index". */

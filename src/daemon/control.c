@@ -147,7 +147,7 @@ static void cut(struct control *u, bool late)
     output_drop(context_of(u)->output);
     signals_job(u->config.processes, NULL, SIGKILL);
     launcher_state_event(context_of(u)->state, LAUNCHER_EVENT_CUT, context_of(u)->log);
-    loop_stop(context_of(u)->loop); /* node_run(), which runs it, kills what is left */
+    loop_stop(context_of(u)->loop); /* node_run(), which runs it, kills the rest */
 }
 
 static void end_late(void *arg, struct slice report)

@@ -35,7 +35,7 @@ struct control {
     int ended_by;           /* the first signal that asked for the end; 0: none */
     struct watch supervisor;
     struct timer timeout;  /* of the job */
-    struct timer patience; /* with what was asked to end */
+    struct timer patience; /* with processes and daemons that were asked to end */
 };
 
 /* 0 or -errno.  Call it before creating anything that would have to be removed: until then the

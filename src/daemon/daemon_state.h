@@ -16,7 +16,7 @@ enum daemon_action {
     DAEMON_ACTION_count_up,       /* its command waits for one daemon less */
     DAEMON_ACTION_count_off,      /* the same */
     DAEMON_ACTION_report_failure, /* the same, and the owner has to know why */
-    DAEMON_ACTION_keep_word,      /* what it reports explains the end of its link */
+    DAEMON_ACTION_keep_word,      /* its report explains the end of its link */
 };
 
 #define TABLE       daemon

@@ -1,4 +1,4 @@
-/* daemon_state_test.c - walks all pairs of the table of daemons' states; and what is logged for a
+/* daemon_state_test.c - walks all pairs of the table of daemons' states; and checks the log for a
  * pair without a row. */
 #include "daemon/daemon_state.h"
 

@@ -1,5 +1,5 @@
 /* job_msgs.h - messages about jobs on several nodes: the launcher announces jobs, the daemons
- * start their parts, and remove them when it says so (job_handlers.h).  What happens to jobs
+ * start their parts, and remove them when it says so (job_handlers.h).  Changes of jobs
  * meanwhile: cluster/job_states.h.
  */
 #ifndef WIREUP_DAEMON_JOB_MSGS_H

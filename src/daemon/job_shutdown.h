@@ -24,7 +24,7 @@ struct job_shutdown {
     struct help *help;
     struct errmsg
         last_reason; /* why the last failed job has ended: others may end for the same reason */
-    int exit_code;   /* for the user: of the first job, or of what has ended the node */
+    int exit_code;   /* for the user: of the first job, or of the reason why the node ended */
 };
 
 /* The job cannot run as planned, because of a process of this node: it ends, or the node that

@@ -14,7 +14,7 @@ enum launcher_action {
     LAUNCHER_ACTION_nothing,
     LAUNCHER_ACTION_keep_failure,    /* for the report */
     LAUNCHER_ACTION_report_failures, /* and give up */
-    LAUNCHER_ACTION_drain,           /* remove what processes left, and write their last output */
+    LAUNCHER_ACTION_drain,           /* remove leftovers of processes, write their last output */
     LAUNCHER_ACTION_drain_and_quit,  /* ... and tell the daemons to exit */
     LAUNCHER_ACTION_quit,            /* tell the daemons to exit */
     LAUNCHER_ACTION_await_commands,  /* those that start daemons get a moment to end */

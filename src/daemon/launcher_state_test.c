@@ -16,7 +16,7 @@ static bool drains(enum launcher_action a)
            a == LAUNCHER_ACTION_end_undrained;
 }
 
-/* What processes left behind has been removed, and their last output is being written. */
+/* Leftovers of processes have been removed, and their last output is being written. */
 static bool is_drained(enum launcher_state s)
 {
     return s == LAUNCHER_STATE_LEAVING || s == LAUNCHER_STATE_WRITING;
@@ -59,7 +59,7 @@ static void test_pairs(void)
     }
 }
 
-/* What follows when the launcher waits for nothing that may not come. */
+/* From every state, the events after giving up lead to the end, and so does a cut. */
 static void test_ways_out(void)
 {
     static const enum launcher_event after[] = { LAUNCHER_EVENT_QUIT, LAUNCHER_EVENT_GONE,

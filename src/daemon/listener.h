@@ -1,4 +1,4 @@
-/* listener.h - the connections of a node (io/peer_conn.h): what the daemon does about them, and its
+/* listener.h - the connections of a node (io/peer_conn.h): the daemon's functions for them, and its
  * port for clients that connect by themselves (PMI_PORT, PMIx clients and tools); those that use
  * our library come by the control socket where they can. */
 #ifndef WIREUP_DAEMON_LISTENER_H

@@ -2,8 +2,8 @@
  *
  * The rest is in other modules: listener.h and control.h (events), local_job.h (jobs), launcher.h,
  * spawning.h and singleton.h (where their processes come from), signals.h, output.h,
- * job_shutdown.h, shutdown.h and node_failure.h.  This one creates them, and gives each what it
- * calls: none of them needs this one. */
+ * job_shutdown.h, shutdown.h and node_failure.h.  This one creates them, and gives each the
+ * functions that it calls: none of them needs this one. */
 #include "daemon/node.h"
 
 #include <errno.h>
@@ -85,7 +85,7 @@ static bool knows_way(struct slice words)
     return overlay_schedule_known(words, &schedule);
 }
 
-/* The core serves this node's processes, and learns what it cannot find out itself. */
+/* The core serves this node's processes, and is given the data that it cannot find out itself. */
 static void equip_core(struct node *n)
 {
     struct core *c = &n->server.core;
@@ -152,7 +152,7 @@ static int open_node(struct node *n)
     return open_acceptors(n);
 }
 
-/* A daemon leaves: nobody may find it, or what it has made, any more. */
+/* A daemon leaves: nobody may find it, or its files, any more. */
 static void clean_up(void *control)
 {
     struct node *n = LIST_OF(control, struct node, control);

@@ -1,4 +1,4 @@
-/* node.h - one node at run time: it carries out what the core decides.
+/* node.h - one node at run time: it carries out the decisions of the core.
  *
  * Owns the loop, the server, the processes of this node with their connections and streams, and the
  * shared stores.  It decides nothing about jobs: events go to the server, effects come back and
@@ -74,7 +74,7 @@ struct node_config {
     /* A child of this process that is not the node's has ended.  May be NULL. */
     void (*reaped)(void *arg, pid_t pid, int status);
     void *arg;
-    struct rlimit nofile; /* what processes get back if raised is set */
+    struct rlimit nofile; /* the limit that processes get back if raised is set */
     bool raised;
 };
 
@@ -106,7 +106,7 @@ struct loop *node_loop(struct node *n);
 /* The configured log, without waiting for its reader; valid until node_free(). */
 const struct log *node_log(const struct node *n);
 
-/* Starts what has been added while the loop runs. */
+/* Starts the jobs that were added while the loop runs. */
 void node_begin(struct node *n);
 
 /* The launcher's state, and its step. */

@@ -1,5 +1,5 @@
-/* node_context.h - the surroundings of a node's modules: what many of them need and none of them
- * owns.
+/* node_context.h - the surroundings of a node's modules: objects that many of them need and none of
+ * them owns.
  *
  * A node makes one; its modules keep the address.  Everything else that a module needs is given to
  * it by name when it is opened.

@@ -1,4 +1,4 @@
-/* node_failure.c - see node_failure.h.  Reading order: the reason; what becomes of the jobs; the
+/* node_failure.c - see node_failure.h.  Reading order: the reason; the consequences for jobs; the
  * loss. */
 #include "daemon/node_failure.h"
 
@@ -135,7 +135,7 @@ static void lose_at_launcher(struct cluster_io *s, uint32_t position)
     free(r);
 }
 
-/* A daemon: the launcher decides what becomes of the job; here those processes are gone. */
+/* A daemon: the launcher decides about the job; here those processes are gone. */
 static void lose_elsewhere(struct cluster_io *s, const struct placement *p, uint32_t position)
 {
     struct job *j = cluster_io_job(s, p->job);

@@ -1,5 +1,5 @@
-/* node_failure.h - the loss of a node: the reason, and what becomes of jobs that had processes on
- * it. */
+/* node_failure.h - the loss of a node: the reason, and the consequences for jobs that had processes
+ * on it. */
 #ifndef WIREUP_DAEMON_NODE_FAILURE_H
 #define WIREUP_DAEMON_NODE_FAILURE_H
 

@@ -34,7 +34,7 @@ struct node {
     struct turn turn; /* of the loop: node_settle() */
     struct server server;
     struct effect_host host;
-    struct timer promises; /* what the core has to do by a certain time */
+    struct timer promises; /* the next deadline of the core */
     struct watch chld;
     int chld_fd, null_fd;
     char *wdir;
@@ -57,7 +57,7 @@ struct node {
     struct startup_timing timing;
     struct tools tools;
     struct help help;
-    struct arena kept; /* a daemon: what the launcher has sent about all jobs */
+    struct arena kept; /* a daemon: data from the launcher about all jobs */
 };
 
 #endif

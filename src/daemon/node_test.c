@@ -77,7 +77,7 @@ static int be_pipeliner(void)
     write_line(put);
     read_line("put_result"); /* one of us is the first */
     fcntl(PMI_FD, F_SETFL, O_NONBLOCK);
-    for (int quiet = 0; quiet < 5;) { /* the server may still be reading what has been sent */
+    for (int quiet = 0; quiet < 5;) { /* the server may still be reading earlier bytes */
         struct pollfd p = { PMI_FD, POLLOUT, 0 };
         if (write(PMI_FD, request, sizeof request - 1) == (ssize_t)sizeof request - 1)
             sent++, quiet = 0;
@@ -463,7 +463,7 @@ static void test_full(void)
 
 /* ---- without memory -------------------------------------------------------------------------- */
 
-/* What a child reports about its memory. */
+/* A child's report about its memory. */
 static struct result {
     uint64_t requests;
     int64_t lost;

@@ -45,7 +45,7 @@ int output_prepare(struct output *o, const char *out, const char *err_file, cons
 struct sink *output_of(struct output *o, const char *pattern, const struct job *job, uint32_t rank,
                        struct sink *standard);
 
-/* Reports what could not be written: lost output is an error. */
+/* Reports output that could not be written: lost output is an error. */
 void output_report_lost(struct output *o);
 
 #endif

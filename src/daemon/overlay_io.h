@@ -24,8 +24,8 @@ struct overlay_io {
     struct timer overdue;
 };
 
-/* calls: what concerns messages, links, losses and the end, with their argument `s`; the rest is
- * added here. 0 or -ENOMEM. */
+/* calls: the functions for messages, links, losses and the end, with their argument `s`; the rest
+ * is added here. 0 or -ENOMEM. */
 int overlay_io_open(struct overlay_io *w, struct cluster_io *s,
                     const struct overlay_io_config *config, struct membership_calls calls);
 void overlay_io_close(struct overlay_io *w); /* harmless twice, and on zeroed memory */

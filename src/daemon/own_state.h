@@ -13,7 +13,7 @@ enum own_action {
     OWN_ACTION_nothing,
     OWN_ACTION_begin,         /* start the daemons below it */
     OWN_ACTION_end_processes, /* kill them, and write their last output */
-    OWN_ACTION_end_output,    /* close it: what is in the channels is the rest */
+    OWN_ACTION_end_output,    /* close it: only the bytes in the channels remain */
     OWN_ACTION_leave,         /* clean up, and close the link when those below have gone */
     OWN_ACTION_kill,          /* kill everything, and stop the loop */
     OWN_ACTION_stop_loop,

@@ -1,4 +1,5 @@
-/* path_search.h - resolves the name of a program or directory to what can be executed or entered.
+/* path_search.h - resolves the name of a program or directory to a path that can be executed or
+ * entered.
  *
  * The rules are those of execvp after the change of directory: a name with a slash is relative to
  * the working directory; any other is searched on PATH, and the first executable file of that name

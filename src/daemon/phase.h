@@ -15,7 +15,7 @@ enum phase_action {
     PHASE_ACTION_give_up,     /* no job will run: daemons exit */
     PHASE_ACTION_ask,         /* forward the signal, and wait a while */
     PHASE_ACTION_end_job,     /* end the job as failed */
-    PHASE_ACTION_end_late,    /* the same, after the report of what is pending */
+    PHASE_ACTION_end_late,    /* the same, after the report of pending requests */
     PHASE_ACTION_kill,        /* kill all processes */
     PHASE_ACTION_hurry,       /* output and daemons get a short time */
     PHASE_ACTION_cut,         /* exit now, whatever remains */

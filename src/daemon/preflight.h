@@ -1,4 +1,4 @@
-/* preflight.h - checks on all nodes what the user has asked for, before any process is started.
+/* preflight.h - checks the user's settings on all nodes before any process is started.
  *
  * Output files (output.h) and traces are created first.  On one node that is all.  On several, a
  * job that needs such files is held: each daemon creates its own and reports success or the reason

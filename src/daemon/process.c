@@ -61,7 +61,7 @@ static bool gets_stdin(const struct processes *p, const struct job *job, uint32_
 }
 
 /* Our ends are moved to high numbers, so that the child's are always the same few low numbers, and
- * what a child has to copy (io/child.c) does not grow. */
+ * the table that a child has to copy (io/child.c) does not grow. */
 static void move_away(int *fd)
 {
     int high = *fd < 0 ? -1 : fcntl(*fd, F_DUPFD_CLOEXEC, OWN_ENDS_FROM);

@@ -38,7 +38,7 @@ struct task {
     struct buf label;
 };
 
-/* What the owner does about processes. */
+/* Functions of the owner about processes. */
 struct process_calls {
     /* The job cannot run as planned, because of this rank; code: the job's. */
     void (*cannot_run)(void *arg, struct job *job, uint32_t rank, int code, const char *why);
@@ -87,10 +87,10 @@ void process_signal(struct task *t, int sig);
 bool process_input(struct processes *p, const struct job *j, uint32_t rank, struct slice bytes,
                    uint64_t ticket);
 
-/* The process has been reaped.  What it sent before is handled first. */
+/* The process has been reaped.  The bytes that it sent before are handled first. */
 void process_ended(struct task *t, int wait_status);
 
-/* Reads what is left in the pipes and releases everything. */
+/* Reads the rest from the pipes and releases everything. */
 void process_close(struct task *t);
 
 #endif

@@ -1,5 +1,5 @@
-/* process_env.h - the environment of a process: that of its application, and what it needs to find
- * its process manager. */
+/* process_env.h - the environment of a process: that of its application, and the variables by
+ * which it finds its process manager. */
 #ifndef WIREUP_DAEMON_PROCESS_ENV_H
 #define WIREUP_DAEMON_PROCESS_ENV_H
 

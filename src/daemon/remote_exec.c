@@ -33,7 +33,7 @@ struct agent_command {
     const char *wireupd;       /* the program that the command runs there */
     struct remote_command process;
     int status;                  /* once it has ended; -1 before */
-    char *last_word;             /* what its daemon reported as wrong after it was up, or NULL */
+    char *last_word;             /* the error that its daemon reported after it was up, or NULL */
     bool started;                /* one of its daemons has reported that it runs */
     uint64_t since_ns, asked_ns; /* its start, and its first start */
     struct buf output;
@@ -131,7 +131,7 @@ static struct guest *guest_of(struct agent_command *k, uint32_t position)
     return k->nguests == 1 ? k->guests[0] : find(k->guests, k->nguests, position);
 }
 
-/* The daemon's own error: why it does not come up, or what it said before its link broke. */
+/* The daemon's own error: why it does not come up, or its last report before its link broke. */
 static void trouble(struct agent_command *k, uint32_t position, struct slice text)
 {
     struct remote_exec *a = k->agent;

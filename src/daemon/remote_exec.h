@@ -5,8 +5,8 @@
  * - The owner reports by remote_exec_up() which daemons have linked, and by
  *   remote_exec_reaped() which children of the process have ended: one place reaps for all.
  * - The commands run until their daemons exit; a daemon exits when it is told to over its
- *   link, or has lost it.  remote_exec_end(): no more are started.  remote_exec_free() kills what
- *   is left.
+ *   link, or has lost it.  remote_exec_end(): no more are started.  remote_exec_free() kills the
+ *   commands that are left.
  * - Callbacks come from the loop and from remote_exec_reaped() only; they may not free the object.
  */
 #ifndef WIREUP_DAEMON_REMOTE_EXEC_H
@@ -76,7 +76,7 @@ bool remote_exec_how_ended(const struct remote_exec *a, uint32_t position, struc
 struct remote_exec_progress {
     uint32_t all, up, failed;
     const char *slowest; /* the node that has been awaited longest; NULL: none */
-    const char *at;      /* what it waits for: "ssh", "its link" */
+    const char *at;      /* the step it waits for: "ssh", "its link" */
     uint64_t since_ns;
 };
 void remote_exec_progress(const struct remote_exec *a, struct remote_exec_progress *p);

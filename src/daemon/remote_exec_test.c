@@ -228,7 +228,7 @@ static void test_failures(void)
     one_failure("exec <&-; sleep 0.05; exit 9", "status 9");
 }
 
-/* What a daemon that was up reports at its end is for the report of its broken link. */
+/* The last error of a daemon that was up goes into the report of its broken link. */
 static void test_last_word(void)
 {
     struct errmsg how = { "" };

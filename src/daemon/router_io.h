@@ -1,5 +1,5 @@
 /* router_io.h - the links and the clock of the router (cluster/router.h): its actions become calls
- * of io/daemon_link.h, and what happens on links becomes calls of the router.
+ * of io/daemon_link.h, and events of links become calls of the router.
  */
 #ifndef WIREUP_DAEMON_ROUTER_IO_H
 #define WIREUP_DAEMON_ROUTER_IO_H

@@ -1,4 +1,4 @@
-/* shutdown.c - see shutdown.h.  Reading order: what is left here; leaving the other nodes;
+/* shutdown.c - see shutdown.h.  Reading order: leftovers here; leaving the other nodes;
  * requests. */
 #include "daemon/shutdown.h"
 
@@ -16,7 +16,7 @@
 #include "daemon/signals.h"
 #include "daemon/startup_timing.h"
 
-/* ---- what is left here ----------------------------------------------------------------------- */
+/* ---- leftovers here -------------------------------------------------------------------------- */
 
 static enum launcher_action launcher_event(struct shutdown *d, enum launcher_event event)
 {
@@ -77,7 +77,7 @@ void shutdown_check(void *shutdown)
     loop_stop(d->context->loop);
 }
 
-/* Every process that we started is reaped.  Now what they left behind is removed, then their last
+/* Every process that we started is reaped.  Now their leftovers are removed, then their last
  * output is written. */
 static void drain(struct shutdown *d)
 {

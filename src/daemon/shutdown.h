@@ -1,6 +1,6 @@
 /* shutdown.h - the end of the node.
  *
- * When all jobs have ended (job_shutdown.h), what processes left behind is removed, then the last
+ * When all jobs have ended (job_shutdown.h), leftovers of processes are removed, then the last
  * output is written; only then does the loop stop.  With other nodes, the launcher first tells the
  * daemons to exit and waits for their output and the end of their links; a daemon ends its
  * processes, sends its output, and waits for the daemons below it.  The tables of launcher_state.h
@@ -17,11 +17,11 @@ struct local_jobs;
 struct node_context;
 struct processes;
 
-/* What the owner does meanwhile. */
+/* Functions of the owner. */
 struct shutdown_calls {
     void (*all_ended)(void *arg); /* all processes have ended */
-    /* A daemon removes what others could still see of it: the launcher's end, which follows, may
-     * take this process with it. */
+    /* A daemon removes the files by which others could still find it: the launcher's end, which
+     * follows, may take this process with it. */
     void (*clean_up)(void *arg);
     void *arg;
 };

@@ -1,7 +1,7 @@
 /* startup_timing.h - where the start-up time went (-report-startup): a node notes by its own clock
- * what its processes do (core/startup.h), and reports to the launcher when they have left their
- * first fence, each later fence that carried data, and when they have ended; the launcher prints
- * the report (report/startup_report.h).
+ * the steps of its processes (core/startup.h), and reports to the launcher when they have left
+ * their first fence, each later fence that carried data, and when they have ended; the launcher
+ * prints the report (report/startup_report.h).
  *
  * The report is printed when all addresses have reached all nodes, or when nothing has followed for
  * a while, or at the end; the report of the end is printed when nothing is left.  Spawned jobs are
@@ -55,7 +55,7 @@ void startup_timing_receive(struct startup_timing *t, uint32_t position, uint64_
 /* Launcher: a node is lost; its part is not awaited. */
 void startup_timing_lost(struct startup_timing *t);
 
-/* Launcher: prints what has not been reported yet. */
+/* Launcher: prints the phases that have not been reported yet. */
 void startup_timing_finish(struct startup_timing *t);
 
 #endif

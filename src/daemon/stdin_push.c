@@ -94,7 +94,7 @@ void stdin_push_write(struct stdin_push *f, struct slice bytes, uint64_t ticket)
     if (!buf_ok(&f->queue) || (ticket && !keep_ticket(f, ticket))) {
         if (ticket)
             f->taken(f->arg, ticket, false);
-        stdin_push_close(f); /* a piece is missing: what follows would be wrong */
+        stdin_push_close(f); /* a piece is missing: the bytes after it would be wrong */
         return;
     }
     f->ends = bytes.len == 0;

@@ -1,4 +1,4 @@
-/* stdin_push.h - the standard input of one process, filled with what others send it
+/* stdin_push.h - the standard input of one process, filled with data from others
  * (PMIx_IOF_push).
  *
  * A sender is answered when the process has taken most of its data, so that nobody sends faster

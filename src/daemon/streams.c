@@ -189,7 +189,7 @@ void streams_cut(struct streams *t, uint32_t position)
 
 /* ---- daemons --------------------------------------------------------------------------------- */
 
-/* What we write ourselves must not wait for us to read it. */
+/* Our own output must not wait for us to read it. */
 static int divert(int which, int *end_p)
 {
     int ends[2], rc, ours = which == STREAM_IN ? 0 : 1;

@@ -1,9 +1,9 @@
 /* streams.h - standard input, output and error of daemons, as channels between them and the
  * launcher.
  *
- * A daemon's own streams become pipes (streams_divert()), so that what it and its processes write
- * goes through a channel; the launcher has the other end of each, and shows the bytes like its own
- * processes' output.
+ * A daemon's own streams become pipes (streams_divert()), so that the output of it and its
+ * processes goes through a channel; the launcher has the other end of each, and shows the bytes
+ * like its own processes' output.
  */
 #ifndef WIREUP_DAEMON_STREAMS_H
 #define WIREUP_DAEMON_STREAMS_H
@@ -43,7 +43,7 @@ void streams_close(struct streams *t); /* harmless twice, and on zeroed memory *
 int streams_divert(int pipe_ends[STREAM_KINDS]);
 /* A daemon has linked: the contents of the pipes can be sent. */
 void streams_flow(struct streams *t);
-/* A daemon: nothing more will be written.  Sends what is left in the pipes, and EOF, to the
+/* A daemon: nothing more will be written.  Sends the rest of the pipes, and EOF, to the
  * launcher. */
 void streams_end(struct streams *t);
 

@@ -87,20 +87,21 @@ static void report_killed(const struct supervisor *g, int sig)
     struct errmsg text;
 
     errmsg_set(&text, 0,
-               "the worker process of %s was killed by signal %d (SIG%s), and what it had started "
-               "with it",
+               "the worker process of %s was killed by signal %d (SIG%s), with all processes that "
+               "it had started",
                g->log->who, sig, abbrev ? abbrev : "?");
     log_sentence(g, text.text);
 }
 
-/* Kills what the worker had started, and removes the files by which others would find it. */
+/* Kills the processes that the worker had started, and removes the files by which others would find
+ * it. */
 static void end_all(void)
 {
     child_end_all();
     rendezvous_tidy();
 }
 
-/* Ends the worker, what it has started, and this process. */
+/* Ends the worker, the processes it has started, and this process. */
 __attribute__((noreturn)) static void end_worker(const struct supervisor *g, const char *sentence,
                                                  int code)
 {
@@ -198,7 +199,7 @@ static void take_signals(struct supervisor *g)
     }
 }
 
-/* Carries out what is due; milliseconds until the next deadline, or -1. */
+/* Carries out the actions that are due; milliseconds until the next deadline, or -1. */
 static int keep_time(struct supervisor *g)
 {
     uint64_t now = clock_now_ns(), next;

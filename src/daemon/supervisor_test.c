@@ -1,4 +1,4 @@
-/* supervisor_test.c - the two processes of the launcher, and what each does when the other is
+/* supervisor_test.c - the two processes of the launcher, and how each acts when the other is
  * killed.
  *
  * Each test is a launcher of its own: a child that splits; its worker reports through a pipe. */
@@ -285,7 +285,7 @@ static void limited(int control)
     pause();
 }
 
-/* It begins all the same: what the limit means now is its own decision. */
+/* It begins all the same: the meaning of the limit is its own decision now. */
 static void limited_no_more(int control)
 {
     supervisor_limit(control, clock_now_ns(), 1000);

@@ -107,7 +107,7 @@ static uint32_t count_tools(const struct local_jobs *jobs)
     return count;
 }
 
-/* NULL, or why the tool is refused; *status_p is what it is told. */
+/* NULL, or why the tool is refused; *status_p is the status that it gets. */
 static const char *objection(const struct local_jobs *jobs, struct slice name, uint32_t rank,
                              enum answer_status *status_p)
 {

@@ -29,7 +29,7 @@ enum { TRACE_WRITER_BAD = 1 };
 int trace_writer_open(struct trace_writer *t, struct server *s, struct loop *l, const char *path,
                       const char *node, const struct log *log, struct errmsg *err);
 
-/* Writes what is buffered to the file now. */
+/* Writes the buffered records to the file now. */
 void trace_writer_flush(struct trace_writer *t);
 
 /* Completes the trace; harmless twice. */

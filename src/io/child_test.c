@@ -1,5 +1,6 @@
-/* child_test.c - what a child inherits, and what it must not; every step that can fail; and that no
- * descendant remains.  As `child-test look` this program is the child, and prints what it finds.
+/* child_test.c - the state that a child inherits, or must not; every step that can fail; and
+ * that no descendant remains.  As `child-test look` this program is the child, and prints its
+ * findings.
  */
 #include "io/child.h"
 
@@ -110,7 +111,7 @@ static int be_daemon(void)
 
 /* ---- the parent ------------------------------------------------------------------------------ */
 
-/* Starts the plan with its output in a pipe; returns what it printed, and its wait status. */
+/* Starts the plan with its output in a pipe; returns its output, and its wait status. */
 static const char *run(struct child_plan plan, int *status_p)
 {
     static char text[4096];

@@ -1,4 +1,4 @@
-/* cleanup_test.c - what is removed, what stays, and paths that must not be removed. */
+/* cleanup_test.c - files that are removed, files that stay, and paths that must not be removed. */
 #include "io/cleanup.h"
 
 #include <errno.h>

@@ -29,7 +29,8 @@ int create_name(const char *file, const char *name);
 int create_private(const char *path);
 /* Relative to a directory; it must not exist. */
 int create_private_at(int dir, const char *name);
-/* What was made in a directory of ours under an early name gets its final one.  0 or -errno. */
+/* Gives its final name to a file that was made in a directory of ours under an early name.  0 or
+ * -errno. */
 int create_rename_at(int dir, const char *early, const char *name);
 
 /* 0: this is a directory of ours that nobody else can look into or write to; -EACCES: it is

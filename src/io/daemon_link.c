@@ -988,7 +988,7 @@ void daemon_link_pause(struct daemon_link *h, bool pause)
     watch_want(&h->line->watch,
                (pause ? 0U : LOOP_READ) | (h->line->watch.what & (unsigned)LOOP_WRITE));
     if (!pause)
-        timer_set(&h->kick, 0); /* deliver what was received already */
+        timer_set(&h->kick, 0); /* deliver messages that were received already */
 }
 
 void daemon_link_end(struct daemon_link *h)

@@ -35,7 +35,8 @@ enum {
 _Static_assert(PUBLIC_AT + crypto_kx_PUBLICKEYBYTES == UNSIGNED, "the fresh key is before the MAC");
 _Static_assert(UNSIGNED + STREAM_HEADER == ANSWER_UNSIGNED, "the header is before the MAC");
 _Static_assert(STREAM_HEADER + MAC == DAEMON_LINK_PROOF, "a header and a MAC");
-_Static_assert((int)DAEMON_LINK_RECORD_EXTRA == 4 + SEAL, "the length and what secretstream adds");
+_Static_assert((int)DAEMON_LINK_RECORD_EXTRA == 4 + SEAL,
+               "the length and the bytes that secretstream adds");
 _Static_assert((int)DAEMON_LINK_SEED == crypto_kx_SEEDBYTES, "fresh keys are made of the seed");
 
 static const unsigned char magic[8] = { 0x89, 'W', 'I', 'R', 'E', 'U', 'P', '\n' };
@@ -120,13 +121,13 @@ static void stream_keys(const struct daemon_link_crypto *c, const unsigned char 
            DAEMON_LINK_HELLO, c->answer, UNSIGNED);
 }
 
-/* Opens the stream of what we send, and keeps the key for the other one.  False: the other end's
+/* Opens the stream of our messages, and keeps the key for the other one.  False: the other end's
  * public key is one of the few weak ones, which give no secret. */
 static bool derive_keys(struct daemon_link_crypto *c, unsigned char *header)
 {
     struct daemon_link_keys *k = c->keys;
     const unsigned char *caller = c->hello + PUBLIC_AT, *answerer = c->answer + PUBLIC_AT;
-    /* what the caller sends, then what the answerer sends */
+    /* of the caller's messages, then of the answerer's */
     unsigned char session[2][crypto_kx_SESSIONKEYBYTES], keys[2][STREAM_KEY];
     unsigned own = c->role == DAEMON_LINK_CALLS ? 0 : 1;
     int rc;
@@ -146,7 +147,7 @@ static bool derive_keys(struct daemon_link_crypto *c, unsigned char *header)
     return rc == 0;
 }
 
-/* header: of what the other end sends. */
+/* header: of the other end's stream. */
 static void open_stream(struct daemon_link_crypto *c, const unsigned char *header)
 {
     crypto_secretstream_xchacha20poly1305_init_pull(&c->keys->open, header, c->keys->open_key);

@@ -18,9 +18,9 @@
  * mismatch it reports with a MAC (key; the caller's hello without its MAC, the head): that is
  * advice to the user, and a caller gives none on the word of an unauthenticated peer.
  *
- * A record is 4 bytes of length and what secretstream makes of a piece of a message; its tag tells
- * what the piece is.  Large messages are sent in pieces, so that a heartbeat never waits for more
- * than one of them.
+ * A record is 4 bytes of length and the encryption by secretstream of a piece of a message; its tag
+ * gives the kind of the piece.  Large messages are sent in pieces, so that a heartbeat never waits
+ * for more than one of them.
  *
  * No descriptor and no clock: bytes go in and out, and events are returned.  The randomness of a
  * connection is an argument.

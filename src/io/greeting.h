@@ -1,6 +1,6 @@
 /* greeting.h - connections that have been accepted and have not said yet who they are: each has
- * until its deadline, whether it says nothing or a byte now and then; and what it sends until it is
- * let in is charged to its source (quota.h).
+ * until its deadline, whether it says nothing or a byte now and then; and its bytes until it is
+ * let in are charged to its source (quota.h).
  *
  * All connections of a list have the same time, so the list is in the order of their deadlines, and
  * one timer is enough for it (greeting_timer.h).

@@ -1,4 +1,4 @@
-/* loop.c - see loop.h: what is the same whatever the back end. */
+/* loop.c - see loop.h: the part that all back ends share. */
 #include "io/loop.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* loop_test.c - the promises of loop.h, on both back ends: what each callback may do; then those of
- * loop_epoll.h alone. */
+/* loop_test.c - the promises of loop.h, on both back ends: the calls that a callback may make; then
+ * those of loop_epoll.h alone. */
 #include "io/loop_epoll.h"
 
 #include <errno.h>

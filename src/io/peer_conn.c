@@ -119,7 +119,7 @@ static void greeting_late(void *arg, struct greeting *g)
     peer_conn_close(LIST_OF(g, struct peer_conn, greeting));
 }
 
-/* Until it is let in, what it sends is charged to its source. */
+/* Until it is let in, its bytes are charged to its source. */
 static bool pays(struct peer_conn *c, size_t bytes)
 {
     const struct peer_conns_config *o = &c->all->config;

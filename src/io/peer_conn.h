@@ -8,19 +8,19 @@
  * Identify: by the kernel (peer_cred.h), when it is accepted, and again with its first bytes, so
  * that these are its owner's; users who are not expected are refused unread.
  *
- * Greet: it has LIMIT_GREETING_MS to say who it is (greeting.h), and what it sends until it is let
- * in is charged to its source (quota.h); a user other than ours may call so often.
+ * Greet: it has LIMIT_GREETING_MS to say who it is (greeting.h), and its bytes until it is let
+ * in are charged to its source (quota.h); a user other than ours may call so often.
  *
  * Read: into the session; the bytes of a marked connection carry their writer's user, and another
  * one restricts it (the input rights_lost).
  *
- * Flush: what the session has written, and the store's descriptor with it; from a peer that does
+ * Flush: sends the output of the session, and the store's descriptor with it; from a peer that does
  * not read nothing is read either, except a little, and so from one that requests more than the
  * host carries out (peer_conn_hold()).
  *
  * Close: at its end, by the server's or the host's decision.
  *
- * What differs between the hosts is a table of functions.  None of them may close connections,
+ * The hosts differ in a table of functions.  None of them may close connections,
  * except settle().
  */
 #ifndef WIREUP_IO_PEER_CONN_H
@@ -50,7 +50,7 @@ struct peer_conn {
     struct watch watch;
 };
 
-/* What a host does about its connections.  Members that are NULL do nothing. */
+/* Functions of a host for its connections.  Members that are NULL do nothing. */
 struct peer_conn_host {
     /* Whether processes of that user are served; ours are in any case. */
     bool (*expects)(void *arg, uid_t uid);
@@ -106,7 +106,7 @@ void peer_conn_close(struct peer_conn *c);
 
 /* Writes the peer's pending output; closes when the server asks for it. */
 void peer_conn_flush(struct peer_conn *c);
-/* Reads what is in the socket now, and EOF; not what is still being written to it. */
+/* Reads the bytes that are in the socket now, and EOF; none that are written later. */
 void peer_conn_drain(struct peer_conn *c);
 
 /* Counts bytes that a request takes until the host has carried it out. */

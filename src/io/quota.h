@@ -46,7 +46,7 @@ struct quota_rules {
 enum { QUOTA_SOURCES = 128 };
 
 struct quota_bucket {
-    uint32_t level; /* what may still be taken */
+    uint32_t level; /* the units that may still be taken */
     uint64_t at_ms; /* when the last one was added */
 };
 

@@ -49,7 +49,7 @@ bool rendezvous_is_ours(int fd);
 
 /* Our user's launchers except this process: their number; *list_p is for free().  -errno.
  *
- * What is listed is bounded: by LIMIT_LAUNCHERS, and one name for each process that there is. Names
+ * The list is bounded: by LIMIT_LAUNCHERS, and one name for each process that there is. Names
  * of others count for nothing: in a directory there are none, and of the abstract ones each costs a
  * comparison. */
 int rendezvous_list(struct launcher_name **list_p);

@@ -1,4 +1,4 @@
-/* session_dir_test.c - what is made, what is found there, and what is removed. */
+/* session_dir_test.c - directories that are made, found, and removed. */
 #include "io/session_dir.h"
 
 #include <errno.h>

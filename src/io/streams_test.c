@@ -574,7 +574,7 @@ static void test_stuck(void)
     buf_free(&r.got);
 }
 
-/* What a sink may be: a file and a socket besides pipes. */
+/* Kinds of sinks: a file and a socket besides pipes. */
 static void test_kinds(void)
 {
     char text[64];

@@ -325,7 +325,7 @@ struct applying {
     const struct job_map *plan;
 };
 
-/* Another machine reports by itself what is impossible there. */
+/* Another machine itself reports bindings that are impossible there. */
 static struct bind_machine *machine_for(void *arg, uint32_t node, bool *guess_p)
 {
     const struct applying *a = arg;

@@ -1,7 +1,7 @@
 /* binding.h - the processors of a whole plan: -bind-to, -map-by and the host file's binding=,
  * applied to every node.
  *
- * What each node does with it on its own hardware is in topo/plan_bind.h.  The hardware of other
+ * Each node applies it to its own hardware by topo/plan_bind.h.  The hardware of other
  * machines is known here only once they have reported it (`remote_machine`); until then each is
  * assumed to be like this one.
  */
@@ -53,8 +53,8 @@ int binding_places(struct binding *b, struct job_map *plan, enum topo_kind kind,
 int binding_turns(struct job_map *plan, const uint32_t *turns);
 
 /* Fills plan->procs[].cpus and .binding.  Another machine that has not reported its hardware is
- * assumed to be like this one; what cannot be done here may be possible there: that machine checks
- * it. */
+ * assumed to be like this one; a binding that is impossible here may be possible there: that
+ * machine checks it. */
 int binding_apply(struct binding *b, struct job_map *plan, struct errmsg *err);
 
 #endif

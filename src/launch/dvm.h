@@ -1,6 +1,6 @@
 /* dvm.h - the DVM (standing daemons): `wireup up` starts the daemons of many nodes once, and stays
  * in the background; `wireup run` starts its own daemons through them, in milliseconds; `wireup ps`
- * lists what runs; `wireup down` ends it.  See daemon/dvm_exec.h.
+ * lists its jobs; `wireup down` ends it.  See daemon/dvm_exec.h.
  */
 #ifndef WIREUP_LAUNCH_DVM_H
 #define WIREUP_LAUNCH_DVM_H

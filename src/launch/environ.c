@@ -1,5 +1,5 @@
 /* environ.c - see environ.h.  The names set and the names listed go into maps, so that the cost is
- * linear in all of them: one pass over what was inherited, one over what was set. */
+ * linear in all of them: one pass over inherited variables, one over those set. */
 #include "launch/environ.h"
 
 #include <errno.h>

@@ -1,12 +1,12 @@
-/* environ.h - the environment of an application: what is forwarded, what is set, what is hidden.
+/* environ.h - the environment of an application: variables that are forwarded, set, or hidden.
  *
- * From low to high priority: what the launcher inherited (all of it, or the names of a list, or
- * none); what -genv, -x and -env set; what the process manager sets itself.  The variables of the
+ * From low to high priority: variables that the launcher inherited (all, those of a list, or none);
+ * those of -genv, -x and -env; those of the process manager itself.  The variables of the
  * process manager (environ.def) are never taken from any other source: a launcher inside a job must
  * not pass on its own rank, and two PMI_RANK entries in one environment would be ambiguous.  The
  * per-rank ones are added by the spawner; their names are guaranteed to be absent here.
  *
- * "None" and "list" keep what a fresh login would also have (HOME, PATH, ...): without it hardly
+ * "None" and "list" keep the variables of a fresh login (HOME, PATH, ...): without it hardly
  * any program starts.
  */
 #ifndef WIREUP_LAUNCH_ENVIRON_H

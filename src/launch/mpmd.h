@@ -5,7 +5,7 @@
  * blanks; '...' and "..." keep blanks together; \ takes the next character literally, and at the
  * end of a line joins the next one; `#` at the start of a word begins a comment.
  *
- * Pure: no files, and no knowledge of what the words mean.
+ * Pure: no files, and no knowledge of the meaning of words.
  */
 #ifndef WIREUP_LAUNCH_MPMD_H
 #define WIREUP_LAUNCH_MPMD_H
@@ -28,7 +28,7 @@ struct mpmd_words mpmd_cut(struct mpmd_words *rest, bool *more_p);
 
 struct config_reader {
     const char *name;  /* of the file, for messages */
-    struct slice text; /* what is not yet read */
+    struct slice text; /* the part that is not yet read */
     unsigned line;     /* line number of the start of `text`; start with 1 */
 };
 

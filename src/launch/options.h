@@ -1,10 +1,9 @@
 /* options.h - the launcher's command line, from one table (options.def).
  *
- * A row of the table is an option: its names, what it takes, where the value is stored, its default
- * as text, the environment variable that also sets it, and the sentence that explains it.  The
- * parser,
- * `--help`, the option list of the man page and the bash completion are all derived from the same
- * rows (the last three in options_doc.h).
+ * A row of the table is an option: its names, the kind of its value, where that is stored, its
+ * default as text, the environment variable that also sets it, and the sentence that explains it.
+ * The parser, `--help`, the option list of the man page and the bash completion are all derived
+ * from the same rows (the last three in options_doc.h).
  *
  * Parsing does no I/O: files that options name (-configfile, -hostfile) are read by the caller
  * (plan_builder.c), which hands their text to options_parse_config() and hosts_parse_file().
@@ -98,7 +97,7 @@ struct launch_options {
     uint32_t ppn; /* 0: not given */
     const char *rankmap, *rankfile;
     const char *map_by, *rank_by, *bind_to;
-    uint32_t membind; /* both words mean what the kernel does anyway */
+    uint32_t membind; /* both words mean the kernel's default */
     bool oversubscribe, no_oversubscribe;
     uint32_t order_nodes; /* ORDER_... */
     const char *here;     /* the name of this machine in the node lists; NULL: it is in none */

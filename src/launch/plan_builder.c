@@ -559,8 +559,8 @@ static int check_ranks(struct plan_builder *p)
 }
 
 /* The slots of all nodes, which the mapping has counted: as a node list, a resource manager or the
- * DVM gives them, else the processors.  A job that has more processes has taken what it needs.  A
- * number, because RFC 13 has no word for "unlimited". */
+ * DVM gives them, else the processors.  A job that has more processes has taken the slots that it
+ * needs.  A number, because RFC 13 has no word for "unlimited". */
 static void count_universe(struct job_map *plan)
 {
     if (plan->universe < plan->nprocs)

@@ -12,7 +12,7 @@
 
 #include "core/startup.h"
 
-/* What is known of one node; its clock is ahead of this one's by something from `least` to `most`.
+/* The times of one node; its clock is ahead of this one's by something from `least` to `most`.
  */
 struct startup_node {
     bool has_part; /* its part has arrived */
@@ -24,7 +24,7 @@ struct startup_node {
 /* The launcher's own times, by its clock.  0: not yet. */
 struct startup_own {
     uint64_t begun;         /* its first instruction */
-    uint64_t planned;       /* it knows what is to run, and where */
+    uint64_t planned;       /* the processes to run, and their nodes, are known */
     uint64_t open;          /* it accepts requests */
     uint64_t announced;     /* nodes were sent the job */
     uint64_t ended;         /* all processes had ended */

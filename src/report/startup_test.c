@@ -1,4 +1,4 @@
-/* startup_test.c - startup timing by a virtual clock: what a node records, its summary and its
+/* startup_test.c - startup timing by a virtual clock: the records of a node, its summary and its
  * bytes, and the report of nodes with unrelated clocks. */
 #include "core/core_effect.h"
 #include "core/core_request.h"

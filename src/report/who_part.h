@@ -1,10 +1,10 @@
 /* who_part.h - one node's part of the report on pending operations (who.h), as bytes; and the parts
  * of all nodes merged.
  *
- * A part has the node's own processes of each wanted job, and what they wait for.  The reporting
- * node begins a picture with its own core, adds the parts of the others, and reports on that: a
- * rank that has arrived on any node has arrived, any other is missing, with what its own node knows
- * of it.  Parts are not trusted beyond their form.
+ * A part has the node's own processes of each wanted job, and the requests that they wait for.  The
+ * reporting node begins a picture with its own core, adds the parts of the others, and reports on
+ * that: a rank that has arrived on any node has arrived, any other is missing, with the details
+ * that its own node knows of it.  Parts are not trusted beyond their form.
  */
 #ifndef WIREUP_REPORT_WHO_PART_H
 #define WIREUP_REPORT_WHO_PART_H
@@ -21,7 +21,7 @@ struct who_picture;
 struct who_picture *who_picture_new(const struct core *c, uint64_t now_ns);
 struct who_picture *who_picture_free(struct who_picture *p); /* returns NULL; NULL is harmless */
 
-/* 0; 1: the bytes are malformed (what was good of them counts); -ENOMEM. */
+/* 0; 1: the bytes are malformed (the valid ones among them count); -ENOMEM. */
 int who_picture_add(struct who_picture *p, struct slice part);
 
 /* As who_report() (o's machine_state is not asked: the parts have it). */

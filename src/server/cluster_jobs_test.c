@@ -436,7 +436,7 @@ static void test_pmix_direct(void)
     cluster_close(&c);
 }
 
-/* One key, two owners: PMI processes and PMIx processes of one job share what they put. */
+/* One key, two owners: PMI processes and PMIx processes of one job share their values. */
 static void test_mixed(void)
 {
     struct cluster c;

@@ -1,5 +1,5 @@
 /* effect_host.h - the part that all hosts of a server have in common: effects are carried out in
- * their order, what the server has written is sent, and deadlines are kept.
+ * their order, the output of the server is sent, and deadlines are kept.
  *
  * A host is a table: a function for each kind of effect that it carries out, and one each for
  * bytes and for time.  The daemon, libpmix's server, the replay of traces and the tests have one
@@ -13,7 +13,7 @@
 
 struct effect;
 
-/* Carries out the effect.  What it keeps of it, it takes out of it: the members that are freed with
+/* Carries out the effect.  It takes out the members that it keeps: those that are freed with
  * an effect are NULL then, or it is another effect. */
 typedef void effect_fn(void *arg, struct effect *e);
 
@@ -33,7 +33,7 @@ struct effect_host {
     struct server *server;
     const struct effect_handlers *handlers;
     void *arg;
-    uint64_t due_ns; /* what was asked of ring_at() */
+    uint64_t due_ns; /* the time last given to ring_at() */
 };
 
 void effect_host_init(struct effect_host *h, struct server *s, const struct effect_handlers *table,

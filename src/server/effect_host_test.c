@@ -1,4 +1,4 @@
-/* effect_host_test.c - what all hosts have in common: an effect goes to the function of its kind,
+/* effect_host_test.c - the part that all hosts share: an effect goes to the function of its kind,
  * one that nobody carries out is refused, and deadlines are asked for once.
  */
 #include "tests/world.h"

@@ -307,7 +307,7 @@ static void test_get_any(const struct end *e, bool early)
 static const char node_get[] = "cmd=info-getnodeattr;key=na;wait=TRUE;";
 static const char node_get_absent[] = "47    cmd=info-getnodeattr-response;rc=0;found=FALSE;";
 
-/* What the others of its node did before they ended. */
+/* The last step of the others of its node before they ended. */
 static const char *const words[] = { "no word", "init", "finalize" };
 
 struct node_scene {

@@ -1,5 +1,5 @@
-/* operations_test.c - every row of proto/operations.def: what the table says of an operation is
- * what happens to it: an effect's texts are copied, it is freed, each member is in its record in a
+/* operations_test.c - every row of proto/operations.def: operations behave
+ * as the table says: an effect's texts are copied, it is freed, each member is in its record in a
  * trace, and comes back from there. */
 #include <stdlib.h>
 
@@ -138,7 +138,7 @@ static bool same(enum operation op, const union flat *a, const union flat *b)
 }
 
 /* With one member alone set, the flat form differs from that of an empty operation exactly if the
- * member is written, and what is read from it has the same flat form. */
+ * member is written, and the operation read from it has the same flat form. */
 static void test_member(enum operation op, const void *empty, const void *with, int shows,
                         const char *name)
 {

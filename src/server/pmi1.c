@@ -107,7 +107,7 @@ void pmi1_greet_singleton(struct session *base)
 
 /* ---- pending requests ------------------------------------------------------------------------ */
 
-/* A request for the core.  Returns what the handler returns. */
+/* A request for the core.  Returns the handler's result. */
 static int ask(struct pmi1 *s, enum pmi1_msg msg, struct request *rq, struct request what)
 {
     if (s->npending >= LIMIT_CLIENT_PENDING)

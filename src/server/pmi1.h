@@ -1,6 +1,6 @@
 /* pmi1.h - PMI-1 on one connection (see session.h).
  *
- * The session answers by itself what it knows (limits, names, sizes). Framing is the only
+ * The session itself answers questions about limits, names and sizes. Framing is the only
  * incremental part; handlers see whole messages.
  *
  * The dialect is the one that all known clients accept: `rc` first, never an empty value, no blanks

@@ -1,6 +1,6 @@
 /* pmi2.c - see pmi2.h.  Reading order: pending requests, the handlers in the order of
- * proto/pmi2.def, what their answers add to the common head, the table that joins them, framing,
- * answering. */
+ * proto/pmi2.def, the additions of their answers to the common head, the table that joins them,
+ * framing, answering. */
 #include "server/pmi2.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 enum {
     PMI2_DIALECT = 1,   /* version of Wireup's own additions */
     THRID_MAX = 63,     /* longer ones break the rules; MPICH prints a pointer */
-    LEGACY_BODY = 65000 /* what fits the receive buffer of all known clients */
+    LEGACY_BODY = 65000 /* fits the receive buffer of all known clients */
 };
 
 struct pmi2_pending {
@@ -133,7 +133,7 @@ static int ask_for(struct pmi2 *s, const struct pmi2_pending *who, struct reques
     return SESSION_REQUEST;
 }
 
-/* A request for the core.  Returns what the handler returns. */
+/* A request for the core.  Returns the handler's result. */
 static int ask(struct pmi2 *s, const struct incoming *in, struct request what)
 {
     struct pmi2_pending who = asker(in);
@@ -379,7 +379,7 @@ static int on_spawn(struct pmi2 *s, const struct incoming *in)
     return rc;
 }
 
-/* ---- what answers add to thrid, rc and errmsg ------------------------------------------------ */
+/* ---- additions of answers to thrid, rc and errmsg -------------------------------------------- */
 
 typedef void filler(struct pmi2 *s, const struct answer *a, union pmi2_any *m);
 

@@ -83,7 +83,7 @@ struct pmix_dialect pmix_dialect(const struct peer *p)
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-/* What is done with a command.  Without a function for the reply it is the status of the answer. */
+/* The handler of a command.  Without a function for the reply, that is the status alone. */
 static const struct command_handler {
     pmix_reader *read;
     pmix_replier *reply;

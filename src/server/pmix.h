@@ -1,10 +1,10 @@
 /* pmix.h - one PMIx connection: handshake, framed commands in, requests out; answers in, bytes out.
  *
  * Sans-IO like the other sessions.  Works with every OpenPMIx client since 3.2 in the encoding that
- * the client names (v3, v4, v41, v51, v61); what it stores and forwards is canonical
+ * the client names (v3, v4, v41, v51, v61); the values it stores and forwards are canonical
  * (core/modex.h), so clients of different releases, and of the other protocols, share one job.
  *
- * pmix.c has the frames and the table of commands; what a command does is in the module of its
+ * pmix.c has the frames and the table of commands; each command is handled in the module of its
  * subject (pmix_get.h, pmix_fence.h ...), the state that they share in pmix_session.h.
  */
 #ifndef WIREUP_SERVER_PMIX_H
@@ -17,7 +17,7 @@ struct ptype_flavour;
 
 extern const struct session_ops pmix_ops;
 
-/* What a host needs that reads commands itself (REQ_host): this client's encoding. */
+/* For a host that reads commands itself (REQ_host): this client's encoding. */
 struct pmix_dialect {
     const struct ptype_flavour *as;
     bool described;

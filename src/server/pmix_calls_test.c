@@ -1,5 +1,5 @@
 /* pmix_calls_test.c - every row of proto/pmix_calls.def: honoured with and without the flag that it
- * is required, refused with a wrong type; and what no row has. */
+ * is required, refused with a wrong type; and keys that no row has. */
 #include "server/pmix_calls.h"
 
 #include <string.h>

@@ -299,8 +299,8 @@ static void ask_get(struct command *c, const struct pmsg_get *m)
         .timeout_ns = GET_PATIENCE_S * NS_PER_S, .nspace = m->nspace, .rank = m->rank, .key = m->key
     };
     const struct job *j = core_job_named(c->s->base.peer->core, m->nspace);
-    /* What the process manager knows it has sent; it does not come later.  And a host that looks
-     * for something would itself have to fetch it: Open MPI's daemons look before they do. */
+    /* The process manager has sent its own data already; they do not come later.  And a host that
+     * looks for something would itself have to fetch it: Open MPI's daemons look before they do. */
     bool later = j && comes_later(c->s, j, m->rank, m->key);
     struct pmix_pending *p;
 

@@ -7,7 +7,7 @@
 pmix_reader pmix_read_get, pmix_read_refresh;
 pmix_replier pmix_reply_get;
 
-/* A fence has begun: what the client has been given is told anew. */
+/* A fence has begun: values that the client already has are sent again. */
 void pmix_forget_given(struct pmix_session *s);
 
 #endif

@@ -44,8 +44,8 @@ static int refuse(struct errmsg *err, struct slice version, const char *why, str
                       SLICE_ARG(slice_head(what, 64)), WIREUP_VERSION);
 }
 
-/* What a client of Wireup's library adds to its first message; others add other things, or
- * meaningless bytes. */
+/* The bytes that a client of Wireup's library adds to its first message; others add other things,
+ * or meaningless bytes. */
 static bool asks_for_store(const struct pmix_session *s, struct slice bytes)
 {
     struct pmsg_infos m;

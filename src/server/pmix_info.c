@@ -142,7 +142,8 @@ static void put_facts(struct ppack *w, const struct subject *s)
         pmix_put_card(w, &(struct card){ .type = f->type, .key = f->key, .value = f->value });
 }
 
-/* A host need not give every process's node: what it has left out lies on a node without a name. */
+/* A host need not give every process's node: processes that it left out lie on a node without a
+ * name. */
 static bool is_known(const struct job_map *p, uint32_t node)
 {
     return p->nodes[node].name[0] != '\0';

@@ -383,7 +383,7 @@ static void find_set_members(struct findings *f, const char *key, const struct s
     found_array(f, key, PMIX_PROC, members, p->n);
 }
 
-/* ---- what this server can do ----------------------------------------------------------------- */
+/* ---- abilities of this server ---------------------------------------------------------------- */
 
 static const char *const spawn_words =
     PMIX_WDIR "," PMIX_HOST "," PMIX_HOSTFILE "," PMIX_ADD_HOST "," PMIX_ADD_HOSTFILE "," PMIX_MAPBY

@@ -1,4 +1,5 @@
-/* pmix_session.h - the state of a PMIx session, and what the modules of its commands share.
+/* pmix_session.h - the state of a PMIx session, and functions that the modules of its commands
+ * share.
  *
  * A command is read by one function and replied to by another (pmix.c has the table).  The first
  * makes requests of it, or replies at once; the second makes the reply of an answer. */
@@ -63,7 +64,7 @@ struct pmix_session {
     uint32_t npending, nanswered, pending_room; /* sorted; the first nanswered are answered */
     struct request *backlog;                    /* of the message being read */
     uint32_t nbacklog, backlog_at;
-    struct arena arena;   /* what the requests of the message borrow */
+    struct arena arena;   /* memory that the requests of the message borrow */
     struct buf scratch;   /* a part of a reply */
     pmix_value_t *values; /* likewise */
     size_t nvalues;
@@ -113,7 +114,7 @@ struct pmix_pending *pmix_ask(struct command *c, struct request rq);
 bool pmix_take_pending(struct pmix_session *s, uint32_t token, struct pmix_pending *p_p);
 void pmix_pending_free(struct pmix_pending *p);
 void pmix_drop_pending(struct pmix_session *s); /* all: their answers are ignored */
-void pmix_drop_backlog(struct pmix_session *s); /* what the requests of the message borrow, too */
+void pmix_drop_backlog(struct pmix_session *s); /* and the memory that they borrow */
 
 /* Copies that last until the command is done. */
 struct slice pmix_keep(struct command *c, struct slice text);
@@ -127,7 +128,7 @@ struct job *pmix_job_of(const struct command *c, struct slice nspace);
 
 /* Begins a message in the client's encoding. */
 struct ppack pmix_writer(struct pmix_session *s);
-void pmix_send(struct pmix_session *s, uint32_t tag); /* what the writer has collected */
+void pmix_send(struct pmix_session *s, uint32_t tag); /* the message of the writer */
 void pmix_send_or_fail(struct pmix_session *s, uint32_t tag, const struct ppack *w);
 void pmix_reply_status(struct pmix_session *s, uint32_t tag, pmix_status_t status);
 pmix_status_t pmix_status_of(enum answer_status status);

@@ -86,8 +86,8 @@ static void send_bytes(struct stage *t, uint32_t who, struct slice s)
 }
 
 /* ---- two conversations
- * The v41 one follows a capture of OpenPMIx 4.2.2 from the handshake to the get; what comes after
- * it there, and most of v3, is made by the protocol's tables.  Lengths are counted (fix_length).
+ * The v41 one follows a capture of OpenPMIx 4.2.2 from the handshake to the get; the rest
+ * of it, and most of v3, is made by the protocol's tables.  Lengths are counted (fix_length).
  * ------------------------------------------------------------ */
 
 struct line {

@@ -256,7 +256,7 @@ static void place_run(struct job_map *p, uint32_t first, const uint32_t *run)
         };
 }
 
-/* NULL, or what is wrong with it. */
+/* NULL, or the fault in it. */
 static const char *make_plan(struct replay *r, struct job_map *p, const struct record_job *d)
 {
     const struct part_uints *runs = &d->runs;
@@ -522,7 +522,7 @@ static int leave_job(struct replay *r, const struct input *in)
     return REPLAY_SAME;
 }
 
-/* An input; that it names what is there is all that has to be checked. */
+/* An input; only the existence of the objects that it names has to be checked. */
 static int on_input(struct replay *r, const struct record *d)
 {
     char why[ERRMSG_MAX];
@@ -588,7 +588,7 @@ static int other_effect(struct replay *r, const struct record *was)
     return rc;
 }
 
-/* What the host of the trace did about it follows in the trace. */
+/* The action of the traced host on it follows in the trace. */
 static void leave_to_trace(void *arg, struct effect *e)
 {
     (void)arg;

@@ -382,8 +382,8 @@ bool server_on_greet(struct server *s, const struct op_greet *o, uint64_t now_ns
     return true;
 }
 
-/* The client goes on in another version of the text protocol: what the old session has not read
- * goes to the new one. */
+/* The client goes on in another version of the text protocol: the bytes that the old session has
+ * not read go to the new one. */
 static int switch_session(struct peer *p, const struct request_switch_version *rq)
 {
     struct session *old = p->session;

@@ -76,8 +76,9 @@ bool server_deliver(struct server *s, const struct input *in);
 /* The same for an input of the connection p, which need not be looked up by its number then. */
 bool server_deliver_from(struct server *s, struct peer *p, const struct input *in);
 
-/* Time has passed: answers what is due, and returns when something becomes due next (UINT64_MAX:
- * nothing is pending).  Needed when the time that server_due() names has come. */
+/* Time has passed: answers the requests that are due, and returns the time at which the next
+ * becomes due (UINT64_MAX: nothing is pending).  Needed when the time that server_due() names has
+ * come. */
 uint64_t server_tick(struct server *s, uint64_t now_ns);
 static inline uint64_t server_due(const struct server *s)
 {
@@ -113,7 +114,7 @@ void server_record(struct server *s, server_recorder *fn, void *arg, uint64_t wa
                    const char *node);
 void server_record_end(struct server *s); /* harmless without a trace */
 
-/* ---- what the server keeps ------------------------------------------------------------------- */
+/* ---- the state of the server ----------------------------------------------------------------- */
 
 /* Another node has subscribed to exits (EFFECT_subscribe_exits there): those that were kept. */
 typedef void server_exit_fn(void *arg, const struct op_event *e);

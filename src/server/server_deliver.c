@@ -1,4 +1,4 @@
-/* server_deliver.c - the one entry for what a host delivers (server_deliver()): check, record,
+/* server_deliver.c - the one entry for inputs from the host (server_deliver()): check, record,
  * decide.
  *
  * The check and the call of the function that decides are made from the rows of

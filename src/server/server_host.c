@@ -1,4 +1,4 @@
-/* server_host.c - what a host needs of its server besides server_deliver(): the trace, and new
+/* server_host.c - functions for the host of a server besides server_deliver(): the trace, and new
  * jobs. */
 #include <stdarg.h>
 #include <stdio.h>

@@ -48,7 +48,8 @@ static inline struct peer *server_peer(struct server *s, uint32_t id)
 /* All that the input names is there: jobs, their ranks, connections. */
 bool server_input_is_known(struct server *s, const struct input *in);
 
-/* What other files decide on inputs, which are known: server_on_ and the id of the row. */
+/* Handlers of inputs in other files, for jobs and processes that are known: server_on_ and the id
+ * of the row. */
 struct op_event;
 struct op_greet;
 struct op_hangup;

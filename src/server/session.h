@@ -1,11 +1,12 @@
-/* session.h - a connection, and what the server needs of the protocol that is used on it.
+/* session.h - a connection, and the functions that the server needs of its protocol.
  *
  * A session turns bytes into requests and answers into bytes; it is sans-IO: no file descriptor, no
  * clock.  The server feeds it, takes requests with next() until there is none, and gives each of
  * them exactly one answer (at once or later, by token). Replies gather in the peer's `out`.
  *
  * The protocol is detected from the first bytes, and may change: PMI-2 begins as PMI-1 text.  A
- * session that finds the other protocol's messages reports it and hands back what it has not read.
+ * session that finds the other protocol's messages reports it and hands back the bytes that it has
+ * not read.
  */
 #ifndef WIREUP_SERVER_SESSION_H
 #define WIREUP_SERVER_SESSION_H
@@ -30,7 +31,8 @@ struct session {
     struct peer *peer;
 };
 
-/* One connection.  It outlives its session, and keeps what a change of protocol must not lose. */
+/* One connection.  It outlives its session, and keeps the data that a change of protocol must not
+ * lose. */
 struct peer {
     struct list link;  /* in the server's list of all */
     struct list dirty; /* in the server's list of those with something to write */
@@ -43,7 +45,7 @@ struct peer {
     bool can_pass_fd;    /* file descriptors can travel on it */
     bool pass_store;     /* the host attaches the store to the next bytes out, and clears this */
     bool greeted;        /* it has said who it is; whether it is let in may take time */
-    bool closing;        /* write what there is, then close */
+    bool closing;        /* write the rest of the output, then close */
     bool attached;       /* a process takes part through this connection */
     bool counted;        /* in proc.lines */
     bool hung_up;
@@ -58,7 +60,7 @@ struct peer {
     uint64_t host_commands;
 };
 
-/* What next() returns besides -ENOMEM. */
+/* Results of next() besides -ENOMEM. */
 enum {
     SESSION_IDLE = 0,    /* more bytes are needed */
     SESSION_BROKEN = 1,  /* the client broke the protocol; err names the rule and the offending

@@ -40,7 +40,7 @@ struct seg_item {
  * 0, or SEG_FOREIGN with *view_p SEG_VIEW_NULL. */
 int seg_open(const void *base, uint64_t map_len, struct seg_view *view_p);
 
-/* What rank put under key; SEG_ANY_RANK: the flat view.  False: not there (yet). */
+/* The value that rank put under key; SEG_ANY_RANK: the flat view.  False: not there (yet). */
 bool seg_find(const struct seg_view *v, uint32_t rank, struct slice key, struct seg_item *item_p);
 bool seg_get(const struct seg_view *v, uint32_t rank, struct slice key, struct slice *value_p);
 
@@ -49,7 +49,7 @@ bool seg_get(const struct seg_view *v, uint32_t rank, struct slice key, struct s
  * value. */
 bool seg_next(const struct seg_view *v, uint64_t *cursor, struct seg_item *item_p);
 
-/* Fences published so far; what was put before the n-th fence is visible once this returns n. */
+/* Fences published so far; values put before the n-th fence are visible once this returns n. */
 uint64_t seg_generation(const struct seg_view *v);
 
 /* Keys in the flat view. */

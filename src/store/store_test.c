@@ -328,7 +328,7 @@ static void test_generation(void)
     close_fixture(&f);
 }
 
-/* A reader whose mapping is shorter than the store finds what lies inside and misses the rest. */
+/* A reader whose mapping is shorter than the store finds the values inside, and misses the rest. */
 static void test_short_mapping(void)
 {
     struct fixture f;

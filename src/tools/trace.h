@@ -1,5 +1,5 @@
-/* trace.h - the commands for traces: print what was sent, and check whether it would be
- * sent again. */
+/* trace.h - the commands for traces: print the messages, and check whether the server would
+ * send the same again. */
 #ifndef WIREUP_TOOLS_TRACE_H
 #define WIREUP_TOOLS_TRACE_H
 

@@ -3,7 +3,7 @@
  *
  * It takes no part in the conversation: it is fed both directions as they were recorded, detects
  * the protocol, cuts messages out and names their fields by the same tables that the two ends use.
- * What it cannot read it returns as it is, with the reason.
+ * It returns bytes that it cannot read as they are, with the reason.
  *
  * Fields nest: after a LIST or a GROUP come its elements, then an END.  Elements of a group have
  * names; those of a list have none, unless they are keys with their values.

@@ -1,7 +1,8 @@
 /* decode_body.c - the fields of a PMIx message, by proto/pmix_commands.def.
  *
  * The message is read with the reader that clients and servers use (wire/pmix_message.h), and its
- * fields are shown with their names in the table.  What cannot be read stays bytes, named "rest".
+ * fields are shown with their names in the table.  The part that cannot be read stays bytes, named
+ * "rest".
  */
 #include <string.h>
 
@@ -243,7 +244,7 @@ bool decode_body(struct decode *d, const struct pmsg *row, struct punpack *r, st
     }
     if (b.why)
         m_p->fault = b.why;
-    if (has_secret(row)) /* perhaps in what could not be read */
+    if (has_secret(row)) /* perhaps in the part that could not be read */
         return !b.left.len || decode_add_secret(d, SLICE("rest"), b.left);
     return !b.left.len || decode_add_bytes(d, "rest", b.left);
 }

@@ -697,7 +697,7 @@ static void test_on_wire(void)
     OK_F(good && n == PMSG_COMMANDS, "messages of every command as they are on the wire");
 }
 
-/* What the server sends by itself, and what has no body. */
+/* Messages that the server sends by itself, and those without a body. */
 static void test_unasked(void)
 {
     struct decode d;

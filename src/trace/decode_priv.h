@@ -1,4 +1,4 @@
-/* decode_priv.h - what the decoders of the protocols share. */
+/* decode_priv.h - shared by the decoders of the protocols. */
 #ifndef WIREUP_TRACE_DECODE_PRIV_H
 #define WIREUP_TRACE_DECODE_PRIV_H
 
@@ -40,15 +40,15 @@ bool decode_put_keyed(struct decode *d, struct slice key, uint32_t flags, const 
 struct pmsg;
 struct punpack;
 
-/* Adds the fields of a message of this row, and what cannot be read as bytes; m_p->fault tells
- * why.  False: no memory. */
+/* Adds the fields of a message of this row, and the part that cannot be read as bytes; m_p->fault
+ * tells why.  False: no memory. */
 bool decode_body(struct decode *d, const struct pmsg *row, struct punpack *r, struct decoded *m_p);
 
-/* What is left to be read, as bytes, with the reason. */
+/* The unread rest, as bytes, with the reason. */
 bool decode_body_rest(struct decode *d, const struct punpack *r, const char *why,
                       struct decoded *m_p);
 
-/* What the encoding of cpusets and topologies needs; without hwloc.  The support flags of a
+/* Functions for the encoding of cpusets and topologies; without hwloc.  The support flags of a
  * topology have a length that depends on the sender's hwloc: variants 0 to DECODE_FOREIGN - 1. */
 enum { DECODE_FOREIGN = 2 };
 extern const struct ptype_foreign decode_foreign[DECODE_FOREIGN];

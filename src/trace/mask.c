@@ -186,8 +186,8 @@ static char *place_of(char *at, struct slice message, struct slice secret)
     return place <= message.len && secret.len <= message.len - place ? at + place : NULL;
 }
 
-/* at: the message, of which the decoder has a copy.  What cannot be read may be a credential.  0 or
- * -ENOMEM. */
+/* at: the message, of which the decoder has a copy.  A part that cannot be read may be a
+ * credential.  0 or -ENOMEM. */
 static int overwrite_found(struct trace_mask *m, struct mask_line *l, char *at,
                            const struct decoded *d)
 {
@@ -236,7 +236,7 @@ static int mask_message(struct trace_mask *m, struct mask_line *l, enum decode_w
 
 /* ---- the bytes of a connection --------------------------------------------------------------- */
 
-/* The rest of what has arrived goes into the record. */
+/* The rest of the bytes that have arrived goes into the record. */
 static int pass(struct trace_mask *m, struct mask_way *w)
 {
     struct slice all = buf_slice(&w->frame);

@@ -11,9 +11,9 @@
  * them, or overwritten before the record of the connection's end.  Nothing depends on a part of a
  * message, so the replay takes the same decisions.
  *
- * What processes do with a credential themselves is data.  But those of 8 bytes or more that this
- * node has seen in one of these places (not in a handshake; the latest LIMIT_TRACE_CREDENTIALS) are
- * overwritten in all later records too: infos are passed on.
+ * A credential that processes pass on themselves, say in values, is data.  But those of 8 bytes or
+ * more that this node has seen in one of these places (not in a handshake; the latest
+ * LIMIT_TRACE_CREDENTIALS) are overwritten in all later records too: infos are passed on.
  */
 #ifndef WIREUP_TRACE_MASK_H
 #define WIREUP_TRACE_MASK_H
@@ -42,8 +42,9 @@ void trace_mask_free(struct trace_mask *m); /* harmless twice, and on zeroed mem
 
 typedef void trace_mask_fn(void *arg, const struct record *r);
 
-/* Passes the record on without credentials, and before it what was held back and now has its
- * record; or keeps its bytes for a later one.  0, or -ENOMEM: no later record may be written. */
+/* Passes the record on without credentials, and before it the bytes that were held back and now
+ * have their record; or keeps its bytes for a later one.  0, or -ENOMEM: no later record may be
+ * written. */
 int trace_mask_record(struct trace_mask *m, const struct record *r, trace_mask_fn *write,
                       void *arg);
 

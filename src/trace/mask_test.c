@@ -331,7 +331,7 @@ static void test_native(void)
     close_file(&f);
 }
 
-/* The client dies in the middle of a message: what had arrived of it is overwritten. */
+/* The client dies in the middle of a message: the bytes that had arrived of it are overwritten. */
 static void test_cut_off(void)
 {
     struct record hangup = { .kind = RECORD_hangup, .u.of.hangup = { .connection = CONNECTION } };

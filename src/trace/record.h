@@ -5,7 +5,7 @@
  * proto/record.def or, of an effect or an input, of proto/operations.def (wire/parts.h).
  *
  * Both sides are sans-IO. The reader trusts nothing: it reads files that others wrote, cut off or
- * changed.  A trace holds what clients put, so it is as secret as their modex values.
+ * changed.  A trace holds the clients' modex values, so it is as secret as they are.
  */
 #ifndef WIREUP_TRACE_RECORD_H
 #define WIREUP_TRACE_RECORD_H
@@ -89,7 +89,7 @@ void record_effect(const struct effect *e, struct record *r);
 void record_input(const struct input *in, struct record *r);
 
 /* The input that the record is of; it borrows from the record, a query lives in the arena.  False:
- * a part is not what the input can have. */
+ * a part has a value that the input cannot have. */
 bool record_take_input(const struct record *r, struct arena *a, struct input *in_p);
 
 /* The number in the part of this name.  False: the record has none. */

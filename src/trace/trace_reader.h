@@ -52,7 +52,7 @@ enum { TRACE_READER_BAD = 1 };
 /* The next bytes of the trace.  0; TRACE_READER_BAD with a sentence; -ENOMEM. */
 int trace_reader_feed(struct trace_reader *s, struct slice bytes, struct errmsg *err);
 
-/* No more bytes: what was held back is passed on.  The same results. */
+/* No more bytes: incomplete messages are passed on.  The same results. */
 int trace_reader_end(struct trace_reader *s, struct errmsg *err);
 
 #endif

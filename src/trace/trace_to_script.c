@@ -53,7 +53,7 @@ static void put_value(struct buf *out, struct slice s)
 
 static void comment(struct trace_to_script *c, const char *what)
 {
-    buf_printf(c->out, "# not sayable here: %s\n", what);
+    buf_printf(c->out, "# cannot be expressed in scripts: %s\n", what);
 }
 
 /* ---- clients --------------------------------------------------------------------------------- */

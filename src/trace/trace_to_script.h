@@ -1,7 +1,8 @@
 /* trace_to_script.h - a trace as a script of the conversation tests (tests/conversation/script.h).
  *
- * The script repeats the bytes that the server received, and expects what the server sent, field by
- * field.  Records that the scripts cannot express (neighbours, time limits) become comments.
+ * The script repeats the bytes that the server received, and expects the messages of the server,
+ * field by field.  Records that the scripts cannot express (neighbours, time limits) become
+ * comments.
  */
 #ifndef WIREUP_TRACE_TRACE_TO_SCRIPT_H
 #define WIREUP_TRACE_TRACE_TO_SCRIPT_H

@@ -680,7 +680,7 @@ static void test_releases(void)
     OK(!pmsg_release("256.1") && !pmsg_release("4.256") && !pmsg_release("4.2.4294967298"));
 }
 
-/* What is written is read, and of every part of it that it is one. */
+/* A hello that is written is read again; every beginning of it is recognized as incomplete. */
 static void hello_comes_back(uint8_t kind, const char *version, uint32_t want)
 {
     const struct handshake_hello h = { .security = SLICE("native"),

@@ -97,8 +97,8 @@ struct handshake_field {
 /* The fields of a message; their number. */
 const struct handshake_field *handshake_fields(enum handshake_message id, unsigned *n_p);
 
-/* What was read: which fields, and their bytes; or, if the bytes end before the message, how many
- * it has at least. */
+/* The result of reading: which fields, and their bytes; or, if the bytes end before the message,
+ * how many it has at least. */
 struct handshake_read {
     uint32_t has;
     size_t bytes;

@@ -180,7 +180,7 @@ PREADER_INLINE const uint8_t *get_argv(struct punpack *r, bool fixed, const uint
     return p;
 }
 
-/* --- what is recursive --- */
+/* --- recursive types --- */
 
 /* Items that take more memory than their bytes: only a limited number of them. */
 static bool charge(struct punpack *r, size_t n, size_t most)

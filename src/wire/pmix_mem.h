@@ -9,7 +9,7 @@
 
 #include "wire/pmix_types.h"
 
-/* Releases what n items own, and zeroes them; not the array itself.  NULL is harmless.
+/* Releases the memory that n items own, and zeroes them; not the array itself.  NULL is harmless.
  * Strings and regexes: items are char *. */
 void pmem_free(const struct ptype *t, void *items, size_t n, const struct ptype_foreign *foreign);
 

@@ -204,7 +204,7 @@ enum ptype_error pmsg_read(const struct pmsg *row, struct punpack *r, uint32_t r
 enum ptype_error pmsg_read_tail(const struct pmsg *row, struct punpack *r, uint32_t release,
                                 pmix_status_t status, void *m);
 
-/* Releases what the fields own; then none is there.  Harmless twice. */
+/* Releases the memory that the fields own; then none is there.  Harmless twice. */
 void pmsg_free(const struct pmsg *row, void *m, const struct ptype_foreign *foreign);
 
 /* Appends the fields from this one on: those that are REQ, and the others that are marked in `has`.

@@ -39,7 +39,7 @@ static inline bool ppack_ok(const struct ppack *w)
  * NOT_SUPPORTED, NO_MEMORY. */
 enum ptype_error ppack(struct ppack *w, const void *src, int32_t n, uint16_t type);
 
-/* The same to a public buffer: its pointers are updated, and what has been unpacked stays unpacked.
+/* The same to a public buffer: its pointers are updated, and its unpacked part stays unpacked.
  */
 enum ptype_error ppack_public(pmix_data_buffer_t *b, const struct ptype_flavour *as,
                               const struct ptype_foreign *foreign, const void *src, int32_t n,

@@ -117,7 +117,8 @@ struct ptype {
 
 enum { PTYPE_NUMBERS = 74 }; /* numbers run from 0 to 73 */
 
-/* The descriptor of a data type; NULL for what is no item (UNDEF, BUFFER, KVAL, unknown numbers).
+/* The descriptor of a data type; NULL for numbers that are no item (UNDEF, BUFFER, KVAL, unknown
+ * ones).
  */
 extern const struct ptype ptype_table[PTYPE_NUMBERS];
 

@@ -2,7 +2,7 @@
  *
  * A reader walks over borrowed bytes and poisons: after the first bad one nothing more is read,
  * outputs stay empty, and punpack_ok() after a series of calls is enough.  A call that fails leaves
- * the reader at its former position, and releases what it had taken.
+ * the reader at its former position, and releases the memory that it had taken.
  *
  * Memory: a list's count is believed only as far as the remaining bytes could hold that many items,
  * and beyond LIMIT_PMIX_TRUST memory grows only as items arrive.  So the memory that one message

@@ -313,7 +313,7 @@ static int check_required(const struct reader *r, const struct field_place *p)
     return TEXT_FINE;
 }
 
-/* Cuts `cmd=NAME` out of a message: *before_p is what stands in front of it, which only a line may
+/* Cuts `cmd=NAME` out of a message: *before_p is the text in front of it, which only a line may
  * have, and *after_p the rest. */
 static bool cut_command(enum text_style style, struct slice message, struct slice *name_p,
                         struct slice *before_p, struct slice *after_p)
@@ -546,10 +546,11 @@ int text_encode(const struct text_proto *proto, enum text_style style, unsigned 
     const struct text_field *bad = unsayable(proto, style, m, in);
 
     if (bad)
-        return errmsg_set(err, TEXT_UNSAYABLE,
-                          "the value of '%s' in '%s' contains a byte that cannot be sent over this "
-                          "protocol (a blank, a newline, a NUL or what reads as another field)",
-                          bad->name, m->name);
+        return errmsg_set(
+            err, TEXT_UNSAYABLE,
+            "the value of '%s' in '%s' contains a byte that cannot be sent over this "
+            "protocol (a blank, a newline, a NUL or text that reads as another field)",
+            bad->name, m->name);
     buf_str(out, style == TEXT_LINES ? "mcmd=" : "cmd=");
     buf_put(out, m->name, m->name_len);
     buf_byte(out, separators[style]);

@@ -2,7 +2,7 @@
  * way, forks, and the reporting of failures.
  *
  * Each library has one of these, static, in the file with its public functions: its only static
- * data.  What `member` points to belongs to the library.
+ * data.  The object that `member` points to belongs to the library.
  *
  * A forked child has no part in its parent's connection; the library registers a handler
  * (pthread_atfork) that calls library_forked.

@@ -16,7 +16,7 @@
 
 enum {
     OUR_DIALECT = 1,     /* the highest `wireup=` version we support */
-    ALONE_KEY_MAX = 256, /* what MPICH's singletons offer */
+    ALONE_KEY_MAX = 256, /* as MPICH's singletons offer */
     ALONE_NAME = 64
 };
 

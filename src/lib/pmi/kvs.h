@@ -16,7 +16,7 @@ int kvs_commit(struct pmi1_client *c, const char *space, struct errmsg *err);
 int kvs_settle(struct pmi1_client *c, struct errmsg *err);
 
 /* Passes the value of key to `use`, in place (valid only during the call, which must not call
- * this library).  Returns what `use` returns, or CLIENT_BAD_SPACE, CLIENT_BAD_KEY (not found),
+ * this library).  Returns the result of `use`, or CLIENT_BAD_SPACE, CLIENT_BAD_KEY (not found),
  * CLIENT_LONG_KEY, CLIENT_FAILED, -ENOMEM. */
 typedef int kvs_use(void *arg, struct slice value, struct errmsg *err);
 int kvs_get(struct pmi1_client *c, const char *space, const char *key, kvs_use *use, void *arg,

@@ -21,7 +21,7 @@ int pmi1_rpc_put(struct pmi1_client *c, enum pmi1_msg msg, const void *in, struc
 /* Adds the unsent puts of the batch.  0 or -ENOMEM. */
 int pmi1_rpc_put_puts(struct pmi1_client *c, struct errmsg *err);
 
-/* Sends what was added.  0, CLIENT_FAILED or -ENOMEM. */
+/* Sends the puts that were added.  0, CLIENT_FAILED or -ENOMEM. */
 int pmi1_rpc_send(struct pmi1_client *c, struct errmsg *err);
 
 /* Reads the outstanding replies to puts; a refusal goes to c->put_rc. */
@@ -31,7 +31,7 @@ int pmi1_rpc_read_puts(struct pmi1_client *c, struct errmsg *err);
  * -ENOMEM. */
 int pmi1_rpc_read(struct pmi1_client *c, enum pmi1_msg want, struct errmsg *err);
 
-/* A barrier with a tag: sends what was added, then `m`, and waits for the end; other threads may
+/* A barrier with a tag: sends the added puts, then `m`, and waits for the end; other threads may
  * use the wire meanwhile.  *broken_p: the barrier has failed.  0, CLIENT_FAILED, CLIENT_BAD_ARG
  * or -ENOMEM. */
 int pmi1_rpc_tagged_barrier(struct pmi1_client *c, const struct pmi1_barrier_in *m, bool *broken_p,
@@ -40,7 +40,7 @@ int pmi1_rpc_tagged_barrier(struct pmi1_client *c, const struct pmi1_barrier_in 
 /* Raw bytes after a message. */
 int pmi1_rpc_read_bytes(struct pmi1_client *c, size_t n, struct slice *bytes_p, struct errmsg *err);
 
-/* Sends what was added, then `in`; reads the outstanding replies, then `want`. */
+/* Sends the added puts, then `in`; reads the outstanding replies, then `want`. */
 int pmi1_rpc_call(struct pmi1_client *c, enum pmi1_msg msg, const void *in, enum pmi1_msg want,
                   struct errmsg *err);
 

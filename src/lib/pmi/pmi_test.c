@@ -233,7 +233,7 @@ static void test_dialects(void)
     OK(script_end(&s));
 }
 
-/* A legacy server never gets what it would truncate: nothing is sent. */
+/* A legacy server never gets a text that it would truncate: nothing is sent. */
 static void test_refusals(void)
 {
     static const struct script_line lines[] = {

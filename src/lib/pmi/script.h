@@ -1,6 +1,6 @@
 /* script.h - a scripted process manager for tests of PMI-1 clients, with fault injection.
  *
- * A script lists, byte by byte, what the server receives and sends; a thread plays it at the other
+ * A script lists the bytes that the server receives and sends; a thread plays it at the other
  * end of a socketpair.  The client must send exactly the script, with nothing left over.
  *
  * The test is linked with --wrap for the functions below, so that bytes can arrive one at a time

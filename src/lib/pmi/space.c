@@ -11,7 +11,7 @@
 
 enum { KEY_MOST = 1 << 20 };
 
-/* What this process has done to a KVS. */
+/* Changes of a KVS by this process. */
 struct space_note {
     bool gone;
     char name[];

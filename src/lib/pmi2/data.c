@@ -250,7 +250,7 @@ static bool look_up(const struct pmi2_client *m, int source, struct slice key,
            find_string(m, SEG_ANY_RANK, key, value_p) || batch_get(&m->batch, key, value_p);
 }
 
-/* Whether the server may have what the store lacks. */
+/* Whether the server may have a value that the store lacks. */
 static bool server_may_know(const struct pmi2_client *m, struct slice key)
 {
     struct seg_item item;

@@ -17,7 +17,7 @@ int data_can_send(struct pmi2_client *m, const char *what, struct slice text, st
 int data_fence(struct pmi2_client *m, struct errmsg *err);
 
 /* Passes the value to `use`, in place (valid only during the call, which must not call this
- * library).  Returns what `use` returns. */
+ * library).  Returns the result of `use`. */
 typedef int data_use(void *arg, struct slice value, struct errmsg *err);
 
 /* The value of key in the KVS of job (NULL or "": this job); source: the rank that put it,

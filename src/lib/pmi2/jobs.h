@@ -1,5 +1,5 @@
-/* jobs.h - what a PMI-2 client does with other processes: name service, other jobs, spawning,
- * ring.
+/* jobs.h - functions of a PMI-2 client that concern other processes: name service, other jobs,
+ * spawning, ring.
  */
 #ifndef WIREUP_LIB_PMI2_JOBS_H
 #define WIREUP_LIB_PMI2_JOBS_H
@@ -45,7 +45,7 @@ struct jobs_ring {
     void *left, *right; /* use's arg for either neighbour's value */
 };
 
-/* Collective over the job.  Returns what `use` returns for the values. */
+/* Collective over the job.  Returns the result of `use` for the values. */
 int jobs_ring(struct pmi2_client *m, const char *value, struct jobs_ring *r, struct errmsg *err);
 
 #endif

@@ -239,7 +239,7 @@ static bool value_of_modex(void)
     return good;
 }
 
-/* Functions without a result: what they leave must be usable. */
+/* Functions without a result: the objects that they leave must be usable. */
 static bool silent_loads(void)
 {
     pmix_app_t a;

@@ -2,7 +2,7 @@
  *
  *   test-pmix-texts strings.tsv
  *
- * Where its releases differ, 5.0 counts; 6.1 counts for what only 6.1 has.
+ * Where its releases differ, 5.0 counts; 6.1 counts for names that only 6.1 has.
  */
 #include "tests/tap.h"
 

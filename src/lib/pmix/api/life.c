@@ -1,8 +1,8 @@
 /* life.c - construct, destruct, create, free: the same four for every structure.
  *
- * construct initializes the caller's memory and allocates nothing; destruct releases what a
- * structure holds and leaves it empty again; create and free do that for arrays in new memory. Each
- * family is one row here; its members are described in proto/pmix_structs.def.
+ * construct initializes the caller's memory and allocates nothing; destruct releases the memory
+ * that a structure holds and leaves it empty again; create and free do that for arrays in new
+ * memory. Each family is one row here; its members are described in proto/pmix_structs.def.
  */
 #include "lib/pmix/values/value.h"
 

@@ -4,8 +4,8 @@
  */
 #include "pmix.h"
 
-/* Wipes the array, and copies what fits.  Most names are short: a few bytes by hand cost less
- * than computing their length first. */
+/* Wipes the array, and copies the characters that fit.  Most names are short: a few bytes by hand
+ * cost less than computing their length first. */
 static inline void load(char *dest, const char *src, size_t max)
 {
     enum { SHORT = 32 };

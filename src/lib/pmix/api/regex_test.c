@@ -49,7 +49,7 @@ static void check(bool nodes, const char *input, const char *want)
     free(regex);
 }
 
-/* What OpenPMIx 4.2.2 writes, and so do we. */
+/* Regular expressions that OpenPMIx 4.2.2 writes, and so do we. */
 static void test_as_recorded(void)
 {
     check(true, "node01,node02,node03,x9", "pmix[node[2:1-3],x[1:9]]");

@@ -191,7 +191,7 @@ static void test_nested(void)
     PMIx_Info_load(&apps[1].info[1], "k", NULL, PMIX_STRING);
     apps[1].info[1].value.data.string = (char *)(uintptr_t) "borrowed";
     PMIx_Info_persistent(&apps[1].info[1]);
-    PMIx_App_free(apps, 2); /* frees what it owns, and nothing else */
+    PMIx_App_free(apps, 2); /* frees its own memory, and nothing else */
     OK(true);
 }
 

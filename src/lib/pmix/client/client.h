@@ -6,7 +6,7 @@
  * holds many.  From the lowest module to the highest:
  *
  *   client_env, client_hello, client_conn    finding a server, the handshake, moving messages
- *   client_info, client_cache                what is known without asking
+ *   client_info, client_cache                data known without asking the server
  *   client_tasks, client_op                  callbacks that are due; calls under way, who waits
  *   client_progress, client_api              who runs callbacks; the one client of this process
  *   client_get, client_put, client_fence …   one file for each group of functions
@@ -52,7 +52,7 @@ struct server_link {
     struct conn conn;      /* last, since its stage is last */
 };
 
-/* What happens without a call that waits for it. */
+/* Events for which no call waits. */
 struct client_notices {
     void (*event)(struct client *c, struct server_link *s, struct slice bytes);
     void (*output)(struct client *c, struct server_link *s, struct slice bytes);

@@ -11,7 +11,7 @@
 struct client *api_begin(void);
 /* Returns rc. */
 pmix_status_t api_end(struct client *c, pmix_status_t rc);
-/* The end of a call with a callback: sends what was begun (with rc), or frees the op. */
+/* The end of a call with a callback: sends the begun message (with rc), or frees the op. */
 pmix_status_t api_send_begin(struct client *c, struct message *m, struct op *op, pmix_status_t rc);
 
 /* Prints one sentence on standard error. */
@@ -39,8 +39,8 @@ struct client *api_in_child(void);
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* Without the lock: a client that has a store, for what never changes (its own name, the store
- * itself); it stays until api_quick_end.  NULL: there is none, and nothing to end. */
+/* Without the lock: a client that has a store, for data that never changes (its own name, the
+ * store itself); it stays until api_quick_end.  NULL: there is none, and nothing to end. */
 static inline const struct client *api_quick_begin(bool *alone_p);
 static inline void api_quick_end(bool alone);
 

@@ -1,8 +1,8 @@
-/* client_cache.h - what this process knows without asking, by namespace.
+/* client_cache.h - data that this process knows without asking the server, by namespace.
  *
  * Three sources, looked up in this order:
- *   values     single ones by (rank, key): what the process itself put or stored, and results of
- *              gets
+ *   values     single ones by (rank, key): those that the process itself put or stored, and results
+ *              of gets
  *   job info   as received from servers (client_info.h), newest first
  *   the store  of our own server, in shared memory: modex values of the process's own job; it comes
  *              before values that were got of other ranks, which may be older

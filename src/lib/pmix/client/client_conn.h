@@ -1,8 +1,8 @@
 /* client_conn.h - a connection to a PMIx server: framed messages, in both directions.
  *
  * Writing: a message is packed straight into `out` (conn_begin, conn_end) and leaves with the next
- * conn_flush, which never waits.  Reading: conn_receive takes what the socket has, conn_frame cuts
- * messages from it; a message's bytes are handed over, not copied again.
+ * conn_flush, which never waits.  Reading: conn_receive takes the bytes in the socket, conn_frame
+ * cuts messages from it; a message's bytes are handed over, not copied again.
  *
  * Not locked.  Writing and cutting belong to the holder of the client's lock, conn_receive to the
  * thread with the reader's role (client_op.h): it touches nothing that the others use.
@@ -67,7 +67,7 @@ void conn_close(struct conn *c); /* idempotent */
 /* In a forked child: the connection is the parent's; closes only our descriptor. */
 void conn_abandon(struct conn *c);
 
-/* Reserves a header; what is appended to c->out from now on is the message. */
+/* Reserves a header; the bytes appended to c->out from now on are the message. */
 size_t conn_begin(struct conn *c);
 /* Completes the message that began at from.  False: it cannot be sent (no memory, too long) and
  * is removed from the buffer. */

@@ -30,7 +30,7 @@ void events_free(struct client *c)
 
 /* ---- incoming events ------------------------------------------------------------------------- */
 
-/* Servers may pass on to all clients what is for some of them. */
+/* Servers may pass on to all clients an event that is for some of them. */
 static bool is_for_us(const struct client *c, pmix_data_range_t range, const pmix_info_t *infos,
                       size_t n)
 {

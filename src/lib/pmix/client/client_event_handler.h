@@ -1,4 +1,4 @@
-/* client_event_handler.h - event handlers of this process: what each is registered for, and their
+/* client_event_handler.h - event handlers of this process: the events of each, and their
  * calling order. */
 #ifndef WIREUP_LIB_PMIX_CLIENT_CLIENT_EVENT_HANDLER_H
 #define WIREUP_LIB_PMIX_CLIENT_CLIENT_EVENT_HANDLER_H

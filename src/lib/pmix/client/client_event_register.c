@@ -36,7 +36,7 @@ static void deliver_registered(struct op *op)
 
 static const struct op_kind register_kind = { .deliver = deliver_registered };
 
-/* What a new handler needs: a request to the server, or nothing. */
+/* The needs of a new handler: a request to the server, or nothing. */
 struct registration {
     struct handler *h;
     pmix_status_t *news;

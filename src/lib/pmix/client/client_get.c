@@ -491,8 +491,8 @@ static void gather_infos(struct gathering *g, const struct space *s, uint32_t ra
         gather(g, item.key, &(struct found_value){ NULL, { item.type, item.bytes, j->as } });
 }
 
-/* Returns an array of infos.  For its own name a host gets what it has put or stored, as from
- * OpenPMIx: Open MPI's daemons send all of it to mpirun, and could not send the rest that we
+/* Returns an array of infos.  For its own name a host gets the values that it has put or stored, as
+ * from OpenPMIx: Open MPI's daemons send all of it to mpirun, and could not send the rest that we
  * know of them. */
 static pmix_status_t hand_out_all(struct client *c, const struct query *q, pmix_value_t **val)
 {
@@ -585,7 +585,7 @@ static void pack_get(struct message *m, const struct query *q)
         if (!is_local(&q->infos[i]))
             sent[n++] = q->infos[i];
     }
-    if (at_once) { /* what a server has about itself, or about us, it has now or never */
+    if (at_once) { /* a server has data about itself, or about us, now or never */
         PMIx_Load_key(sent[n].key, PMIX_IMMEDIATE);
         sent[n].value = (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true };
         n++;

@@ -11,7 +11,7 @@
 #include "lib/pmix/client/client_api.h"
 #include "lib/pmix/values/value.h"
 
-/* What the reply contains about the new group. */
+/* The reply's data about the new group. */
 struct group {
     pmix_proc_t *members;
     size_t nmembers;

@@ -178,8 +178,8 @@ static void write_rest(struct client *c, struct server_link *s)
     }
 }
 
-/* Writes what the socket takes now; the rest is written by the next waiting thread, or by
- * progress. */
+/* Writes as many bytes as the socket takes now; the rest is written by the next waiting thread, or
+ * by progress. */
 static void write_out(struct client *c, struct server_link *s)
 {
     int rc = conn_flush(&s->conn);

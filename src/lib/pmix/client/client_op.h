@@ -88,7 +88,7 @@ struct op {
 
 /* A blocking call has its op on its stack, between these two. */
 void op_init(struct op *op, const struct op_kind *kind);
-void op_clear(struct op *op); /* releases what is left in `out`, and `arg` */
+void op_clear(struct op *op); /* releases `arg`, and the parts of `out` not taken */
 
 /* For a non-blocking call; NULL: no memory.  It frees itself after delivery. */
 struct op *op_new(const struct op_kind *kind, void *cbdata);
@@ -115,7 +115,7 @@ pmix_status_t message_send(struct message *m, struct op *op);
 /* Sends a message without a reply; tag 0: takes the next of the dynamic tags. */
 pmix_status_t message_send_alone(struct message *m, uint32_t tag);
 
-/* The fields of a reply after its status.  What they own is released by pmsg_free_ID(m, NULL). */
+/* The fields of a reply after its status.  Their memory is released by pmsg_free_ID(m, NULL). */
 #define reply_get(op, r, id, m)                                                                    \
     pmsg_read_tail(&pmsg_rows[PMSG_##id], r, (op)->server->release, (op)->status,                  \
                    (struct pmsg_##id *)(m))

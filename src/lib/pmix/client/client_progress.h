@@ -32,7 +32,7 @@ pmix_status_t progress_send(struct message *m, struct op *op);
 /* The same for a call that is over already, with this status. */
 pmix_status_t progress_complete(struct client *c, struct op *op, pmix_status_t status);
 
-/* Reads what has arrived and runs due callbacks, without waiting; releases the lock for
+/* Reads the bytes that have arrived and runs due callbacks, without waiting; releases the lock for
  * callbacks. */
 void progress_once(struct client *c);
 

@@ -1,8 +1,8 @@
 /* client_put.h - the puts of this process, before and after their commit.
  *
  * The values are in the cache like all others (client_cache.h); this file keeps their order and
- * which of them the server has.  Our own server keeps what it has been sent, so each commit sends
- * it only what is new; other servers are sent everything again.
+ * which of them the server has.  Our own server keeps the values that it was sent, so each commit
+ * sends it only new ones; other servers are sent everything again.
  */
 #ifndef WIREUP_LIB_PMIX_CLIENT_CLIENT_PUT_H
 #define WIREUP_LIB_PMIX_CLIENT_CLIENT_PUT_H
@@ -22,7 +22,7 @@ struct puts {
 
 void puts_init(struct puts *p);
 
-/* The outcome of a commit that was not waited for: a refusal is returned once, and what was put is
+/* The outcome of a commit that was not waited for: a refusal is returned once, and the values are
  * to be sent again; PMIX_SUCCESS when there is none. */
 pmix_status_t puts_outcome(struct puts *p, struct server_link *s);
 

@@ -1,5 +1,5 @@
 /* client_test.c - the client with a server that replies from a table, and that stops sending at
- * each single byte: every call returns, and reports what has happened. */
+ * each single byte: every call returns, and reports its outcome. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>

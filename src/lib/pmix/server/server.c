@@ -1,4 +1,4 @@
-/* server.c - see server.h: making a server, what it does about effects, freeing it. */
+/* server.c - see server.h: making a server, carrying out effects, freeing it. */
 #include "lib/pmix/server/server.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static void for_other_nodes(void *arg, struct effect *e)
     meet_effect(arg, e);
 }
 
-/* The host decides about its jobs, so nothing is done about their ends; what clients request has
+/* The host decides about its jobs, so nothing is done about their ends; requests of clients have
  * gone to the host already (command_takes()), and would be refused. */
 static effect_fn *const kinds[OPERATIONS] = {
     [EFFECT_contribute] = for_other_nodes,

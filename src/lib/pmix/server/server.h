@@ -6,21 +6,21 @@
  * pointer to one; a test holds several.
  *
  *   server_turn        its lock, the calls of the host that are due, and turning its loop
- *   server_conn        what it does about its connections (io/peer_conn.h)
- *   server_space       namespaces: what the host has registered (server_infos), from which the job
+ *   server_conn        its functions for connections (io/peer_conn.h)
+ *   server_space       namespaces: registered by the host (server_infos); from these the job
  *                      map (server_map) and the job info (server_info) are made
  *   server_module      the host's functions, whatever the size of its module struct
  *   server_ask         calls of the host's functions, and its replies
  *   server_command     requests of clients that the host carries out or learns of: who connects
  *                      (server_admission), with which rights (server_identity), the functions by
  *                      command (server_host_call), clients of PMI-1 and PMI-2 (server_plain)
- *   server_collective  fences and direct modex: what is exchanged with other nodes
+ *   server_collective  fences and direct modex: exchange with other nodes
  *   server_iof         output forwarded to clients and tools
  *   server_cleanup     files that are removed with their users' rights
  *   server_instance    the one server of a process; its options (server_options), the host's own
  *                      connection (server_own); server_api and server_sets are the other public
  *                      functions
- *   server_env         what a process needs to find us;  server_files  what a tool needs
+ *   server_env         variables by which a process finds us;  server_files  files for tools
  *
  * Locking.  All state is protected by s->lock.  Public functions take it, do their work at once,
  * and leave calls of the host in s->calls.  Only the thread that turns the loop runs these, without
@@ -75,7 +75,7 @@ struct pserver {
     void (*turned)(struct pserver *s); /* at the end of each turn */
     struct log log;
     struct loop loop;
-    struct timer due; /* what the core has to do by a certain time */
+    struct timer due; /* the next deadline of the core */
     enum pserver_progress progress, wants;
     pthread_t thread; /* THREAD */
     bool stopping;    /* no thread may go on turning the loop … */

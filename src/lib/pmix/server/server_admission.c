@@ -120,7 +120,7 @@ static pmix_status_t call_tool(struct ask *a)
 
 static const struct ask_kind tool_kind = { .call = call_tool };
 
-/* The tool's own infos, and what we know of it. */
+/* The tool's own infos, and ours about it. */
 static bool describe_tool(struct ask *a, const struct peer *p, const struct request_identify *rq)
 {
     struct pmix_dialect d = pmix_dialect(p);

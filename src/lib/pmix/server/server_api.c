@@ -1,7 +1,7 @@
 /* server_api.c - the public functions that a host calls while its server runs.
  *
  * Reading order: jobs and processes; before an application starts; resources, inventory, output;
- * what the host supports.  Init and finalize are in server_instance.c, process sets in
+ * attributes that the host supports.  Init and finalize are in server_instance.c, process sets in
  * server_sets.c. */
 #include <errno.h>
 #include <stdlib.h>
@@ -191,7 +191,7 @@ static void run_setup(struct scall *c)
     free(k);
 }
 
-/* Other nodes need nothing from us: each makes what it needs itself. */
+/* Other nodes need nothing from us: each makes its own setup data. */
 pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace, pmix_info_t info[],
                                             size_t ninfo, pmix_setup_application_cbfunc_t cbfunc,
                                             void *cbdata)
@@ -324,7 +324,7 @@ pmix_status_t PMIx_server_collect_job_info(pmix_proc_t *procs, size_t nprocs,
     return rc;
 }
 
-/* ---- what the host supports ------------------------------------------------------------------ */
+/* ---- attributes that the host supports ------------------------------------------------------- */
 
 pmix_status_t PMIx_Register_attributes(char *function, char *attrs[])
 {

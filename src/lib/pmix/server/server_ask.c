@@ -111,7 +111,7 @@ static void answer_plain(struct ask *a, pmix_status_t status)
     server_answer(&a->s->server, a->ticket, &answer);
 }
 
-/* The reply in the client's encoding: the status, and what the callback has packed. */
+/* The reply in the client's encoding: the status, and the bytes that the callback has packed. */
 static void answer_packed(struct ask *a, pmix_status_t status)
 {
     struct buf reply = BUF_NULL(LIMIT_PMIX_MESSAGE);
@@ -224,8 +224,8 @@ static void run_release(struct scall *c)
     free(r);
 }
 
-/* Releases what the host has lent us.  Its release function is called by us, not within its own
- * call: it may want a lock that the host holds while it answers, as Slurm's does. */
+/* Releases the data that the host has lent us.  Its release function is called by us, not within
+ * its own call: it may want a lock that the host holds while it answers, as Slurm's does. */
 static void end_and_release(struct ask *a, pmix_status_t status, pmix_release_cbfunc_t fn,
                             void *data)
 {

@@ -15,7 +15,7 @@ struct ask;
 struct ask_kind {
     /* Reads a client's message (in encoding a->as); the caller notices read errors. */
     void (*read)(struct ask *a, struct punpack *r);
-    /* Calls the host, without the lock.  Returns what the host's function returns. */
+    /* Calls the host, without the lock.  Returns the result of the host's function. */
     pmix_status_t (*call)(struct ask *a);
 };
 

@@ -23,7 +23,7 @@ void cleanup_free(struct cleanup *c);
 /* Whether files can be removed with the rights of that user, and no others. */
 bool cleanup_can(uid_t uid, gid_t gid);
 
-/* Removes files, now or soon.  What o refers to is copied; o->uid is the user's. */
+/* Removes files, now or soon.  The texts of o are copied; o->uid is the user's. */
 void cleanup_add(struct cleanup *c, const struct cleanup_order *o, gid_t gid);
 
 #endif

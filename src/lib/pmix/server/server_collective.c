@@ -1,4 +1,4 @@
-/* server_collective.c - what is exchanged with the servers of other nodes, through the host.
+/* server_collective.c - the exchange with the servers of other nodes, through the host.
  *
  * The core gathers the processes of this node (core/exchange_data.h) and names the operation: a
  * fence becomes a call of fence_nb, other collectives connect, disconnect or group, a modex request
@@ -386,7 +386,7 @@ static pmix_status_t call_group(struct ask *a)
     return a->s->module.group(op, name, a->procs, a->nprocs, a->infos, a->ninfos, ask_on_infos, a);
 }
 
-/* Hosts do not support rings: but a fence distributes what each node contributes. */
+/* Hosts do not support rings: but a fence distributes the contribution of each node. */
 static const struct ask_kind ring_kind = { .call = call_fence };
 
 static const struct ask_kind connect_kind = { .call = call_connect };

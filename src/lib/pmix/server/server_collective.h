@@ -1,4 +1,4 @@
-/* server_collective.h - fences and direct modex: what is exchanged with other nodes. */
+/* server_collective.h - fences and direct modex: the exchange with other nodes. */
 #ifndef WIREUP_LIB_PMIX_SERVER_SERVER_COLLECTIVE_H
 #define WIREUP_LIB_PMIX_SERVER_SERVER_COLLECTIVE_H
 

@@ -1,4 +1,5 @@
-/* server_conn.c - the connections of a server (io/peer_conn.h): what a PMIx server does about them.
+/* server_conn.c - the connections of a server (io/peer_conn.h): functions of a PMIx server for
+ * them.
  *
  * The user of a process must be the one that the host has registered; its rank, one of those
  * expected here.  A tool has a namespace of its own, which goes with its connection. */
@@ -85,7 +86,7 @@ struct peer_conn *sconn_new_for(struct pserver *s, int fd, const struct local *l
     return c;
 }
 
-/* ---- what differs from other hosts ----------------------------------------------------------- */
+/* ---- differences from other hosts ------------------------------------------------------------ */
 
 static bool expects(void *arg, uid_t uid)
 {

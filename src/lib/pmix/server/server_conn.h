@@ -1,4 +1,5 @@
-/* server_conn.h - the connections of a server (io/peer_conn.h): what a PMIx server does about them.
+/* server_conn.h - the connections of a server (io/peer_conn.h): functions of a PMIx server for
+ * them.
  */
 #ifndef WIREUP_LIB_PMIX_SERVER_SERVER_CONN_H
 #define WIREUP_LIB_PMIX_SERVER_SERVER_CONN_H

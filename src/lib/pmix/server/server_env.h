@@ -1,4 +1,4 @@
-/* server_env.h - what a process needs in its environment to find us. */
+/* server_env.h - the environment variables by which a process finds us. */
 #ifndef WIREUP_LIB_PMIX_SERVER_SERVER_ENV_H
 #define WIREUP_LIB_PMIX_SERVER_SERVER_ENV_H
 

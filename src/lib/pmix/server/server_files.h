@@ -1,4 +1,4 @@
-/* server_files.h - what a tool needs to find us: files with our address. */
+/* server_files.h - the files with our address, by which tools find us. */
 #ifndef WIREUP_LIB_PMIX_SERVER_SERVER_FILES_H
 #define WIREUP_LIB_PMIX_SERVER_SERVER_FILES_H
 

@@ -16,7 +16,7 @@
     if (!MODULE(a).member)                                                                         \
     return PMIX_ERR_NOT_SUPPORTED
 
-/* What the message owns passes to the ask. */
+/* The items of the message pass to the ask. */
 #define TAKE(items_p, n_p, list)                                                                   \
     (*(items_p) = (list).items, *(n_p) = (list).n, (list).items = NULL, (list).n = 0)
 

@@ -5,8 +5,8 @@
 #include "lib/pmix/server/server_ask.h"
 
 /* Adds user and group of the requester (PMIX_USERID, PMIX_GRPID), as proven: the user by the
- * kernel, the group by the host, which has started the process, or by the kernel.  What a client
- * claims about itself is dropped.  False: no memory. */
+ * kernel, the group by the host, which has started the process, or by the kernel.  A client's
+ * claims about itself are dropped.  False: no memory. */
 bool identity_prove(struct ask *a, const struct peer *p);
 
 #endif

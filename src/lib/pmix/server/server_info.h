@@ -1,4 +1,4 @@
-/* server_info.h - job info from what the host has registered: everything but the places of
+/* server_info.h - job info, from the host's registrations: everything but the places of
  * processes (server_map.h).  Clients get it as it was registered (core/host_info.h). */
 #ifndef WIREUP_LIB_PMIX_SERVER_SERVER_INFO_H
 #define WIREUP_LIB_PMIX_SERVER_SERVER_INFO_H

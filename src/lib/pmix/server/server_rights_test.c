@@ -22,7 +22,7 @@
 #include "wireup_server.h"
 
 enum { OTHER_USER = 65533, OTHER_GROUP = 65532, NOBODY = 12345, CLAIMS = 2 };
-enum { NOT_WANTED = PMIX_ERR_RESOURCE_BUSY }; /* what the host tells the tool */
+enum { NOT_WANTED = PMIX_ERR_RESOURCE_BUSY }; /* the host's answer to the tool */
 
 /* ---- the client ------------------------------------------------------------------------------ */
 

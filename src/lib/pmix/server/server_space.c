@@ -190,7 +190,7 @@ static struct job *make_job(struct pserver *s, struct nspace *n, struct smap *b)
     return n->job;
 }
 
-/* `needed`: what is known by now must suffice. */
+/* `needed`: the registrations so far must suffice. */
 static struct job *build(struct pserver *s, struct nspace *n, bool needed)
 {
     struct smap b = { .s = s, .n = n, .here = SMAP_NOWHERE };

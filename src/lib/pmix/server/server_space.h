@@ -53,7 +53,7 @@ struct nspace *nspace_of(const struct pserver *s, const struct job *j);
 /* The user whose rights are used to clean up for that rank: as the host has registered it, also
  * after it was deregistered.  False: none. */
 bool nspace_rights(const struct nspace *n, uint32_t rank, uid_t *uid_p, gid_t *gid_p);
-/* The job, made from what is known by now if necessary; NULL: there is none, or no memory. */
+/* The job, made from the registrations so far if necessary; NULL: there is none, or no memory. */
 struct job *nspace_job(struct pserver *s, struct nspace *n);
 void nspace_settle_all(struct pserver *s); /* makes the jobs that are due */
 /* A job of one process that takes part in no collective. */

@@ -1,6 +1,6 @@
 /* server_turn.h - the lock of a server, the calls of its host that are due, and turning its loop.
  *
- * server.h tells who runs what. */
+ * server.h tells which thread runs which part. */
 #ifndef WIREUP_LIB_PMIX_SERVER_SERVER_TURN_H
 #define WIREUP_LIB_PMIX_SERVER_SERVER_TURN_H
 

@@ -196,7 +196,7 @@ static order order_envar(const pmix_envar_t *a, const pmix_envar_t *b)
     return o != PMIX_EQUAL ? o : ORDER((uint8_t)a->separator, (uint8_t)b->separator);
 }
 
-/* Compares what values point to; an empty one is the smaller. */
+/* Compares the objects that values point to; an empty one is the smaller. */
 static order order_heap(const struct ptype *t, const void *a, const void *b, pmix_data_type_t type)
 {
     if (a == NULL || b == NULL)

@@ -37,7 +37,7 @@ static pmix_status_t append(pmix_data_buffer_t *buffer, struct slice bytes)
     return PMIX_SUCCESS;
 }
 
-/* A copy of the payload replaces what the buffer held; the payload stays the caller's. */
+/* A copy of the payload replaces the buffer's contents; the payload stays the caller's. */
 pmix_status_t PMIx_Data_embed(pmix_data_buffer_t *buffer, const pmix_byte_object_t *payload)
 {
     pmix_data_buffer_t fresh = { 0 };

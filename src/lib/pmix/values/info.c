@@ -189,7 +189,7 @@ static struct entry *find(struct info_list *list, const char *key)
     return NULL;
 }
 
-/* What an entry is made from: a key with data of a type, a key with a value, or an info. */
+/* Sources of an entry: a key with data of a type, a key with a value, or an info. */
 struct info_source {
     const char *key;
     const void *data;

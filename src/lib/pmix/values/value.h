@@ -34,7 +34,7 @@ static inline enum shape value_shape(pmix_data_type_t type)
     return type < PTYPE_NUMBERS ? (enum shape)value_forms[type].shape : SHAPE_NONE;
 }
 
-/* Releases what a value owns.  The value itself is left as it was: overwrite or free it. */
+/* Releases the memory of a value.  The value itself is left as it was: overwrite or free it. */
 void value_release(pmix_value_t *v);
 
 /* A deep copy of src into uninitialised memory.  On an error dest is empty (UNDEF). PMIX_ERROR:
@@ -45,7 +45,7 @@ pmix_status_t value_copy(pmix_value_t *dest, const pmix_value_t *src);
  */
 pmix_status_t infos_copy(const pmix_info_t *infos, size_t n, pmix_info_t **copy_p);
 
-/* Releases what n infos own; those marked persistent own nothing. */
+/* Releases the memory that n infos own; those marked persistent own none. */
 void infos_release(pmix_info_t *infos, size_t n);
 
 /* The functions that copy and release cpusets and topologies. */

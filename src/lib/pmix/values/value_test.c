@@ -104,7 +104,7 @@ static const struct item {
     { "REGEX", PMIX_REGEX, 0, "raw:aaa", "raw:bbb" },
 };
 
-/* ---- What every type must support ------------------------------------------------------------ */
+/* ---- Operations that every type must support ------------------------------------------------- */
 
 static bool same_memory(const pmix_value_t *a, const pmix_value_t *b)
 {
