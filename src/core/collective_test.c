@@ -96,7 +96,7 @@ static void test_broken(void)
     collective_enter(all, 3, 3, 0, &c); /* arrived in the first round, missing in the second */
     collective_enter(two, 0, 4, 0, &c);
     while ((c = collective_take_broken(&s, 3))) {
-        OK_F(collective_is_here(c, 0), "somebody waited in what is taken");
+        OK_F(collective_is_here(c, 0), "somebody waited in the collective that is taken");
         taken++;
         collective_free(&s, c);
     }

@@ -64,7 +64,7 @@ static void test_bound(void)
         }
     }
     OK_F(t.count == LIMIT_HELP_TOPICS && shown == 3 * LIMIT_HELP_TOPICS,
-         "what is not remembered is shown: %u", shown);
+         "topics that are not remembered are shown: %u", shown);
     help_topics_free(&t);
 }
 

@@ -126,7 +126,7 @@ static void test_names(void)
     EQ(a.status, ANSWER_OK);
     rq = REQUEST_WITH(publish, .service = SLICE("n0"), .port = slice_mem(port, LIMIT_NAME_PORT));
     core_request(&w.core, w.job, 0, 1, &rq, 0, &a);
-    OK_F(a.status == ANSWER_OK, "what is taken back makes room");
+    OK_F(a.status == ANSWER_OK, "values that are taken back make room");
     core_job_remove(&w.core, w.job);
     OK_F(list_empty(&w.core.names.all), "names go with their job");
     close_world(&w);

@@ -107,7 +107,7 @@ static void test_persistence(void)
     world_open(&w);
     publish_all(&w, w.job, 0);
     OK(is_there(&w, "once"));
-    OK_F(!is_there(&w, "once"), "what may be read once is gone");
+    OK_F(!is_there(&w, "once"), "a name to be read once is gone");
     ends(&w, w.job, 1);
     OK_F(is_there(&w, "proc") && is_there(&w, "app"),
          "another process of the application has ended");

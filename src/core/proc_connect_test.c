@@ -161,10 +161,10 @@ static void test_emitted(void)
         refused += !proc_connect_receive(&other.core, buf_slice(&cut), true);
         close_world(&other);
     }
-    OK_F(refused > buf_len(&here.emitted) / 2, "most of what is cut is refused");
+    OK_F(refused > buf_len(&here.emitted) / 2, "most messages that are cut are refused");
     OK(proc_connect_receive(&root.core, buf_slice(&here.emitted), true));
     OK_F(connections_are(&root, 1) && are_connected(&root, 0, 1),
-         "what it hears is what was there");
+         "it learns of the same connections");
     meet(&here, SLICE("disconnect"));
     EQ(here.on, 0);
     OK(proc_connect_receive(&root.core, buf_slice(&here.emitted), false) &&

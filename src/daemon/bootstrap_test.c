@@ -94,7 +94,8 @@ static void test_cut(void)
     OK_F(whole && early == 0 && taken == 1, "a record that is cut is not taken (%u, %u)", early,
          taken);
     buf_byte(&out, 'x');
-    OK_F(bootstrap_length(buf_slice(&out)) == buf_len(&out) - 1, "what follows is not part of it");
+    OK_F(bootstrap_length(buf_slice(&out)) == buf_len(&out) - 1,
+         "the byte after it is not part of it");
     buf_free(&out);
 }
 

@@ -163,7 +163,7 @@ static void test_lies(void)
     OK_F(!channel_data(&w.to, slice_mem(big, sizeof big)), "more than a window is refused");
     OK(channel_data(&w.to, SLICE_NULL));
     OK_F(w.to_ended, "the end arrives");
-    OK_F(channel_data(&w.to, SLICE("late")), "what comes after it is nothing");
+    OK_F(channel_data(&w.to, SLICE("late")), "bytes after it are ignored");
     close_world(&w);
 }
 
@@ -177,7 +177,7 @@ static void test_cut(void)
     channel_cut(&w.to);
     channel_cut(&w.from);
     OK(w.to_ended && w.from_ended && w.refused == 1);
-    OK_F(read(w.out[0], got, sizeof got) == 4, "what had come before the cut is passed on");
+    OK_F(read(w.out[0], got, sizeof got) == 4, "bytes before the cut are passed on");
     close_world(&w);
 }
 

@@ -39,7 +39,8 @@ static void test_row(enum launcher_state from, enum launcher_event event, enum l
          "tells the daemons once");
     OK_F(a != LAUNCHER_ACTION_keep_failure || launcher_state_is_rising(to),
          "failures are kept while daemons come up");
-    OK_F(event != LAUNCHER_EVENT_ENDED || launcher_state_has_job(from), "only what runs can end");
+    OK_F(event != LAUNCHER_EVENT_ENDED || launcher_state_has_job(from),
+         "only a running job can end");
 }
 
 static void test_pairs(void)

@@ -388,7 +388,7 @@ static void test_pipeliner(void)
 static void test_talker(void)
 {
     OK_F(run("father", 2, NULL, NULL) == 5,
-         "what a dead process's child goes on saying is not waited for");
+         "later output of a dead process's child is not waited for");
     OK(nobody_is_left());
 }
 
@@ -410,7 +410,7 @@ static void test_silent(void)
     struct buf got;
     bool good = run("silent", 1, NULL, &got) == 0;
 
-    OK_F(good, "who does not say in time who it is, or what it wants, is closed; who did is not");
+    OK_F(good, "connections that do not identify themselves in time are closed; others are not");
     all = buf_slice(&got);
     OK(all.len && memmem(all.ptr, all.len, "did not say who it is", 21) &&
        memmem(all.ptr, all.len, "no question came", 16));

@@ -256,7 +256,7 @@ static void test_late(void)
     want_failed = 0;
     stop_when_idle = true;
     run();
-    OK_F(reaped == 2, "what came too late is ended");
+    OK_F(reaped == 2, "commands whose daemons come too late are ended");
     remote_exec_free(agent);
     /* It must have time enough to report that it has started. */
     last_failure[0] = '\0';

@@ -286,9 +286,9 @@ static void test_lost_relay(void)
         run(&w);
     }
     OK_F(w.members[3].messages == 3 * NUMBERS && !w.members[3].disorder,
-         "what the launcher says comes once and in order: %u", w.members[3].messages);
-    OK_F(w.members[0].messages == 3 * NUMBERS && !w.members[0].disorder,
-         "and what is said to it: %u", w.members[0].messages);
+         "messages of the launcher come once and in order: %u", w.members[3].messages);
+    OK_F(w.members[0].messages == 3 * NUMBERS && !w.members[0].disorder, "and messages to it: %u",
+         w.members[0].messages);
     m.to = 1;
     OK_F(router_send(&w.members[0].router, &m) == -EPIPE, "nothing is said to who is lost");
     close_world(&w);
@@ -385,7 +385,7 @@ static void test_direct_broken(void)
     break_link_at(&w, 5);
     pieces(&w, 3, 5, 100);
     run(&w);
-    OK_F(all_came(&w, 3, 5), "what was in a link that broke comes another way");
+    OK_F(all_came(&w, 3, 5), "messages in a link that broke come another way");
     pieces(&w, 3, 5, 100);
     run(&w);
     OK_F(all_came(&w, 3, 5) && !is_linked(&w, 3, 5), "and so does all that follows");

@@ -152,7 +152,7 @@ static void test_worker_killed(void)
 
     OK(worker > 0 && kill(worker, SIGKILL) == 0);
     EQ(end_of(guard), 128 + SIGKILL);
-    OK_F(nobody_is_left(), "what the worker had started is gone with it");
+    OK_F(nobody_is_left(), "the processes of the worker are gone with it");
 }
 
 /* In the supervisor: its sentence goes where the worker reports. */

@@ -209,7 +209,7 @@ static void test_greeting_bytes(void)
 
     quota_init(&q, &rules, 1);
     greetings_init(&all, &q, 100);
-    OK_F(greeting_received(&a, 5000, 0), "who is not awaited may say what it likes");
+    OK_F(greeting_received(&a, 5000, 0), "a connection that is not awaited may send any bytes");
     greeting_begin(&all, &a, &who, 0);
     greeting_begin(&all, &b, &who, 0);
     OK(greeting_received(&a, 900, 0) && greeting_received(&b, 100, 0));

@@ -62,7 +62,7 @@ static void test_root(void)
     EQ(t.rc, 0);
     OK_F(t.read_errno == EACCES, "our own file is closed to it");
     OK_F(t.made_errno == 0 && t.made.st_uid == USER && t.made.st_gid == GROUP,
-         "what it makes is the user's");
+         "its files belong to the user");
     OK_F(t.real == getuid(), "nobody else may trace it or end it");
     OK_F(access(path_of(path, "secret"), R_OK) == 0 && open(path, O_RDONLY | O_CLOEXEC) >= 0,
          "the rest of the process has its rights");

@@ -79,7 +79,7 @@ static void test_files(void)
     EQ(file("file"), -ENOENT);
     OK_F(file("link/file") < 0 && there("real/file"), "no link is followed on the way");
     EQ(file("to-file"), 1);
-    OK_F(!there("to-file") && there("real/file"), "a link is removed, not what it names");
+    OK_F(!there("to-file") && there("real/file"), "a link is removed, not its target");
     EQ(file("real"), -EISDIR);
     OK_F(tree("link", "", false, false) < 0 && there("real/file"), "nor is a linked directory");
     EQ(tree("real/file", "", false, false), -ENOTDIR);
@@ -105,9 +105,10 @@ static void test_trees(void)
                                             .stay = SLICE("keep"),
                                             .directory = true }),
        1);
-    OK_F(!there("tree/out") && there("tree/a") && there("real/file"), "not what lies deeper");
+    OK_F(!there("tree/out") && there("tree/a") && there("real/file"),
+         "not files in deeper directories");
     EQ(tree("tree", "x, keep", false, false), 3);
-    OK_F(there("tree/keep") && !there("tree/a"), "what is to stay stays, and its directory");
+    OK_F(there("tree/keep") && !there("tree/a"), "files that are to stay do, and their directory");
     EQ(tree("tree", "", false, true), 1);
     OK_F(there("tree") && !there("tree/keep"), "the top stays");
     EQ(tree("tree", "", false, false), 1);

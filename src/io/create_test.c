@@ -171,7 +171,7 @@ static void test_shared(void)
     point("precious", "shared/mine");
     EQ(named(path_of("shared/mine"), "precious"), 0);
     if (geteuid() != 0) {
-        printf("# only root can make what belongs to another user\n");
+        printf("# only root can make files of another user\n");
         return;
     }
     point("precious", "shared/theirs");

@@ -241,7 +241,7 @@ static void test_both_end(void)
     while (!a->downs || !b->downs)
         run();
     OK_F(b->bytes == much.len && a->how == DAEMON_LINK_DOWN_BYE && b->how == DAEMON_LINK_DOWN_BYE,
-         "what waits is sent before the good-bye");
+         "waiting messages are sent before the good-bye");
     daemon_free(a);
     a = daemon_new(1, key, 0, 0);
     b->ups = b->downs = 0;

@@ -78,7 +78,7 @@ int main(void)
     word = strstr(text, "test: the last line\n");
     OK(word && word[20] == '\0');
     word = strstr(text, " further lines were not written");
-    OK_F(word != NULL, "what was left out is told");
+    OK_F(word != NULL, "omitted lines are reported");
     while (word && word > text && word[-1] != ' ')
         word--;
     if (word)

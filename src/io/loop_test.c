@@ -243,7 +243,7 @@ static void test_hang_up(void)
     watch_want(&e->watch, 0);
     close(e->fds[1]);
     e->fds[1] = -1;
-    OK_F(!has_work(), "what nobody wants to read makes no work when it hangs up");
+    OK_F(!has_work(), "a peer that nobody reads from makes no work when it hangs up");
     watch_want(&e->watch, LOOP_READ);
     OK(has_work());
     close_end(e);

@@ -38,7 +38,7 @@ static void test_growth(void)
     OK(n == 32 && s.region.base == before && s.region.size >= sizeof big * 32);
     OK_F(seg_get(&v, SEG_ANY_RANK, SLICE("k31"), &value) && value.len == sizeof big &&
              value.ptr[0] == 31,
-         "who mapped it while it was small sees what came later");
+         "a mapping from when it was small shows later bytes");
     munmap(seen, 1 << 26);
     memfd_close(&s);
     memfd_close(&s);

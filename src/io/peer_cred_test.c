@@ -390,7 +390,7 @@ static void test_writers(void)
     OK(peer_cred_is_marked(pair[0]) && !peer_cred_is_marked(pair[1]));
     EQ(peer_cred_recv(pair[0], bytes, sizeof bytes, &uid), 5);
     OK_F(uid == (uid_t)-1 || peer_cred_is_overflow(uid) || uid == 65534,
-         "what came before the mark is nobody's");
+         "bytes before the mark are nobody's");
     EQ(write(pair[1], "mine", 4), 4);
     pid = fork();
     if (pid == 0)
@@ -402,7 +402,7 @@ static void test_writers(void)
     EQ(status, 0);
     OK(peer_cred_recv(pair[0], bytes, sizeof bytes, &uid) == 4 && uid == getuid());
     OK_F(peer_cred_recv(pair[0], bytes, sizeof bytes, &uid) == 6 && uid == other_user(),
-         "what another user writes is its own, seen %u", (unsigned)uid);
+         "another user's bytes are its own, seen %u", (unsigned)uid);
     OK(peer_cred_recv(pair[0], bytes, sizeof bytes, &uid) < 0 && errno == EAGAIN);
     close(pair[1]);
     EQ(peer_cred_recv(pair[0], bytes, sizeof bytes, &uid), 0);

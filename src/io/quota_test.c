@@ -179,7 +179,7 @@ static void test_log(void)
     quota_warn(&q, &good, 0, &log, "you too");
     OK_F(lines_in(ends[0], text, sizeof text) == 2 && strstr(text, "you too") &&
              strstr(text, "99996 more messages"),
-         "another source is heard, and what was left out is told once: %s", text);
+         "another source is heard, and the omission is reported once: %s", text);
     quota_warn(&q, &flood, 999, &log, "go away");
     EQ(lines_in(ends[0], text, sizeof text), 0);
     quota_warn(&q, &flood, 1000, &log, "go away");

@@ -237,7 +237,7 @@ static void test_alone(void)
     pthread_join(w.thread, NULL);
     pthread_join(r.thread, NULL);
     OK_F(buf_len(&r.got) && buf_slice(&r.got).ptr[buf_len(&r.got) - 1] != '\n',
-         "what has no last newline gets none");
+         "output without a last newline gets none");
     buf_put(&r.got, "\n", 1);
     OK(check_lines(buf_slice(&r.got), 1, 500));
     buf_free(&r.got);
@@ -663,7 +663,7 @@ static void test_pump_all(void)
     OK(got_all(&readers[0], 2000));
     OK(got_all(&readers[2], 2000));
     pthread_join(readers[1].thread, NULL);
-    OK_F(buf_len(&readers[1].got) >= 1000, "who goes away got what it wanted");
+    OK_F(buf_len(&readers[1].got) >= 1000, "a reader that closes has got its bytes");
     buf_free(&readers[1].got);
     close(in[0]);
 }
@@ -703,7 +703,7 @@ static void test_pump_nobody(void)
     run_until(pump_is_idle);
     OK(!pump.watch.what);
     write_all(in[1], "c", 1);
-    OK_F(read(in[0], &c, 1) == 1 && c == 'c', "what comes now is for others");
+    OK_F(read(in[0], &c, 1) == 1 && c == 'c', "later input is for others");
     pump_close(&pump);
     close(in[0]);
     close(in[1]);

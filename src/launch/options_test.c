@@ -351,7 +351,7 @@ static void test_table(void)
         }
     }
     OK_F(unique, "every name is there once");
-    OK_F(sane, "every row says what its kind needs");
+    OK_F(sane, "every row has the members that its kind needs");
 }
 
 /* Every option of Hydra 5.0.1 is known here, if only to be refused. */

@@ -224,9 +224,8 @@ static void test_ranks(void)
     OK(!strcmp(plan.nodes[0].name, "a.invalid") && plan.procs[1].node == 1 &&
        plan.procs[2].local_rank == 1);
     OK_F(!strcmp(plan.procs[0].binding, "as that node can") && !plan.procs[0].cpus,
-         "what another node has is not known here");
-    OK_F(plan.procs[1].cpus && !strncmp(plan.procs[1].binding, "slot 0:*, ", 10),
-         "but what we have");
+         "the processors of another node are not known here");
+    OK_F(plan.procs[1].cpus && !strncmp(plan.procs[1].binding, "slot 0:*, ", 10), "but ours are");
     OK(!plan.procs[2].binding);
     EQ(prepare("-launcher fork -hosts a.invalid,localhost -map-by rankfile:file=relative prog"),
        LAUNCH_GO);
@@ -276,7 +275,7 @@ static void test_programs(void)
     EQ(prepare("./here"), LAUNCH_GO);
     EQ(prepare("prog : here"), LAUNCH_GO);
     OK_F(!strcmp(plan.apps[1].path, "./here") && !strcmp(plan.apps[1].argv[0], "here"),
-         "what is not on PATH is taken from the working directory: %s", plan.apps[1].path);
+         "a program not on PATH is taken from the working directory: %s", plan.apps[1].path);
     EQ(prepare("-env PATH /nonexistent -wdir bin prog"), LAUNCH_GO);
     OK_F(strstr(plan.apps[0].path, "/bin/prog") && plan.apps[0].path[0] == '/', "the rank's: %s",
          plan.apps[0].path);

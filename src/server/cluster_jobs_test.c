@@ -353,7 +353,7 @@ static void test_pmix_modex(void)
     }
     pmix_commit(&c, 0);
     pmix_get(&c, 1, 0, "mykey.l");
-    OK_F(pmix_receives(&c, 1, "mykey.l"), "what is for the own node is seen there");
+    OK_F(pmix_receives(&c, 1, "mykey.l"), "a value for the own node is seen there");
     for (uint32_t r = 0; r < 4; r++)
         pmix_fence(&c, r, true);
     for (uint32_t r = 0; r < 4; r++)
@@ -366,11 +366,11 @@ static void test_pmix_modex(void)
     EQ(c.fetches, 0);
     pmix_get(&c, 3, 0, "mykey.l");
     OK(c.fetches == 1 && buf_len(&c.peers[0][3]->out) != 0);
-    OK_F(!pmix_receives(&c, 3, "mykey.l"), "what is for the owner's node does not leave it");
+    OK_F(!pmix_receives(&c, 3, "mykey.l"), "a value for the owner's node does not leave it");
     pmix_get(&c, 2, 0, "mykey.x");
     OK(buf_len(&c.peers[0][2]->out) == 0 && c.fetches == 2);
     cluster_tick(&c, 3000000000);
-    OK_F(pmix_receives(&c, 2, ""), "what nobody puts is waited for as long as was said");
+    OK_F(pmix_receives(&c, 2, ""), "a value that nobody puts is waited for until the time-out");
     cluster_close(&c);
 }
 
@@ -390,8 +390,8 @@ static void test_read_once(uint32_t nodes)
         pmix_write(&c, 3 - i, publish);
         pmix_receives(&c, 3 - i, "");
         pmix_write(&c, i, lookup);
-        OK_F(pmix_receives(&c, i, "pubval"), "%u nodes: rank %u reads what rank %u has published",
-             nodes, i, 3 - i);
+        OK_F(pmix_receives(&c, i, "pubval"),
+             "%u nodes: rank %u reads the name that rank %u has published", nodes, i, 3 - i);
         pmix_write(&c, i, lookup);
         OK_F(!pmix_receives(&c, i, "pubval"), "once");
     }
@@ -493,7 +493,7 @@ static void test_abort(int code)
     OK_F(strstr(c.nodes[0].jobs[0]->reason.text, words), "the root says who: %s",
          c.nodes[0].jobs[0]->reason.text);
     for (uint32_t i = 0; i < 4; i++)
-        OK_F(c.nodes[i].kills == 1 && c.nodes[i].ends == 1, "node %u ends what is there, once", i);
+        OK_F(c.nodes[i].kills == 1 && c.nodes[i].ends == 1, "node %u ends its part, once", i);
     cluster_close(&c);
 }
 

@@ -55,7 +55,8 @@ static void test_kinds(void)
     effect_host_init(&w.host, &w.server, &none, &w);
     world_write(&w, p, slice_str(spawn));
     answer = world_received(p);
-    OK_F(strstr(answer, "rc=") && !strstr(answer, "rc=0"), "what nobody carries out is refused");
+    OK_F(strstr(answer, "rc=") && !strstr(answer, "rc=0"),
+         "an effect that nobody carries out is refused");
     world_close(&w);
 }
 
@@ -69,7 +70,7 @@ static void test_time(void)
     world_open(&w, 1, 1);
     effect_host_init(&w.host, &w.server, &timed, &w);
     world_write(&w, w.jobs[0].peers[0], SLICE("cmd=init pmi_version=1 pmi_subversion=1\n"));
-    OK_F(nwritten > 0 && list_empty(&w.server.dirty), "what the server has written is sent");
+    OK_F(nwritten > 0 && list_empty(&w.server.dirty), "the output of the server is sent");
     EQ(nrings, 0);
     effects_tick_by(&w.server.core.effects, 5000);
     now = 1000;

@@ -557,7 +557,8 @@ static void test_mixed(void)
         for (unsigned i = 0; i < 2000; i++)
             good = good && mixed_get(&w, dice(MIXED), round, dice(MIXED), dice(KEYS));
     }
-    OK_F(good, "32 ranks of PMI-1 and 32 of PMI-2: fences meet, each reads what the others put");
+    OK_F(good,
+         "32 ranks of PMI-1 and 32 of PMI-2: fences meet, each reads the values of the others");
     world_close(&w);
 }
 

@@ -617,7 +617,8 @@ static void test_ways(void)
         const char *what, *infos;
         bool judged, refused;
     } wishes[] = {
-        { "a wish for what nobody knows", "0201 0216 'pmix.calgo' 00 030c 'magic'", true, false },
+        { "a wish for an unknown algorithm", "0201 0216 'pmix.calgo' 00 030c 'magic'", true,
+          false },
         { "required, and nobody knows it",
           "0202 0416 'pmix.calgo' 00 030c 'magic' 1a 'pmix.calreqd' 00 0101", true, true },
         { "required by its flag", "0201 0216 'pmix.calgo' 01 030c 'magic'", true, true },

@@ -505,7 +505,7 @@ static void test_restricted(void)
     send(&w, 1, "cmd=barrier_in\n");
     RECEIVES(&w, 1, "cmd=barrier_out rc=0\n");
     send(&w, 0, spawn);
-    OK_F(last.kind == EFFECT_spawn, "the others have what they had");
+    OK_F(last.kind == EFFECT_spawn, "the others keep their bytes");
     server_answer(&w.server, last.u.spawn.ticket, &(struct answer){ .status = ANSWER_FAILED });
     close_world(&w);
 }

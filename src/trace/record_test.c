@@ -116,7 +116,7 @@ static void test_cut_everywhere(void)
             whole++;
         good = good && n == whole && rc == RECORD_MORE;
     }
-    OK_F(good, "cut at every byte: what is whole is read, the rest is waited for");
+    OK_F(good, "cut at every byte: whole records are read, the rest is waited for");
     buf_free(&out);
 }
 

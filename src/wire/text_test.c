@@ -106,7 +106,7 @@ static void test_writing(void)
     OK(text_encode(&pmi1_proto, TEXT_BLANKS, PMI1_get_result, &r, &out, &err) == TEXT_UNSAYABLE);
     PMI1_SET(r, get_result, msg, SLICE("a b"));
     OK(text_encode(&pmi1_proto, TEXT_BLANKS, PMI1_get_result, &r, &out, &err) == TEXT_UNSAYABLE);
-    OK_F(buf_len(&out) == 17, "what cannot be said writes nothing");
+    OK_F(buf_len(&out) == 17, "a message that cannot be expressed writes nothing");
     buf_free(&out);
     OK(text_sayable_pmi1(SLICE("a=b\\")) && !text_sayable_pmi1(SLICE("")) &&
        text_sayable_pmi1(SLICE("a b\t")) && !text_sayable_pmi1(SLICE("a\nb")) &&

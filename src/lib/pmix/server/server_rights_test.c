@@ -553,7 +553,7 @@ static void test_claims(void)
         bool once =
             i == SPAWN_APP || (seen[i].users == seen[i].calls && seen[i].groups == seen[i].calls);
         OK_F(seen[i].calls > 0, "%s is called", names[i]);
-        OK_F(seen[i].wrong == 0, "%s: what is claimed does not come through", names[i]);
+        OK_F(seen[i].wrong == 0, "%s: claimed rights do not come through", names[i]);
         OK_F(once, "%s: user and group are told, once each", names[i]);
     }
     if (client_uid != geteuid()) {
@@ -583,7 +583,7 @@ static void test_registered(void)
     PMIx_server_finalize();
     OK_F(is_there("victim") && is_there("tree/below/file") && is_there("shared/own") &&
              is_there("shared/owntree/file"),
-         "what is not of the user that the host has named stays");
+         "files of other users than the one the host has named stay");
     end();
 }
 
