@@ -82,7 +82,7 @@ static bool peer_open(struct peer *p, const char *encoding, const char *form)
     PEER_CALL(parse_nodes, "pmix_preg_base_parse_nodes");
     PEER_CALL(parse_procs, "pmix_preg_base_parse_procs");
 #undef PEER_CALL
-    snprintf(p->tmp, sizeof p->tmp, "/tmp/wireup-peer-XXXXXX");
+    snprintf(p->tmp, sizeof p->tmp, "/tmp/wireup-e2e.peer-XXXXXX");
     if (!p->init || !p->pack || !p->unpack || !mkdtemp(p->tmp))
         return false;
     PMIx_Info_load(&infos[0], PMIX_SERVER_TMPDIR, p->tmp, PMIX_STRING);
