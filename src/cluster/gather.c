@@ -517,19 +517,16 @@ int gather_gathering(struct overlay *o, struct overlay_msg *m)
     return merge(o, c, &m->arrived, data, m->bytes, m->flags & OVERLAY_WITHHELD);
 }
 
-/* The collective that a result belongs to; NULL: none that waits for it.  After a loss it may be
- * one that nobody here has contributed to: those below us went past us, and the ones that come
- * back to us have to find the result. */
-static struct gather *awaited(struct overlay *o, const struct overlay_msg *m)
+/* After a loss, the result of a collective to which nobody here has contributed: those below us
+ * went past us, and the ones that come back to us have to find it.  NULL: it came before, or there
+ * was no loss. */
+static struct gather *gone_past(struct overlay *o, const struct overlay_msg *m)
 {
-    struct gather *c = gather_find(&o->pending, m->what, m->generation);
-    bool went_past = o->losses.count || o->broken.count;
+    struct gather *c = NULL;
     struct rank_set all;
 
-    if (c)
-        return c->phase == GATHER_GATHERS ? c : NULL;
-    if (!went_past || gather_find(&o->done, m->what, m->generation))
-        return NULL; /* received twice, from two parents */
+    if ((!o->losses.count && !o->broken.count) || gather_find(&o->done, m->what, m->generation))
+        return NULL;
     if (everybody(o, &all) == 0)
         c = gather_new(o, m->what, m->generation, &all);
     rank_set_free(&all);
@@ -541,16 +538,16 @@ static struct gather *awaited(struct overlay *o, const struct overlay_msg *m)
  * theirs past us.  But nothing completes without ours. */
 int gather_result(struct overlay *o, struct overlay_msg *m)
 {
-    struct gather *c;
+    struct gather *c = gather_find(&o->pending, m->what, m->generation);
 
-    if (m->from != o->parent || !m->what)
+    if (m->from != o->parent)
         return 1;
-    c = gather_find(&o->pending, m->what, m->generation);
     if (c && !m->failed && !c->mine && rank_set_has(&c->all, o->config.me))
         return 1;
-    c = awaited(o, m);
     if (!c)
-        return 0;
+        c = gone_past(o, m);
+    if (!c || c->phase != GATHER_GATHERS)
+        return 0; /* received twice, from two parents */
     c->exchanges = m->flags & OVERLAY_EXCHANGES && !m->failed;
     c->failed = m->failed;
     c->culprit = m->culprit;
