@@ -9,14 +9,14 @@
 
 #include "cluster/gather.h"
 
-enum { WORDS_MAX = 16 << 20 };
+enum { BROADCASTS_MAX = 16 << 20 };
 
 bool overlay_schedule_named(struct slice word, enum overlay_schedule *schedule_p)
 {
     static const struct {
         const char *word;
         enum overlay_schedule schedule;
-    } broadcasts[] = {
+    } names[] = {
         { "auto", OVERLAY_AUTO },      { "default", OVERLAY_AUTO },
         { "tree", OVERLAY_TREE },      { "binomial", OVERLAY_TREE },
         { "radix", OVERLAY_TREE },     { "exchange", OVERLAY_EXCHANGE },
@@ -24,20 +24,20 @@ bool overlay_schedule_named(struct slice word, enum overlay_schedule *schedule_p
         { "rcd", OVERLAY_EXCHANGE },   { "recursive", OVERLAY_EXCHANGE },
     };
 
-    for (size_t i = 0; i < sizeof broadcasts / sizeof *broadcasts; i++) {
-        if (slice_is(word, broadcasts[i].word)) {
-            *schedule_p = broadcasts[i].schedule;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (slice_is(word, names[i].word)) {
+            *schedule_p = names[i].schedule;
             return true;
         }
     }
     return false;
 }
 
-bool overlay_schedule_known(struct slice broadcasts, enum overlay_schedule *schedule_p)
+bool overlay_schedule_known(struct slice words, enum overlay_schedule *schedule_p)
 {
     *schedule_p = OVERLAY_AUTO;
-    while (broadcasts.len) {
-        if (overlay_schedule_named(slice_trim(slice_cut(&broadcasts, ',')), schedule_p))
+    while (words.len) {
+        if (overlay_schedule_named(slice_trim(slice_cut(&words, ',')), schedule_p))
             return true;
     }
     return false;
@@ -123,7 +123,7 @@ void overlay_push_event(struct overlay *o, struct overlay_event *e)
 }
 
 static void push_event(struct overlay *o, enum overlay_event_kind kind, uint32_t from,
-                       struct block_set *broadcasts)
+                       struct block_set *blocks)
 {
     struct overlay_event *e = calloc(1, sizeof *e);
 
@@ -134,7 +134,7 @@ static void push_event(struct overlay *o, enum overlay_event_kind kind, uint32_t
     e->kind = kind;
     e->from = from;
     e->culprit = TREE_NONE;
-    e->blocks = block_set_ref(broadcasts);
+    e->blocks = block_set_ref(blocks);
     overlay_push_event(o, e);
 }
 
@@ -262,20 +262,20 @@ static int report(struct overlay *o, struct overlay_msg *m)
 int overlay_report(struct overlay *o, struct slice bytes)
 {
     struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_REPORT);
-    struct block_set *broadcasts = block_set_one(o->config.me, bytes);
+    struct block_set *block = block_set_one(o->config.me, bytes);
 
-    if (!m || !broadcasts) {
-        block_set_drop(broadcasts);
+    if (!m || !block) {
+        block_set_drop(block);
         overlay_msg_free(m);
         return -ENOMEM;
     }
     if (o->config.me == 0) {
         overlay_msg_free(m);
-        push_event(o, OVERLAY_REPORTED, 0, broadcasts);
-        block_set_drop(broadcasts);
+        push_event(o, OVERLAY_REPORTED, 0, block);
+        block_set_drop(block);
         return 0;
     }
-    m->data = broadcasts;
+    m->data = block;
     return report(o, m);
 }
 
@@ -370,7 +370,7 @@ static void keep_broadcast(struct overlay *o, struct overlay_msg *w)
     list_unlink(&w->link);
     list_append(&o->broadcasts, &w->link);
     o->broadcasts_bytes += block_set_bytes(w->data) + sizeof *w;
-    while (o->broadcasts_bytes > WORDS_MAX) {
+    while (o->broadcasts_bytes > BROADCASTS_MAX) {
         struct overlay_msg *old = LIST_OF(list_first(&o->broadcasts), struct overlay_msg, link);
         o->broadcasts_bytes -= block_set_bytes(old->data) + sizeof *old;
         o->first_broadcast = old->generation + 1;

@@ -40,7 +40,7 @@ enum overlay_schedule { OVERLAY_AUTO, OVERLAY_TREE, OVERLAY_EXCHANGE };
  * "recursive" ...).  False: unknown. */
 bool overlay_schedule_named(struct slice word, enum overlay_schedule *schedule_p);
 /* The first known word of a comma-separated list.  False: none is known, and AUTO is returned. */
-bool overlay_schedule_known(struct slice broadcasts, enum overlay_schedule *schedule_p);
+bool overlay_schedule_known(struct slice words, enum overlay_schedule *schedule_p);
 
 struct overlay_config {
     uint32_t me, count, width;

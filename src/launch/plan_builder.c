@@ -506,13 +506,13 @@ static int bind_ranks(struct plan_builder *p)
 
 static bool binds(const struct plan_builder *p)
 {
-    bool to_launch_code = p->opt->bind_to || p->map.pe || p->ranks.binds;
+    bool wanted = p->opt->bind_to || p->map.pe || p->ranks.binds;
 
-    for (uint32_t b = 0; b < p->opt->nblocks && !to_launch_code; b++) {
-        for (uint32_t i = 0; i < p->blocks[b].hosts->count && !to_launch_code; i++)
-            to_launch_code = p->blocks[b].hosts->items[i].binding != NULL;
+    for (uint32_t b = 0; b < p->opt->nblocks && !wanted; b++) {
+        for (uint32_t i = 0; i < p->blocks[b].hosts->count && !wanted; i++)
+            wanted = p->blocks[b].hosts->items[i].binding != NULL;
     }
-    return to_launch_code;
+    return wanted;
 }
 
 /* Whether the hardware of other machines affects ranks, or is to be shown. */
@@ -671,7 +671,7 @@ static int run_steps(struct plan_builder *p)
     return needs_hardware(p) ? plan_scouts(p) : plan_job(p);
 }
 
-static int remote(int rc, struct errmsg *err)
+static int explain_errno(int rc, struct errmsg *err)
 {
     if (rc < 0)
         errmsg_set(err, rc, "%s", err_text(rc));
@@ -700,7 +700,7 @@ int launch_prepare_with(int argc, char **argv, char **envp, const struct launch_
     if (rc == 0 && !opt->singleton.port) {
         opt->prepared = p = arena_array(&opt->arena, 1, sizeof *p);
         if (!p)
-            return remote(-ENOMEM, err);
+            return explain_errno(-ENOMEM, err);
         *p = (struct plan_builder){
             .opt = opt, .plan = plan, .envp = envp, .standing = hooks->standing, .err = err
         };
@@ -708,7 +708,7 @@ int launch_prepare_with(int argc, char **argv, char **envp, const struct launch_
         rc = run_steps(p);
         localhost_free(&p->machine);
     }
-    return remote(rc, err);
+    return explain_errno(rc, err);
 }
 
 int launch_prepare_again(struct launch_options *opt, struct job_map *plan,
@@ -726,5 +726,5 @@ int launch_prepare_again(struct launch_options *opt, struct job_map *plan,
     localhost_init(&p->machine, opt->localhost);
     rc = plan_job(p);
     localhost_free(&p->machine);
-    return remote(rc, err);
+    return explain_errno(rc, err);
 }
