@@ -1,8 +1,9 @@
 #!/bin/sh
-# PMIx functions at their edges: edges.c on our library and on OpenPMIx 4.2's, compared with edges.tsv.
+# PMIx functions at their edges: edges.c on our library and on the OpenPMIx that is installed (4.2 or 5.0),
+# compared with edges.tsv.
 #
-# The columns of edges.tsv: group; case; OpenPMIx 4.2.2; OpenPMIx 5.0.7; Wireup (empty: as 4.2.2); the
-# reason for a difference.  `crashes` and `hangs` are not tried; nor is a cell that begins with `any`.
+# The columns of edges.tsv: group; case; OpenPMIx 4.2.2; OpenPMIx 5.0.7 (empty: as 4.2.2); Wireup (empty: as
+# 4.2.2); the reason for a difference.  `crashes` and `hangs` are not tried; nor is a cell that begins with `any`.
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
@@ -31,7 +32,7 @@ compare()
     "$WU_BUILD/tests/e2e/e2e-edges" >"$tmp/groups"
     while read -r group where; do
         awk -F'\t' -v g="$group" -v c="$column" '$1 == g {
-            want = c == 5 && $5 != "" ? $5 : $3
+            want = c > 3 && $c != "" ? $c : $3
             print $2 "\t" want }' "$table" >"$tmp/want"
         EDGES_SKIP=$(awk -F'\t' '$2 == "crashes" || $2 == "hangs" { print $1 }' "$tmp/want")
         export EDGES_SKIP
@@ -53,21 +54,24 @@ compare()
 same "every difference has its reason" \
     "$(awk -F'\t' 'NF != 6 || ($5 != "" && $5 != $4 && $6 == "") { print NR ": " $0 }' "$table")" ""
 compare Wireup 5 "$WU_BUILD/tests/e2e/e2e-edges"
+
 case $(pkg-config --modversion pmix 2>/dev/null) in
-4.2*)
-    if [ $# -gt 0 ]; then
-        # shellcheck disable=SC2046
-        c_program edges -w $(pkg-config --cflags --libs pmix)
-        mkdir "$tmp/theirs" # its server cannot be finalized, and leaves files
-        # Its client reads what our server says of a job up to the first contradiction.
-        EDGES_CHILD=$bin/edges
-        export EDGES_CHILD
-        run "$patience" "$WU_BUILD/tests/e2e/e2e-edges" server-session
-        unset EDGES_CHILD
-        same "OpenPMIx's client under our server finds what the host has told" "$(cut -f2 "$out")" 21
-        compare OpenPMIx 3 env TMPDIR="$tmp/theirs" "$bin/edges"
-    fi
-    ;;
-*) skip "what OpenPMIx 4.2 does" "it is not installed" ;;
+4.2*) reference="OpenPMIx 4.2" column=3 found=21 ;; # its client finds no session's number
+5.0*) reference="OpenPMIx 5.0" column=4 found=31 ;;
+*) reference= ;;
 esac
+if [ -z "$reference" ]; then
+    skip "what OpenPMIx 4.2 or 5.0 does" "neither is installed"
+elif [ $# -gt 0 ]; then
+    # shellcheck disable=SC2046
+    c_program edges -w $(pkg-config --cflags --libs pmix)
+    mkdir "$tmp/theirs" # its server cannot be finalized, and leaves files
+    # Its client reads what our server says of a job up to the first contradiction.
+    EDGES_CHILD=$bin/edges
+    export EDGES_CHILD
+    run "$patience" "$WU_BUILD/tests/e2e/e2e-edges" server-session
+    unset EDGES_CHILD
+    same "OpenPMIx's client under our server finds what the host has told" "$(cut -f2 "$out")" "$found"
+    compare "$reference" "$column" env TMPDIR="$tmp/theirs" "$bin/edges"
+fi
 finish
