@@ -351,6 +351,12 @@ int link_line(struct link *l, struct slice *line_p)
     return rc;
 }
 
+/* What follows the n bytes has mostly come with them: a length, then its message. */
+static size_t at_least_a_step(size_t n)
+{
+    return n > READ_STEP ? n : READ_STEP;
+}
+
 int link_bytes(struct link *l, size_t n, struct slice *bytes_p)
 {
     int rc = ready(l);
@@ -358,7 +364,7 @@ int link_bytes(struct link *l, size_t n, struct slice *bytes_p)
     if (rc == 0 && n > LIMIT_STORE_VALUE)
         return break_link(l, -EMSGSIZE);
     while (rc == 0 && buf_len(&l->in) < n)
-        rc = receive(l, n - buf_len(&l->in));
+        rc = receive(l, at_least_a_step(n - buf_len(&l->in)));
     if (rc == 0) {
         l->lent = n;
         *bytes_p = slice_head(buf_slice(&l->in), n);
