@@ -9,6 +9,7 @@
 #include "base/limit.h"
 #include "core/request.h"
 #include "server/pmix_batch.h"
+#include "server/pmix_check.h"
 #include "server/pmix_commit.h"
 #include "server/pmix_control.h"
 #include "server/pmix_credential.h"
@@ -166,6 +167,17 @@ static int pass_on(struct command *c)
     return c->no_memory ? -ENOMEM : SESSION_IDLE;
 }
 
+static void handle(struct command *c, const struct command_handler *h)
+{
+    pmix_status_t status = pmix_check(c);
+
+    c->reply = h->reply;
+    if (status == PMIX_SUCCESS)
+        h->read(c);
+    else
+        pmix_reply_status(c->s, c->tag, status);
+}
+
 static int carry_out(struct command *c)
 {
     uint8_t number = punpack_byte(&c->r, PMIX_COMMAND);
@@ -185,10 +197,8 @@ static int carry_out(struct command *c)
     }
     if (passes)
         return pass_on(c);
-    if (punpack_ok(&c->r)) {
-        c->reply = h->reply;
-        h->read(c);
-    }
+    if (punpack_ok(&c->r))
+        handle(c, h);
     if (c->no_memory || !arena_ok(&c->s->arena))
         return -ENOMEM;
     if (!punpack_ok(&c->r))

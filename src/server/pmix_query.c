@@ -453,6 +453,7 @@ static bool describe_call(pmix_info_t *to, const struct pmix_call *call)
 static void find_support(struct findings *f, const char *key, const struct subject *about)
 {
     pmix_info_t *infos;
+    size_t n = 0;
     struct buf names = BUF_NULL(TEXT_MAX);
 
     if (about->functions) { /* only their names are requested */
@@ -464,11 +465,12 @@ static void find_support(struct findings *f, const char *key, const struct subje
         return;
     }
     infos = calloc(PMIX_CALLS, sizeof *infos);
-    for (size_t i = 0; i < PMIX_CALLS; i++) {
-        if (!infos || !describe_call(&infos[i], &pmix_calls[i]))
+    for (size_t i = 0; infos && i < PMIX_CALLS; i++) {
+        if (pmix_calls[i].nattrs && !describe_call(&infos[n++], &pmix_calls[i]))
             f->no_memory = true;
     }
-    found_array(f, key, PMIX_INFO, infos, infos ? PMIX_CALLS : 0);
+    f->no_memory = f->no_memory || !infos;
+    found_array(f, key, PMIX_INFO, infos, n);
 }
 
 static void find_keys(struct findings *f, const char *key, const struct subject *about);

@@ -650,6 +650,35 @@ static void test_ways(void)
     }
 }
 
+/* The server of a process manager checks the infos of a request before it is carried out; on behalf
+ * of another host it does not. */
+static void test_checked(void)
+{
+    static const struct {
+        const char *what, *infos, *reply;
+    } cases[] = {
+        { "an unknown info", "0201 021a 'pmix.unknown' 00 0101", "" },
+        { "an unknown info that is required", "0201 021a 'pmix.unknown' 01 0101",
+          HEAD("66", "00") "025d" },
+        { "a number that is a text", "0201 021a 'pmix.timeout' 00 0304 'x'",
+          HEAD("66", "00") "0235" },
+        { "a flag without a value", "0201 021a 'pmix.collect' 01 00", "" },
+    };
+
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        size_t k = i / 2;
+        struct stage t;
+        char text[256];
+        both_hello(&t);
+        t.server.core.is_manager = i % 2;
+        snprintf(text, sizeof text, HEAD("66", "00") "0203 " EVERYBODY "%s", cases[k].infos);
+        send_text(&t, 0, text);
+        OK_F(receives(&t, &(struct line){ 0, cases[k].what, i % 2 ? cases[k].reply : "" }),
+             "%s, %s", cases[k].what, i % 2 ? "to a process manager" : "to another host");
+        stage_close(&t);
+    }
+}
+
 /* A group's reply has more data on success. */
 static void test_group_timeout(void)
 {
@@ -935,6 +964,7 @@ int main(void)
     test_timeout("connect", "020a " EVERYBODY, "020a " EVERYBODY "0200");
     test_timeout("disconnect", "020b " EVERYBODY, "020b " EVERYBODY "0200");
     test_ways();
+    test_checked();
     test_group_timeout();
     test_meeting_of_dead();
     test_own_events();

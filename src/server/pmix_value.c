@@ -8,6 +8,7 @@
 #include "core/modex.h"
 #include "wire/pmix_mem.h"
 #include "wire/pmix_pack.h"
+#include "wire/pmix_truth.h"
 #include "wire/pmix_unpack.h"
 
 /* ---- canonical bytes ------------------------------------------------------------------------- */
@@ -110,7 +111,7 @@ void pmix_put_card(struct ppack *w, const struct card *c)
 
 bool pmix_flag_of(const pmix_value_t *v)
 {
-    return v->type == PMIX_UNDEF || (v->type == PMIX_BOOL && v->data.flag);
+    return pmix_truth(v) == PMIX_BOOL_TRUE;
 }
 
 static bool read_number(const pmix_value_t *v, int64_t *n_p)
@@ -128,6 +129,10 @@ static bool read_number(const pmix_value_t *v, int64_t *n_p)
     case PMIX_UINT64:
         *n_p = v->data.uint64 > INT64_MAX ? INT64_MAX : (int64_t)v->data.uint64;
         break;
+    case PMIX_BYTE: *n_p = v->data.byte; break;
+    case PMIX_PID: *n_p = v->data.pid; break;
+    case PMIX_STATUS: *n_p = v->data.status; break;
+    case PMIX_PROC_RANK: *n_p = v->data.rank; break;
     case PMIX_SIZE: *n_p = v->data.size > INT64_MAX ? INT64_MAX : (int64_t)v->data.size; break;
     default: return false;
     }

@@ -1,0 +1,12 @@
+/* pmix_check.h - the check of a request against the table of its call, before it is handled. */
+#ifndef WIREUP_SERVER_PMIX_CHECK_H
+#define WIREUP_SERVER_PMIX_CHECK_H
+
+#include "server/pmix_session.h"
+
+/* That of the first info that its call refuses (pmix_calls.h).  PMIX_SUCCESS: there is none, the
+ * command has no infos, or it cannot be read, which its handler notices; PMIX_ERR_NOMEM.  Nothing
+ * is refused on behalf of another process manager: it gets the infos, and knows what it honours. */
+pmix_status_t pmix_check(const struct command *c);
+
+#endif
