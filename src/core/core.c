@@ -49,6 +49,7 @@ struct job *core_job_order(struct core *c, const struct job_order *o)
                                                   .base = base,
                                                   .nspace = o->nspace,
                                                   .parent_name = from ? from->nspace : NULL,
+                                                  .parent_rank = o->parent_rank,
                                                   .plan = o->plan,
                                                   .region = o->region,
                                                   .seed = c->seed,

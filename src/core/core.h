@@ -79,6 +79,7 @@ struct job_order {
     struct job_map *plan;      /* taken over on success */
     struct seg_region *region; /* outlives the job */
     uint32_t parent;           /* or JOB_NO_RANK */
+    uint32_t parent_rank;      /* the process of it that asked for the job */
     bool keep_going;
     uint32_t here; /* the index of this node in the plan; JOB_ALL_HERE, JOB_NONE_HERE */
     bool follows;  /* another node's core controls the job */

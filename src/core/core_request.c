@@ -310,6 +310,7 @@ static enum answer_status do_fence(const struct core_call *k)
 
 static enum answer_status do_spawn(const struct core_call *k)
 {
+    k->rq->u.spawn.request->requestor = k->rank;
     note_wait(k, about_spawn); /* before the request is handed over */
     effects_push(&k->core->effects, EFFECT_WITH(spawn, .job = k->job->id, .ticket = k->ticket,
                                                 .request = k->rq->u.spawn.request));

@@ -58,6 +58,7 @@ struct job *job_new(const struct job_params *p)
         return NULL;
     j->id = p->id;
     j->parent = p->parent;
+    j->parent_rank = p->parent_rank;
     j->culprit = JOB_NO_RANK;
     j->blames = JOB_NO_RANK;
     j->region = p->region;
@@ -123,7 +124,6 @@ struct job *job_free(struct job *j)
     for (int i = 0; i < 4; i++)
         buf_free(&j->wire_info[i]);
     buf_free(&j->topology);
-    free(j->parent_nspace);
     host_info_free(&j->facts);
     job_map_free(&j->plan);
     free(j->procs);

@@ -43,8 +43,9 @@ enum { JOB_ALL_HERE = UINT32_MAX, JOB_NONE_HERE = UINT32_MAX - 1 };
 
 struct proc {
     enum proc_state state;
-    int pid;  /* for people; 0: not started */
-    int code; /* exit code, or signal number when signalled */
+    int pid;        /* for people; 0: not started */
+    int code;       /* exit code, or signal number when signalled */
+    int start_code; /* of one that could not be started: PROC_EVENT_NOT_STARTED */
     bool signalled;
     bool unreachable; /* takes part in nothing any more */
     bool left;        /* unreachable because it ended normally */
@@ -91,8 +92,9 @@ struct job {
     bool asked_abort; /* and has been asked to end the job */
     uint32_t *mine;   /* spread: the ranks of this node, ascending */
     uint32_t nmine;
-    char *parent_name; /* NULL: none */
-    char *nspace;      /* name of the job and of its key-value space */
+    char *parent_name;    /* NULL: none */
+    uint32_t parent_rank; /* the process of it that asked for this job */
+    char *nspace;         /* name of the job and of its key-value space */
     struct job_map plan;
     struct proc *procs;
     struct seg_region *region; /* the caller's */
@@ -122,11 +124,9 @@ struct job {
     struct errmsg reason;
     struct effects *effects;
     struct collective_set *meetings; /* collectives across jobs; members are base + rank */
-    char *parent_nspace;             /* of the process that spawned it; NULL: the user started it */
-    uint32_t parent_rank;
-    struct buf wire_info[4]; /* its job information as PMIx clients get it, by encoding */
-    bool info_made;          /* that information is in the store */
-    struct buf topology;     /* of this node, as hwloc's XML, for PMIx clients: requested once */
+    struct buf wire_info[4];         /* its job information as PMIx clients get it, by encoding */
+    bool info_made;                  /* that information is in the store */
+    struct buf topology; /* of this node, as hwloc's XML, for PMIx clients: requested once */
     bool topology_asked;
     const char *wdir;       /* of applications that have none; the core's, or NULL */
     const char *sessions;   /* the core's (core.h) */
@@ -139,6 +139,7 @@ struct job {
 struct job_params {
     uint32_t id, parent, base;
     const char *nspace, *parent_name;
+    uint32_t parent_rank;
     struct job_map *plan;      /* taken over on success */
     struct seg_region *region; /* outlives the job */
     uint64_t seed;

@@ -180,6 +180,8 @@ static void break_rules(struct job *j, uint32_t rank)
 
 static void note_end(struct proc *p, enum proc_event event, int code)
 {
+    if (event == PROC_EVENT_NOT_STARTED)
+        p->start_code = code;
     if (event == PROC_EVENT_EXIT || event == PROC_EVENT_DEATH) {
         p->signalled = event == PROC_EVENT_DEATH;
         p->code = code;
@@ -216,8 +218,8 @@ static void act(struct job *j, uint32_t rank, enum proc_event event, int code)
     case PROC_ACTION_count_start: j->started++; break;
     case PROC_ACTION_fail_start:
         if (!j->follows)
-            job_abort(j, rank, code ? code : 1, "rank %u on %s could not be started", rank,
-                      host_of(j, rank));
+            job_abort(j, rank, code & 0xff ? code & 0xff : 1, "rank %u on %s could not be started",
+                      rank, host_of(j, rank));
         count_end(j, rank);
         break;
     case PROC_ACTION_count_end:

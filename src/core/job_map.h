@@ -15,6 +15,13 @@
 
 #include "base/arena.h"
 
+/* Of an application. */
+enum {
+    JOB_MAP_APP_SESSION = 1, /* it starts in the session directory of its job; wdir is only for
+                                finding the program */
+    JOB_MAP_APP_INDEX = 2,   /* argv[0] ends with "-" and the rank */
+};
+
 /* One application of the job: an executable with its arguments.  Separated by `:` on the command
  * line, one command of a spawn request.  Its index is the "appnum". */
 struct job_map_app {
@@ -23,6 +30,7 @@ struct job_map_app {
     const char *path; /* file to exec: found on PATH, executable */
     const char *wdir; /* absolute directory to start in, or NULL: the server's own */
     char **env;       /* NAME=VALUE, complete except for the per-rank variables; NULL-terminated */
+    uint32_t flags;   /* JOB_MAP_APP_... */
     uint32_t nprocs;
     uint32_t first_rank; /* its ranks are first_rank .. first_rank + nprocs - 1 */
 };

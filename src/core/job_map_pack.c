@@ -10,11 +10,11 @@
 
 /* The plan as Wireup's tables write it.  The words of all apps are in one list. */
 struct flat_map {
-    struct part_texts words;        /* argv of each app */
-    struct part_uints counts;       /* of words, for each app */
-    struct part_texts paths, wdirs; /* an empty wdir: the daemon's own */
-    struct part_texts env;          /* variables of each app that has its own */
-    struct part_uints env_counts;   /* plus 1; 0: those of the app before */
+    struct part_texts words;                 /* argv of each app */
+    struct part_uints counts;                /* of words, for each app */
+    struct part_texts paths, wdirs;          /* an empty wdir: the daemon's own */
+    struct part_texts env;                   /* variables of each app that has its own */
+    struct part_uints env_counts, app_flags; /* plus 1; 0: those of the app before */
     struct part_texts nodes;
     struct part_uints slots;
     struct part_uints bound;    /* of each node: 0, or the number of its binding, from 1 */
@@ -42,6 +42,7 @@ static const struct part parts[] = {
     { "runs", PART_UINTS, offsetof(struct flat_map, runs) },
     { "universe", PART_INT, offsetof(struct flat_map, universe) },
     { "path_only", PART_UINT, offsetof(struct flat_map, path_only) },
+    { "app_flags", PART_UINTS, offsetof(struct flat_map, app_flags) },
 };
 
 enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 8 };
@@ -72,7 +73,7 @@ static void flatten_apps(const struct job_map *p, struct arena *a, struct flat_m
 {
     size_t words = 0, vars = 0;
     struct slice *word, *var, *path, *wdir;
-    uint32_t *count, *env_count;
+    uint32_t *count, *env_count, *flags;
 
     for (uint32_t i = 0; i < p->napps; i++) {
         words += p->apps[i].argc;
@@ -84,12 +85,14 @@ static void flatten_apps(const struct job_map *p, struct arena *a, struct flat_m
     wdir = arena_array(a, p->napps + 1, sizeof *wdir);
     count = arena_array(a, p->napps + 1, sizeof *count);
     env_count = arena_array(a, p->napps + 1, sizeof *env_count);
+    flags = arena_array(a, p->napps + 1, sizeof *flags);
     if (!arena_ok(a))
         return;
     for (uint32_t i = 0; i < p->napps; i++) {
         const struct job_map_app *app = &p->apps[i];
         uint32_t nvars = has_env_of_last(p, i) ? 0 : count_words(app->env);
         count[i] = app->argc;
+        flags[i] = app->flags;
         env_count[i] = has_env_of_last(p, i) ? 0 : nvars + 1;
         path[i] = slice_str(app->path);
         wdir[i] = app->wdir ? slice_str(app->wdir) : SLICE("");
@@ -100,6 +103,7 @@ static void flatten_apps(const struct job_map *p, struct arena *a, struct flat_m
     f->env.items = var;
     f->counts = (struct part_uints){ count, p->napps };
     f->env_counts = (struct part_uints){ env_count, p->napps };
+    f->app_flags = (struct part_uints){ flags, p->napps };
     f->paths = (struct part_texts){ path, p->napps };
     f->wdirs = (struct part_texts){ wdir, p->napps };
 }
@@ -261,6 +265,7 @@ static int unflatten_app(const struct flat_map *f, struct job_map *p, uint32_t i
     app->path = arena_str(&p->arena, f->paths.items[i]);
     app->wdir = f->wdirs.items[i].len ? arena_str(&p->arena, f->wdirs.items[i]) : NULL;
     app->env = nvars ? take_words(&p->arena, &f->env, var, nvars - 1) : p->apps[i - 1].env;
+    app->flags = f->app_flags.items[i];
     app->first_rank = UINT32_MAX;
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
 }
@@ -271,7 +276,8 @@ static int unflatten_apps(const struct flat_map *f, struct job_map *p, struct er
     int rc = 0;
 
     p->napps = f->counts.n;
-    if (f->paths.n != p->napps || f->wdirs.n != p->napps || f->env_counts.n != p->napps)
+    if (f->paths.n != p->napps || f->wdirs.n != p->napps || f->env_counts.n != p->napps ||
+        f->app_flags.n != p->napps)
         return bad(err, "the number of programs");
     p->apps = arena_array(&p->arena, (size_t)p->napps + 1, sizeof *p->apps);
     if (!p->apps)

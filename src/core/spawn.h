@@ -31,10 +31,42 @@ struct spawn_request {
     uint32_t ncommands;
     struct spawn_pair *preputs; /* put into the new job's store before it starts */
     uint32_t npreputs;
+    uint32_t requestor; /* rank of the process that asks; the core fills it in */
 };
 
-/* An info: the job goes on when one of its processes fails, whatever its parent does. */
-#define SPAWN_RECOVERABLE "recoverable"
+/* Infos of a command that several modules name; all are listed in launch/spawn_plan.h. */
+#define SPAWN_RECOVERABLE "recoverable" /* the job goes on when one of its processes fails */
+#define SPAWN_SESSION     "session-wdir"
+#define SPAWN_INDEX       "index-argv"
+#define SPAWN_ENV_VALUE   "env-value" /* launch/spawn_env.h */
+#define SPAWN_ENV_SET     "env-set"
+#define SPAWN_ENV_ADD     "env-add"
+#define SPAWN_ENV_UNSET   "env-unset"
+#define SPAWN_ENV_PREPEND "env-prepend"
+#define SPAWN_ENV_APPEND  "env-append"
+
+/* Why a request has failed, for clients whose protocol tells them apart. */
+enum spawn_failure {
+    SPAWN_NOT_STARTED = 1, /* any other reason */
+    SPAWN_BAD_REQUEST,     /* an info is wrong */
+    SPAWN_NO_COMMAND,      /* no program is named */
+    SPAWN_NO_PROGRAM,      /* it does not exist */
+    SPAWN_NOT_EXECUTABLE,
+    SPAWN_NO_DIRECTORY, /* the one to start in cannot be entered */
+    SPAWN_NO_NODES,     /* nodes that are named are unknown, or cannot be reached */
+    SPAWN_NO_RESOURCES, /* too many processes: slots, limits, memory */
+    SPAWN_NO_PLACE,     /* the mapping is impossible on these nodes */
+    SPAWN_NO_FILES,     /* output files cannot be created */
+    SPAWN_FAILURES
+};
+
+/* The code of a process that was not started, as if it had ended with it (PROC_EVENT_NOT_STARTED).
+ * Its exit code is the low byte. */
+enum {
+    SPAWN_CODE_NO_PROGRAM = 127,
+    SPAWN_CODE_NOT_EXECUTABLE = 126,
+    SPAWN_CODE_NO_DIRECTORY = 0x100 | SPAWN_CODE_NOT_EXECUTABLE
+};
 
 struct spawn_request *spawn_new(void);                      /* NULL: no memory */
 struct spawn_request *spawn_free(struct spawn_request *rq); /* returns NULL; NULL is harmless */

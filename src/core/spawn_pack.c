@@ -12,6 +12,7 @@ struct flat_spawn {
     struct part_uints numbers; /* of each command: processes, arguments, infos */
     struct part_texts programs, args;
     struct part_texts infos, preputs; /* key, value, key, value ... */
+    uint64_t requestor;
 };
 
 static const struct part parts[] = {
@@ -20,6 +21,7 @@ static const struct part parts[] = {
     { "args", PART_TEXTS, offsetof(struct flat_spawn, args) },
     { "infos", PART_TEXTS, offsetof(struct flat_spawn, infos) },
     { "preputs", PART_TEXTS, offsetof(struct flat_spawn, preputs) },
+    { "requestor", PART_UINT, offsetof(struct flat_spawn, requestor) },
 };
 
 enum { NPARTS = sizeof parts / sizeof *parts, NUMBERS = 3 };
@@ -68,6 +70,7 @@ static bool flatten(const struct spawn_request *rq, struct arena *a, struct flat
     f->args.items = arg;
     f->infos.items = info;
     f->preputs.items = preput;
+    f->requestor = rq->requestor;
     return true;
 }
 
@@ -123,6 +126,7 @@ static bool unflatten(const struct flat_spawn *f, struct spawn_request *rq)
     if (f->numbers.n != (uint64_t)f->programs.n * NUMBERS || f->programs.n == 0 ||
         f->programs.n > LIMIT_SPAWN_COMMANDS)
         return false;
+    rq->requestor = (uint32_t)f->requestor;
     rq->ncommands = f->programs.n;
     rq->npreputs = f->preputs.n / 2;
     rq->commands = arena_array(&rq->arena, rq->ncommands, sizeof *rq->commands);

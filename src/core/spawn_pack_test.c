@@ -22,6 +22,7 @@ static struct spawn_request *sample(void)
     rq->ncommands = 2;
     rq->preputs = preputs;
     rq->npreputs = 2;
+    rq->requestor = 5;
     return rq;
 }
 
@@ -38,6 +39,7 @@ static void round_trip(void)
     OK(back && !strcmp(back->commands[0].args[1], "a b") && !back->commands[0].args[2]);
     OK(back && slice_is(spawn_info(&back->commands[0], "wdir"), "/tmp"));
     OK(back && !strcmp(back->commands[1].program, "second") && back->commands[1].nargs == 0);
+    OK(back && back->requestor == 5);
     OK(back && slice_is(back->preputs[1].key, "empty") && back->preputs[1].value.len == 0);
     spawn_free(back);
     spawn_free(rq);

@@ -49,6 +49,7 @@ static struct job *follow(struct cluster_io *s, struct job_map *plan, const stru
 {
     struct job_order o = { .plan = plan,
                            .parent = m->parent,
+                           .parent_rank = (uint32_t)m->parent_rank,
                            .keep_going = m->keep_going != 0,
                            .here = here,
                            .follows = true,

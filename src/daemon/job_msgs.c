@@ -82,6 +82,7 @@ void job_msgs_announce(struct cluster_io *s, struct local_job *w, const struct s
     o->base = j->base;
     o->nspace = slice_str(j->nspace);
     o->parent = j->parent;
+    o->parent_rank = j->parent_rank;
     o->positions = (struct part_uints){ w->positions, j->plan.nnodes };
     o->plan = buf_slice(&s->scratch);
     o->push_to = push_of(w);

@@ -83,13 +83,16 @@ struct local_job *local_job_new(struct local_jobs *jobs, struct job_order *o)
 }
 
 struct local_job *local_job_lead(struct local_jobs *jobs, struct job_map *plan,
-                                 const struct job *parent, bool keep_going, struct errmsg *err)
+                                 const struct job *parent, uint32_t parent_rank, bool keep_going,
+                                 struct errmsg *err)
 {
     const struct cluster_io *s = jobs->context->cluster;
     const uint32_t *positions = s ? node_map_of_plan(&s->router, s->names, plan, err) : NULL;
-    struct job_order o = {
-        .plan = plan, .parent = JOB_NO_RANK, .keep_going = keep_going, .here = JOB_ALL_HERE
-    };
+    struct job_order o = { .plan = plan,
+                           .parent = JOB_NO_RANK,
+                           .parent_rank = parent_rank,
+                           .keep_going = keep_going,
+                           .here = JOB_ALL_HERE };
     char name[160];
     struct local_job *w;
 

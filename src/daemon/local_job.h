@@ -58,10 +58,11 @@ struct local_job *local_job_of(const struct local_jobs *jobs, const struct job *
 
 /* Creates the job of an order, with its store; NULL: no memory. */
 struct local_job *local_job_new(struct local_jobs *jobs, struct job_order *o);
-/* Creates a job that we lead, with its presets; takes the plan over on success.  NULL with a
- * sentence. */
+/* Creates a job that we lead, with its presets; takes the plan over on success.  parent: the job
+ * whose process parent_rank asks for it, or NULL.  NULL with a sentence. */
 struct local_job *local_job_lead(struct local_jobs *jobs, struct job_map *plan,
-                                 const struct job *parent, bool keep_going, struct errmsg *err);
+                                 const struct job *parent, uint32_t parent_rank, bool keep_going,
+                                 struct errmsg *err);
 /* Writes the initial entries of the job's store; those of the user come last, and win. */
 void local_job_preset(const struct local_jobs *jobs, struct job *job);
 

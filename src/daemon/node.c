@@ -301,7 +301,7 @@ int node_start(struct node *n, struct job_map *plan, struct errmsg *err)
         return errmsg_set(err, -ENOMEM, "out of memory for %u processes", count);
     if (launcher_expect(&n->launcher, count) < 0)
         return errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", count);
-    w = local_job_lead(&n->jobs, plan, NULL, n->config.keep_going, err);
+    w = local_job_lead(&n->jobs, plan, NULL, JOB_NO_RANK, n->config.keep_going, err);
     if (!w)
         return -EINVAL;
     if (preflight_here(w, err) != 0) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "core/spawn.h"
 #include "daemon/path_search.h"
 #include "daemon/output.h"
 #include "daemon/output_format.h"
@@ -133,6 +134,38 @@ static int find_program(struct job *job, struct job_map_app *app, struct errmsg 
     return rc == PATH_SEARCH_NOT_FOUND ? -ENOENT : rc > 0 ? -EACCES : rc;
 }
 
+/* The directory to start in: made here, if it is the session's. */
+static int choose_wdir(struct processes *p, const struct job *job, const struct job_map_app *app,
+                       const char **wdir_p, struct errmsg *err)
+{
+    struct session_dir *d = p->config.context->config->sessions;
+    int rc;
+
+    *wdir_p = app->wdir;
+    if (!(app->flags & JOB_MAP_APP_SESSION))
+        return 0;
+    rc = d && d->path[0] ? session_dir_make(d, job->id, SESSION_DIR_JOB) : -ENOENT;
+    if (rc < 0)
+        return errmsg_set(err, -EACCES, "cannot make the session directory: %s", err_text(rc));
+    *wdir_p = arena_printf(&p->env_arena, "%s/%u", d->path, job->id);
+    return *wdir_p ? 0 : -ENOMEM;
+}
+
+/* The words of the program; of an application that wants it, the first one tells the rank. */
+static char **choose_argv(struct processes *p, const struct job_map_app *app, uint32_t rank)
+{
+    char **argv;
+
+    if (!(app->flags & JOB_MAP_APP_INDEX))
+        return app->argv;
+    argv = arena_array(&p->env_arena, (size_t)app->argc + 1, sizeof *argv);
+    for (uint32_t i = 1; argv && i <= app->argc; i++)
+        argv[i] = app->argv[i];
+    if (argv)
+        argv[0] = arena_printf(&p->env_arena, "%s-%u", app->argv[0], rank);
+    return argv && argv[0] ? argv : NULL;
+}
+
 static int launch(struct processes *p, struct job *job, uint32_t rank, const struct wires *w,
                   pid_t *pid_p, struct errmsg *err)
 {
@@ -145,8 +178,7 @@ static int launch(struct processes *p, struct job *job, uint32_t rank, const str
         { silent ? p->config.context->null_fd : w->err[1], 2 },
         { w->pmi[1], PROCESS_ENV_FD },
     };
-    struct child_plan plan = { .argv = app->argv,
-                               .wdir = app->wdir,
+    struct child_plan plan = { .argv = choose_argv(p, app, rank),
                                .fds = fds,
                                .nfds = w->pmi[1] >= 0 ? 4 : 3,
                                .cpus = proc->cpus,
@@ -157,11 +189,13 @@ static int launch(struct processes *p, struct job *job, uint32_t rank, const str
     char **shell;
     int rc = find_program(job, app, err);
 
+    if (rc == 0)
+        rc = choose_wdir(p, job, app, &plan.wdir, err);
     if (rc < 0)
         return rc;
     plan.path = app->path;
     plan.env = process_env(p, job, rank);
-    if (!plan.env)
+    if (!plan.env || !plan.argv)
         return errmsg_set(err, -ENOMEM, "out of memory for the environment of rank %u", rank);
     rc = child_start(&plan, pid_p, err);
     if (rc != -ENOEXEC)
@@ -293,6 +327,16 @@ static int adopt(struct task *t, struct wires *w, int *stdin_p)
     return 0;
 }
 
+/* For the report, and for the answer to a spawn. */
+static int code_of(const struct job *job, uint32_t rank, int rc)
+{
+    const char *wdir = job->plan.apps[job->plan.procs[rank].app].wdir;
+
+    if (wdir && access(wdir, X_OK) < 0)
+        return SPAWN_CODE_NO_DIRECTORY;
+    return rc == -ENOENT ? SPAWN_CODE_NO_PROGRAM : SPAWN_CODE_NOT_EXECUTABLE;
+}
+
 int process_start(struct processes *p, struct job *job, uint32_t rank, int *stdin_p,
                   struct errmsg *err)
 {
@@ -308,11 +352,11 @@ int process_start(struct processes *p, struct job *job, uint32_t rank, int *stdi
     arena_free(&p->env_arena);
     close_side(&w, 1);
     if (rc < 0) {
-        int code = rc == -ENOENT ? 127 : 126;
+        int code = code_of(job, rank, rc);
 
         close_side(&w, 0);
         free(t);
-        p->config.calls.cannot_run(p->config.calls.arg, job, rank, code, err->text);
+        p->config.calls.cannot_run(p->config.calls.arg, job, rank, code & 0xff, err->text);
         server_proc_state(p->config.context->server, job, rank, PROC_EVENT_NOT_STARTED, code, 0);
         return rc;
     }

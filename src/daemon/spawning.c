@@ -26,24 +26,47 @@ static void answer_spawn(const struct node_context *c, uint64_t ticket, const st
         server_answer(c->server, ticket, a);
 }
 
+/* By the code of a process that has not been started. */
+static enum spawn_failure failure_of(int code)
+{
+    switch (code) {
+    case SPAWN_CODE_NO_PROGRAM: return SPAWN_NO_PROGRAM;
+    case SPAWN_CODE_NOT_EXECUTABLE: return SPAWN_NOT_EXECUTABLE;
+    case SPAWN_CODE_NO_DIRECTORY: return SPAWN_NO_DIRECTORY;
+    default: return SPAWN_NOT_STARTED;
+    }
+}
+
+/* The reason of the first one that has one of its own: the others are skipped because of it. */
+static enum spawn_failure mark_failures(struct local_job *w)
+{
+    const struct job *job = w->job;
+    enum spawn_failure why = 0;
+
+    for (uint32_t i = 0; i < w->ncodes && i < job->plan.nprocs; i++) {
+        const struct proc *p = &job->procs[i];
+        if (p->state != PROC_STATE_GONE || p->pid != 0)
+            continue;
+        w->codes[i] = -1;
+        if (!why || why == SPAWN_NOT_STARTED)
+            why = failure_of(p->start_code);
+    }
+    return why;
+}
+
 void spawning_answer(struct local_job *w)
 {
     struct job *job = w->job;
-    bool failed = false;
+    enum spawn_failure failed;
     struct answer a;
 
     if (w->spawning != SPAWNING_STATE_AWAITED || (job->spread && !all_tried(job)))
         return;
     spawning_state_event(&w->spawning, SPAWNING_EVENT_ANSWER, w->jobs->context->log);
-    for (uint32_t i = 0; i < w->ncodes && i < job->plan.nprocs; i++) {
-        if (job->procs[i].state == PROC_STATE_GONE && job->procs[i].pid == 0) {
-            w->codes[i] = -1;
-            failed = true;
-        }
-    }
+    failed = mark_failures(w);
     /* When all are started, there is nothing to list. */
     a = ANSWER_TO(spawn, failed ? ANSWER_FAILED : ANSWER_OK, .nspace = slice_str(job->nspace),
-                  .codes = { w->codes, failed ? w->ncodes : 0 });
+                  .codes = { w->codes, failed ? w->ncodes : 0 }, .failure = failed);
     answer_spawn(w->jobs->context, w->ticket, &a);
     if (!failed && job->failed) /* it was started, and died meanwhile */
         server_deliver(w->jobs->context->server, INPUT(abort_connected, .job = job->id));
@@ -83,7 +106,7 @@ static bool is_recoverable(const struct spawn_request *rq)
     return false;
 }
 
-/* 0, or the request is refused with a sentence. */
+/* 0, or the request is refused with a sentence: enum spawn_failure. */
 static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e, struct job *parent,
                        int *codes, uint32_t ncodes, struct errmsg *err)
 {
@@ -94,19 +117,19 @@ static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e, struct
     struct local_job *w;
     int rc = c->config->plan_spawn && like
                  ? c->config->plan_spawn(c->config->arg, like, e->request, &plan, codes, err)
-                 : errmsg_set(err, 1, "this launcher cannot start more processes");
+                 : errmsg_set(err, SPAWN_NOT_STARTED, "this launcher cannot start more processes");
 
     if (rc)
         return rc;
-    w = local_job_lead(jobs, &plan, parent, c->config->keep_going || is_recoverable(e->request),
-                       err);
+    w = local_job_lead(jobs, &plan, parent, e->request->requestor,
+                       c->config->keep_going || is_recoverable(e->request), err);
     if (!w) {
         job_map_free(&plan);
-        return 1;
+        return SPAWN_NO_NODES;
     }
     if (preflight_here(w, err) != 0) {
         local_job_free(w);
-        return 1;
+        return SPAWN_NO_FILES;
     }
     choose_fed(w, e->request);
     put_presets(c->server, w->job, e->request);
@@ -126,10 +149,13 @@ void spawning_begin(struct local_jobs *jobs, const struct op_spawn *e)
     uint64_t count = spawn_nprocs(e->request);
     int *codes = count <= LIMIT_JOB_PROCS ? calloc(count + 1, sizeof *codes) : NULL;
     struct errmsg err = { "too many processes in one spawn request" };
+    int rc = SPAWN_NO_RESOURCES;
 
-    if (!parent || !codes || begin_spawn(jobs, e, parent, codes, (uint32_t)count, &err) != 0) {
-        struct answer a =
-            ANSWER_TO(spawn, ANSWER_FAILED, .codes = { codes, codes ? (uint32_t)count : 0 });
+    if (parent && codes)
+        rc = begin_spawn(jobs, e, parent, codes, (uint32_t)count, &err);
+    if (rc) {
+        struct answer a = ANSWER_TO(spawn, ANSWER_FAILED,
+                                    .codes = { codes, codes ? (uint32_t)count : 0 }, .failure = rc);
         a.text = slice_str(err.text);
         if (!parent || parent->phase == JOB_RUNNING) /* else there is a worse failure to report */
             log_error(jobs->context->log, "spawn: %s", err.text);

@@ -7,6 +7,7 @@
 #include "launch/localhost.h"
 #include "launch/mapping.h"
 #include "launch/ranking.h"
+#include "launch/spawn_env.h"
 #include "daemon/path_search.h"
 
 enum { HOSTFILE_MAX = 1 << 24 };
@@ -91,7 +92,7 @@ static int read_infos(struct spawn_plan *r, struct spawn_command *c, const char 
         struct slice key = slice_trim(slice_cut(&value, '='));
         number++;
         if (!empty && (!pair || key.len == 0))
-            return errmsg_set(r->err, LAUNCH_USAGE, "%s, line %u: expected KEY = VALUE", path,
+            return errmsg_set(r->err, SPAWN_BAD_REQUEST, "%s, line %u: expected KEY = VALUE", path,
                               number);
         if (!empty)
             all[c->ninfos++] =
@@ -113,7 +114,7 @@ static int add_infos(struct spawn_plan *r, struct spawn_command *c)
     if (rc == 0)
         rc = localhost_read_file(path, &text);
     if (rc < 0)
-        rc = errmsg_set(r->err, LAUNCH_USAGE, "info file " SLICE_FMT ": %s", SLICE_ARG(name),
+        rc = errmsg_set(r->err, SPAWN_BAD_REQUEST, "info file " SLICE_FMT ": %s", SLICE_ARG(name),
                         err_text(rc));
     else
         rc = read_infos(r, c, path, buf_slice(&text));
@@ -131,10 +132,10 @@ static int read_hostfile(struct spawn_plan *r, struct host_list *list, struct sl
     int rc = path ? localhost_read_file(path, &text) : -ENOMEM;
 
     if (rc < 0)
-        rc = errmsg_set(r->err, LAUNCH_USAGE, "host file " SLICE_FMT ": %s", SLICE_ARG(name),
+        rc = errmsg_set(r->err, SPAWN_NO_NODES, "host file " SLICE_FMT ": %s", SLICE_ARG(name),
                         err_text(rc));
     else
-        rc = hosts_parse_file(a, list, path, buf_slice(&text), r->err) ? LAUNCH_USAGE : 0;
+        rc = hosts_parse_file(a, list, path, buf_slice(&text), r->err) ? SPAWN_BAD_REQUEST : 0;
     buf_free(&text);
     return rc;
 }
@@ -148,7 +149,7 @@ static int named_hosts(struct spawn_plan *r, const struct spawn_command *c, stru
     for (size_t i = 0; i < sizeof lists / sizeof *lists && rc == 0; i++) {
         struct slice v = spawn_info(c, lists[i]);
         if (v.len)
-            rc = hosts_parse_list(&r->plan->arena, list, v, r->err) ? LAUNCH_USAGE : 0;
+            rc = hosts_parse_list(&r->plan->arena, list, v, r->err) ? SPAWN_BAD_REQUEST : 0;
     }
     for (size_t i = 0; i < sizeof files / sizeof *files && rc == 0; i++) {
         struct slice v = spawn_info(c, files[i]);
@@ -197,7 +198,7 @@ static int choose_hosts(struct spawn_plan *r, uint32_t at)
          rc == 0 && i < list->count && !r->opt->remote && r->opt->launcher != LAUNCHER_FORK; i++) {
         if (!localhost_is_here(&r->machine, list->items[i].name) &&
             strcmp(list->items[i].name, r->parent->plan.nodes[0].name) != 0)
-            rc = errmsg_set(r->err, LAUNCH_REFUSED, "node %s cannot be reached from this launcher",
+            rc = errmsg_set(r->err, SPAWN_NO_NODES, "node %s cannot be reached from this launcher",
                             list->items[i].name);
     }
     return rc;
@@ -205,46 +206,16 @@ static int choose_hosts(struct spawn_plan *r, uint32_t at)
 
 /* ---- programs ------------------------------------------------------------------------------ */
 
-static int add_env(struct arena *a, struct env_rules *rules, struct slice text)
-{
-    int rc = 0;
-
-    while (text.len && rc == 0) {
-        struct slice value = slice_cut(&text, '\n');
-        struct slice name = slice_cut(&value, '=');
-        if (name.len)
-            rc = environ_set(a, rules, name, value);
-    }
-    return rc < 0 ? rc : 0;
-}
-
-static int make_env(struct spawn_plan *r, const struct spawn_command *c, struct job_map_app *app)
-{
-    struct env_rules none = { 0 }, infos = { 0 };
-    int rc = 0;
-
-    for (uint32_t i = 0; i < c->ninfos && rc == 0; i++) {
-        if (slice_is(c->infos[i].key, "env"))
-            rc = add_env(&r->plan->arena, &infos, c->infos[i].value);
-    }
-    if (rc == 0)
-        rc = environ_build(&r->plan->arena, r->parent->plan.apps[0].env, &none, &infos, &none,
-                           &app->env);
-    for (char **e = app->env; rc == 0 && *e; e++) {
-        *e = arena_str(&r->plan->arena, slice_str(*e)); /* the parent may end first */
-        if (!*e)
-            rc = -ENOMEM;
-    }
-    return rc;
-}
-
 static int find_program(struct spawn_plan *r, const char *name, struct slice dirs,
                         struct job_map_app *app)
 {
     struct arena *a = &r->plan->arena;
+    int rc;
 
     if (!name)
         return -ENOMEM;
+    if (!*name)
+        return errmsg_set(r->err, SPAWN_NO_COMMAND, "the request names no program");
     if (dirs.len && !strchr(name, '/')) {
         const char *search = arena_str(a, dirs);
         struct errmsg unused;
@@ -257,38 +228,81 @@ static int find_program(struct spawn_plan *r, const char *name, struct slice dir
         app->path = app->argv[0];
         return 0;
     }
-    return path_search_program(a, name, app->wdir, environ_get(app->env, "PATH"), r->opt->path_only,
-                               &app->path, r->err);
+    rc = path_search_program(a, name, app->wdir, environ_get(app->env, "PATH"), r->opt->path_only,
+                             &app->path, r->err);
+    return rc == PATH_SEARCH_NOT_FOUND        ? SPAWN_NO_PROGRAM
+           : rc == PATH_SEARCH_NOT_EXECUTABLE ? SPAWN_NOT_EXECUTABLE
+                                              : rc;
+}
+
+/* The plan outlives the request: everything in it is a copy. */
+static int copy_words(struct arena *a, const struct spawn_command *c, struct job_map_app *app)
+{
+    app->argc = c->nargs + 1;
+    app->argv = arena_array(a, (size_t)app->argc + 1, sizeof *app->argv);
+    if (!app->argv)
+        return -ENOMEM;
+    app->argv[0] = arena_str(a, slice_str(c->program));
+    for (uint32_t i = 0; i < c->nargs; i++)
+        app->argv[i + 1] = arena_str(a, slice_str(c->args[i]));
+    return arena_ok(a) ? 0 : -ENOMEM;
+}
+
+static int choose_wdir(struct spawn_plan *r, const struct spawn_command *c, struct job_map_app *app)
+{
+    struct arena *a = &r->plan->arena;
+    const char *parents = r->parent->plan.apps[0].wdir, *given;
+    struct slice wdir = spawn_info(c, "wdir");
+    int rc;
+
+    if (wdir.len == 0) {
+        app->wdir = parents ? arena_str(a, slice_str(parents)) : NULL;
+        return 0;
+    }
+    given = arena_str(a, wdir);
+    if (!given)
+        return -ENOMEM;
+    if (given[0] == '/' && r->opt->remote) { /* a directory of the other nodes */
+        app->wdir = given;
+        return 0;
+    }
+    rc = path_search_wdir(a, given, &app->wdir, r->err);
+    return rc == -ENOMEM ? rc : rc ? SPAWN_NO_DIRECTORY : 0;
+}
+
+/* Of a directory and the session's, the first counts. */
+static bool starts_in_session(const struct spawn_command *c)
+{
+    for (uint32_t i = 0; i < c->ninfos; i++) {
+        if (slice_is(c->infos[i].key, SPAWN_SESSION))
+            return true;
+        if (slice_is(c->infos[i].key, "wdir"))
+            return false;
+    }
+    return false;
+}
+
+static uint32_t flags_of(const struct spawn_command *c)
+{
+    return (starts_in_session(c) ? JOB_MAP_APP_SESSION : 0u) |
+           (spawn_info(c, SPAWN_INDEX).len ? JOB_MAP_APP_INDEX : 0u);
 }
 
 static int make_app(struct spawn_plan *r, uint32_t at)
 {
     const struct spawn_command *c = &r->commands[at];
     struct job_map_app *app = &r->plan->apps[at];
-    struct slice wdir = spawn_info(c, "wdir");
-    int rc;
+    struct arena *a = &r->plan->arena;
+    int rc = copy_words(a, c, app);
 
-    /* The plan outlives the request: everything in it is a copy. */
-    app->argc = c->nargs + 1;
-    app->argv = arena_array(&r->plan->arena, (size_t)app->argc + 1, sizeof *app->argv);
-    if (!app->argv)
-        return -ENOMEM;
-    app->argv[0] = arena_str(&r->plan->arena, slice_str(c->program));
-    for (uint32_t i = 0; i < c->nargs; i++)
-        app->argv[i + 1] = arena_str(&r->plan->arena, slice_str(c->args[i]));
-    if (r->parent->plan.apps[0].wdir)
-        app->wdir = arena_str(&r->plan->arena, slice_str(r->parent->plan.apps[0].wdir));
-    rc = make_env(r, c, app);
-    if (rc == 0 && wdir.len) {
-        const char *given = arena_str(&r->plan->arena, wdir);
-        if (given && given[0] == '/' && r->opt->remote)
-            app->wdir = given; /* a directory of the other nodes */
-        else
-            rc = given ? path_search_wdir(&r->plan->arena, given, &app->wdir, r->err) : -ENOMEM;
-    }
+    if (rc == 0)
+        rc = spawn_env_build(a, r->parent->plan.apps[0].env, c, &app->env, r->err);
+    app->flags = flags_of(c);
+    if (rc == 0)
+        rc = choose_wdir(r, c, app);
     if (rc == 0)
         rc = find_program(r, app->argv[0], spawn_info(c, "path"), app);
-    return arena_ok(&r->plan->arena) ? rc : -ENOMEM;
+    return arena_ok(a) ? rc : -ENOMEM;
 }
 
 /* Sets the code of the processes of one command. */
@@ -343,7 +357,7 @@ static int fit(struct spawn_plan *r)
         if (soft.len && n)
             r->blocks[i].nprocs = n;
         else
-            return errmsg_set(r->err, LAUNCH_REFUSED, "%s", full.text);
+            return errmsg_set(r->err, SPAWN_NO_RESOURCES, "%s", full.text);
     }
     return 0;
 }
@@ -364,10 +378,10 @@ static int read_mapping(struct spawn_plan *r, struct mapping_request *req)
     char *text = word_of_all(r, "map-by");
 
     if (mapping_parse(text, &spec, r->err))
-        return LAUNCH_USAGE;
+        return SPAWN_BAD_REQUEST;
     if (spec.how == MAP_SEQ || spec.how == MAP_RANKFILE ||
         (spec.how == MAP_PPR && spec.object != TOPO_MACHINE))
-        return errmsg_set(r->err, LAUNCH_REFUSED,
+        return errmsg_set(r->err, SPAWN_NO_PLACE,
                           "-map-by %.200s: not supported for spawned jobs; use slot, node, an "
                           "object or ppr:N:node",
                           text);
@@ -383,9 +397,9 @@ static int read_ranking(struct spawn_plan *r, enum ranking_how *how_p)
     char *text = word_of_all(r, "rank-by");
 
     if (ranking_parse(text, &spec, r->err))
-        return LAUNCH_USAGE;
+        return SPAWN_BAD_REQUEST;
     if (ranking_needs_places(&spec))
-        return errmsg_set(r->err, LAUNCH_REFUSED,
+        return errmsg_set(r->err, SPAWN_NO_PLACE,
                           "-rank-by %.200s: not supported for spawned jobs; use slot or node",
                           text);
     *how_p = spec.how;
@@ -410,7 +424,7 @@ static int place(struct spawn_plan *r)
     rc = mapping_place(r->plan, &req, &unused, r->err);
     if (rc == 0)
         rc = ranking_apply(r->plan, how, NULL, &turns);
-    return rc == MAPPING_BAD ? LAUNCH_USAGE : rc == MAPPING_CANNOT ? LAUNCH_REFUSED : rc;
+    return rc == MAPPING_BAD ? SPAWN_NO_RESOURCES : rc == MAPPING_CANNOT ? SPAWN_NO_PLACE : rc;
 }
 
 static int run_steps(struct spawn_plan *r)
@@ -457,7 +471,7 @@ int spawn_plan_build(const struct launch_options *opt, const struct job *parent,
     rc = run_steps(&r);
     localhost_free(&r.machine);
     if (rc < 0)
-        errmsg_set(err, rc, "%s", err_text(rc));
+        rc = errmsg_set(err, SPAWN_NO_RESOURCES, "%s", err_text(rc));
     if (rc)
         job_map_free(plan_p);
     return rc;

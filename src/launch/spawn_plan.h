@@ -3,8 +3,10 @@
  * The same steps as for the command line (nodes, placing, environment, programs), with the
  * request instead of options.  Info keys, per command:
  *   wdir             directory to start in; a relative one is taken from ours
+ *   session-wdir     start in the session directory of the job; of this and wdir the first counts
+ *   index-argv       argv[0] ends with "-" and the rank
  *   path             directories (`:` between them) that are searched first for the program
- *   env              NAME=VALUE, several separated by newlines; may come several times
+ *   env, env-...     the environment: launch/spawn_env.h; may come several times
  *   host, hosts, add-host, add-hosts, hostfile, add-hostfile
  *                    nodes; default: the nodes of the parent
  *   map-by, rank-by  slot, node, an object, ppr:N:node; slot, node: as -map-by and -rank-by of the
@@ -23,8 +25,8 @@
 #include "launch/options.h"
 
 /* Fills *plan_p (which it initialises).  codes has one entry per requested process (spawn_nprocs).
- * 0; positive, with one sentence (about the first command that is impossible) and the codes of its
- * processes; -ENOMEM. */
+ * 0; enum spawn_failure, with one sentence (about the first command that is impossible) and the
+ * codes of its processes. */
 int spawn_plan_build(const struct launch_options *opt, const struct job *parent,
                      const struct spawn_request *rq, struct job_map *plan_p, int *codes,
                      struct errmsg *err);

@@ -153,9 +153,9 @@ static void test_where(void)
     OK(!strcmp(nodes(), "c d d"));
     EQ(spawn("sh", 2, INFOS("add-hostfile", path_of("hosts"))), 0);
     OK(!strcmp(nodes(), "c d"));
-    EQ(spawn("sh", 2, INFOS("hostfile", path_of("none"))), LAUNCH_USAGE);
+    EQ(spawn("sh", 2, INFOS("hostfile", path_of("none"))), SPAWN_NO_NODES);
     OK(strstr(err.text, "No such file") && codes[0] == -1 && codes[1] == -1);
-    EQ(spawn("sh", 2, INFOS("host", "b:x")), LAUNCH_USAGE);
+    EQ(spawn("sh", 2, INFOS("host", "b:x")), SPAWN_BAD_REQUEST);
 }
 
 static void test_order(void)
@@ -170,16 +170,16 @@ static void test_order(void)
     OK(!strcmp(nodes(), "a a"));
     EQ(spawn("sh", 4, INFOS("rank-by", "node")), 0);
     OK(!strcmp(nodes(), "a b a b"));
-    EQ(spawn("sh", 3, INFOS("map-by", "ppr:1:node")), LAUNCH_USAGE);
+    EQ(spawn("sh", 3, INFOS("map-by", "ppr:1:node")), SPAWN_NO_RESOURCES);
     OK_F(strstr(err.text, "does not allow more") && codes[2] == -1, "more than that asks for: %s",
          err.text);
-    EQ(spawn("sh", 2, INFOS("map-by", "ppr:1:core")), LAUNCH_REFUSED);
+    EQ(spawn("sh", 2, INFOS("map-by", "ppr:1:core")), SPAWN_NO_PLACE);
     OK(strstr(err.text, "-map-by ppr:1:core") && codes[0] == -1 && codes[1] == -1);
-    EQ(spawn("sh", 2, INFOS("map-by", "seq")), LAUNCH_REFUSED);
-    EQ(spawn("sh", 2, INFOS("map-by", "moon")), LAUNCH_USAGE);
+    EQ(spawn("sh", 2, INFOS("map-by", "seq")), SPAWN_NO_PLACE);
+    EQ(spawn("sh", 2, INFOS("map-by", "moon")), SPAWN_BAD_REQUEST);
     OK(strstr(err.text, "-map-by moon: it must be"));
-    EQ(spawn("sh", 2, INFOS("rank-by", "core")), LAUNCH_REFUSED);
-    EQ(spawn("sh", 2, INFOS("rank-by", "moon")), LAUNCH_USAGE);
+    EQ(spawn("sh", 2, INFOS("rank-by", "core")), SPAWN_NO_PLACE);
+    EQ(spawn("sh", 2, INFOS("rank-by", "moon")), SPAWN_BAD_REQUEST);
 }
 
 static void test_what(void)
@@ -188,12 +188,14 @@ static void test_what(void)
 
     mkdir(bin, 0755);
     write_file("bin/mine", 0755, "#!/bin/sh\n");
-    OK(spawn("mine", 1, NULL) > 0);
+    EQ(spawn("mine", 1, NULL), SPAWN_NO_PROGRAM);
+    EQ(spawn("", 1, NULL), SPAWN_NO_COMMAND);
+    EQ(spawn(place, 1, NULL), SPAWN_NOT_EXECUTABLE);
     EQ(spawn("mine", 1, INFOS("path", bin)), 0);
     OK(!strcmp(plan.apps[0].path, path_of("bin/mine")));
     EQ(spawn("./mine", 1, INFOS("wdir", bin)), 0);
     OK(!strcmp(plan.apps[0].wdir, bin));
-    OK(spawn("sh", 1, INFOS("wdir", path_of("nowhere"))) > 0);
+    EQ(spawn("sh", 1, INFOS("wdir", path_of("nowhere"))), SPAWN_NO_DIRECTORY);
     EQ(spawn("sh", 1, INFOS("env", "COLOUR=blue\nTWO=a=b", "env", "THREE=")), 0);
     OK(!strcmp(env_of("COLOUR"), "blue") && !strcmp(env_of("TWO"), "a=b"));
     OK(environ_get(plan.apps[0].env, "THREE") != NULL);
@@ -209,9 +211,9 @@ static void test_file(void)
     OK(!strcmp(env_of("A"), "1") && !strcmp(env_of("B "), " 2"));
     EQ(spawn("sh", 2, INFOS("file", path_of("infos"), "wdir", "/usr")), 0);
     OK_F(!strcmp(plan.apps[0].wdir, "/usr"), "the request wins over its file");
-    EQ(spawn("sh", 2, INFOS("file", path_of("wrong"))), LAUNCH_USAGE);
+    EQ(spawn("sh", 2, INFOS("file", path_of("wrong"))), SPAWN_BAD_REQUEST);
     OK(strstr(err.text, "wrong, line 2: expected KEY = VALUE"));
-    EQ(spawn_two("sh", 2, INFOS("file", path_of("none")), "ls"), LAUNCH_USAGE);
+    EQ(spawn_two("sh", 2, INFOS("file", path_of("none")), "ls"), SPAWN_BAD_REQUEST);
     OK(strstr(err.text, "No such file") && codes[1] == -1 && codes[2] == 0);
     write_file("empty", 0644, "");
     EQ(spawn("sh", 2, INFOS("file", path_of("empty"))), 0);

@@ -229,6 +229,19 @@ static void put_map(struct ppack *w, const struct subject *s, const struct buf *
     buf_free(&map);
 }
 
+/* The process that has called PMIx_Spawn (or asked by another protocol).  Clients ask for both by
+ * their own rank, or by that of the whole job. */
+static void put_parent(struct ppack *w, const struct subject *s)
+{
+    pmix_proc_t parent;
+
+    memset(&parent, 0, sizeof parent);
+    strncpy(parent.nspace, s->job->parent_name, PMIX_MAX_NSLEN);
+    parent.rank = s->job->parent_rank;
+    put(w, s, PMIX_PARENT_ID, (pmix_value_t){ .type = PMIX_PROC, .data.proc = &parent });
+    put(w, s, PMIX_SPAWNED, (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true });
+}
+
 /* The allocation is the same for the job and its session. */
 static void add_session(struct infos *i, const struct job_map *p, const char *nodes)
 {
@@ -263,6 +276,8 @@ static void put_job(struct ppack *w, const struct job *j, const char *nodes,
         put(w, &job, PMIX_NODE_LIST, text(nodes));
     }
     put(w, &job, PMIX_NPROC_OFFSET, rank_value(0));
+    if (j->parent_name)
+        put_parent(w, &job);
     if (j->facts.count == 0) { /* a foreign host provides all that it wants known */
         put(w, &job, PMIX_NSPACE, text(j->nspace));
         put(w, &job, PMIX_SESSION_ID, u32(0));
@@ -342,19 +357,31 @@ static void put_cpus(struct ppack *w, const struct subject *s, const struct job_
     buf_free(&list);
 }
 
+/* Where its processes start; NULL: not known.  The text may lie in `room`. */
+static const char *start_dir(const struct job *j, const struct job_map_app *app, struct buf *room)
+{
+    if (app->flags & JOB_MAP_APP_SESSION && j->sessions) {
+        buf_printf(room, "%s/%u", j->sessions, j->id);
+        return buf_cstr(room);
+    }
+    return app->wdir ? app->wdir : j->wdir;
+}
+
 static void put_apps(struct ppack *w, const struct job *j)
 {
     for (uint32_t a = 0; a < j->plan.napps; a++) {
         const struct job_map_app *app = &j->plan.apps[a];
         const struct subject s = { j, FACT_APP, a };
         struct infos i = { .about = &s };
-        struct buf command = BUF_NULL(MAP_MAX), nodes = BUF_NULL(INFO_MAX);
+        struct buf command = BUF_NULL(MAP_MAX), nodes = BUF_NULL(INFO_MAX),
+                   room = BUF_NULL(MAP_MAX);
+        const char *wdir = start_dir(j, app, &room);
         add(&i, PMIX_APPNUM, u32(a));
         add(&i, PMIX_APP_SIZE, u32(app->nprocs));
         add(&i, PMIX_APPLDR, rank_value(app->first_rank));
         add(&i, PMIX_MAX_PROCS, u32(app->nprocs));
-        if (app->wdir || j->wdir)
-            add(&i, PMIX_WDIR, text(app->wdir ? app->wdir : j->wdir));
+        if (wdir)
+            add(&i, PMIX_WDIR, text(wdir));
         join_words(&command, app->argv);
         if (buf_cstr(&command))
             add(&i, PMIX_APP_ARGV, text(buf_cstr(&command)));
@@ -364,6 +391,7 @@ static void put_apps(struct ppack *w, const struct job *j)
         put_array(w, PMIX_APP_INFO_ARRAY, &i);
         buf_free(&command);
         buf_free(&nodes);
+        buf_free(&room);
     }
 }
 
@@ -375,17 +403,6 @@ static void put_place(struct ppack *w, const struct subject *s, const struct job
     put(w, s, PMIX_NODE_RANK, u16((uint16_t)p->local_rank));
     put(w, s, PMIX_HOSTNAME, text(s->job->plan.nodes[p->node].name));
     put(w, s, PMIX_NODEID, u32(p->node));
-}
-
-static void put_parent(struct ppack *w, const struct subject *s)
-{
-    pmix_proc_t parent;
-
-    memset(&parent, 0, sizeof parent);
-    strncpy(parent.nspace, s->job->parent_nspace, PMIX_MAX_NSLEN);
-    parent.rank = s->job->parent_rank;
-    put(w, s, PMIX_PARENT_ID, (pmix_value_t){ .type = PMIX_PROC, .data.proc = &parent });
-    put(w, s, PMIX_SPAWNED, (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true });
 }
 
 /* Information on every process for every process at init: rarely used values, and those that can be
@@ -407,7 +424,7 @@ static void put_rank_info(struct ppack *w, const struct job *j, uint32_t rank, b
         put(w, &s, PMIX_REINCARNATION, u32(0));
     if (p->cpus)
         put_cpus(w, &s, p);
-    if (j->parent_nspace)
+    if (j->parent_name)
         put_parent(w, &s);
     put_facts(w, &s);
 }

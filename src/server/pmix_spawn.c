@@ -10,26 +10,51 @@
 #include "server/pmix_iof.h"
 #include "server/pmix_value.h"
 
-/* The PMIx attributes for the infos of a spawn request. */
-static const struct {
-    const char *pmix, *ours;
-} spawn_words[] = {
-    { PMIX_WDIR, "wdir" },
-    { PMIX_HOST, "host" },
-    { PMIX_HOSTFILE, "hostfile" },
-    { PMIX_ADD_HOST, "add-host" },
-    { PMIX_ADD_HOSTFILE, "add-hostfile" },
-    { PMIX_MAPBY, "map-by" },
-    { PMIX_RANKBY, "rank-by" },
-    { PMIX_JOB_RECOVERABLE, SPAWN_RECOVERABLE },
-    { PMIX_JOB_CONTINUOUS, SPAWN_RECOVERABLE }, /* a flag */
+/* What the value of an attribute is, and so how it becomes an info. */
+enum word_kind {
+    WORD_TEXT,
+    WORD_FLAG,   /* "1", or no info */
+    WORD_ENVAR,  /* NAME=VALUE */
+    WORD_SPLICE, /* the separator, then NAME=VALUE */
+    WORD_PREFIX, /* a directory of programs and libraries */
 };
 
-static const char *spawn_word(const char *key)
+/* The PMIx attributes for the infos of a spawn request. */
+static const struct spawn_word {
+    const char *pmix, *ours;
+    enum word_kind kind;
+} spawn_words[] = {
+    { PMIX_WDIR, "wdir", WORD_TEXT },
+    { PMIX_HOST, "host", WORD_TEXT },
+    { PMIX_HOSTFILE, "hostfile", WORD_TEXT },
+    { PMIX_ADD_HOST, "add-host", WORD_TEXT },
+    { PMIX_ADD_HOSTFILE, "add-hostfile", WORD_TEXT },
+    { PMIX_MAPBY, "map-by", WORD_TEXT },
+    { PMIX_RANKBY, "rank-by", WORD_TEXT },
+    { PMIX_JOB_RECOVERABLE, SPAWN_RECOVERABLE, WORD_FLAG },
+    { PMIX_JOB_CONTINUOUS, SPAWN_RECOVERABLE, WORD_FLAG },
+    { PMIX_SET_SESSION_CWD, SPAWN_SESSION, WORD_FLAG },
+    { PMIX_INDEX_ARGV, SPAWN_INDEX, WORD_FLAG },
+};
+
+/* Those that change the environment; they are carried out in their order. */
+static const struct spawn_word env_words[] = {
+    { PMIX_SET_ENVAR, SPAWN_ENV_SET, WORD_ENVAR },
+    { PMIX_ADD_ENVAR, SPAWN_ENV_ADD, WORD_ENVAR },
+    { PMIX_UNSET_ENVAR, SPAWN_ENV_UNSET, WORD_TEXT },
+    { PMIX_PREPEND_ENVAR, SPAWN_ENV_PREPEND, WORD_SPLICE },
+    { PMIX_APPEND_ENVAR, SPAWN_ENV_APPEND, WORD_SPLICE },
+    { PMIX_PREFIX, SPAWN_ENV_PREPEND, WORD_PREFIX },
+};
+
+#define WORDS(list) (list), sizeof(list) / sizeof *(list)
+
+static const struct spawn_word *spawn_word(const struct spawn_word *words, size_t n,
+                                           const char *key)
 {
-    for (size_t i = 0; i < sizeof spawn_words / sizeof *spawn_words; i++) {
-        if (!strcmp(key, spawn_words[i].pmix))
-            return spawn_words[i].ours;
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(key, words[i].pmix))
+            return &words[i];
     }
     return NULL;
 }
@@ -39,6 +64,9 @@ struct spawn_infos {
     struct spawn_command *cmd;
 };
 
+/* An attribute becomes at most so many infos. */
+enum { INFOS_EACH = 2 };
+
 static void add_info(struct spawn_infos *to, const char *key, const char *value)
 {
     to->cmd->infos[to->cmd->ninfos++] =
@@ -46,15 +74,62 @@ static void add_info(struct spawn_infos *to, const char *key, const char *value)
                              slice_str(arena_str(to->a, slice_str(value))) };
 }
 
-static void add_infos(struct spawn_infos *to, const pmix_info_t *infos, size_t n)
+/* The text may be NULL, for want of memory, which the arena remembers. */
+static void add_made(struct spawn_infos *to, const char *key, const char *value)
+{
+    if (value)
+        add_info(to, key, value);
+}
+
+static void add_envar(struct spawn_infos *to, const struct spawn_word *w, const pmix_envar_t *e)
+{
+    char separator[2] = { w->kind == WORD_SPLICE ? e->separator : '\0', '\0' };
+
+    add_made(to, w->ours,
+             arena_printf(to->a, "%s%s=%s", separator, e->envar, e->value ? e->value : ""));
+}
+
+/* Programs are in its directory `bin`, or in itself. */
+static void add_prefix(struct spawn_infos *to, const struct spawn_word *w, const char *dir)
+{
+    add_made(to, w->ours, arena_printf(to->a, ":PATH=%s/bin:%s", dir, dir));
+    add_made(to, w->ours, arena_printf(to->a, ":LD_LIBRARY_PATH=%s/lib", dir));
+}
+
+static void add_word(struct spawn_infos *to, const struct spawn_word *w, const pmix_value_t *v)
+{
+    switch (w->kind) {
+    case WORD_TEXT: add_info(to, w->ours, v->data.string); break;
+    case WORD_FLAG:
+        if (pmix_flag_of(v))
+            add_info(to, w->ours, "1");
+        break;
+    case WORD_ENVAR:
+    case WORD_SPLICE: add_envar(to, w, &v->data.envar); break;
+    case WORD_PREFIX: add_prefix(to, w, v->data.string); break;
+    }
+}
+
+static bool fits(const struct spawn_word *w, const pmix_value_t *v)
+{
+    switch (w->kind) {
+    case WORD_TEXT:
+    case WORD_PREFIX: return v->type == PMIX_STRING && v->data.string;
+    case WORD_ENVAR: return v->type == PMIX_ENVAR && v->data.envar.envar;
+    case WORD_SPLICE:
+        return v->type == PMIX_ENVAR && v->data.envar.envar && v->data.envar.separator;
+    case WORD_FLAG: break;
+    }
+    return true;
+}
+
+static void add_words(struct spawn_infos *to, const struct spawn_word *words, size_t nwords,
+                      const pmix_info_t *infos, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const char *word = spawn_word(infos[i].key);
-        if (word && !strcmp(word, SPAWN_RECOVERABLE)) {
-            if (pmix_flag_of(&infos[i].value))
-                add_info(to, word, "1");
-        } else if (word && infos[i].value.type == PMIX_STRING && infos[i].value.data.string)
-            add_info(to, word, infos[i].value.data.string);
+        const struct spawn_word *w = spawn_word(words, nwords, infos[i].key);
+        if (w && fits(w, &infos[i].value))
+            add_word(to, w, &infos[i].value);
     }
 }
 
@@ -103,30 +178,40 @@ static size_t count_words(char *const *list)
     return n;
 }
 
+/* Of two infos the first counts, so an application's own come before those of the job; of two
+ * changes of the environment the last. */
+static void copy_infos(struct spawn_infos *to, const pmix_app_t *app, const pmix_info_t *job,
+                       size_t njob)
+{
+    const char *who = stdin_of(to->a, job, njob);
+
+    for (size_t i = 0; app->env && app->env[i]; i++)
+        add_info(to, SPAWN_ENV_VALUE, app->env[i]);
+    add_words(to, WORDS(env_words), job, njob);
+    add_words(to, WORDS(env_words), app->info, app->ninfo);
+    add_words(to, WORDS(spawn_words), app->info, app->ninfo);
+    add_words(to, WORDS(spawn_words), job, njob);
+    if (app->cwd && *app->cwd) /* clients fill it in if the program has not */
+        add_info(to, "wdir", app->cwd);
+    if (who)
+        add_info(to, "stdin", who);
+}
+
 static void copy_app(struct arena *a, const pmix_app_t *app, const pmix_info_t *job, size_t njob,
                      struct spawn_command *cmd)
 {
     size_t argc = count_words(app->argv), nenv = count_words(app->env);
     struct spawn_infos to = { a, cmd };
-    const char *who;
 
     cmd->program = arena_str(a, slice_str(app->cmd ? app->cmd : argc ? app->argv[0] : ""));
     cmd->nprocs = app->maxprocs > 0 ? (uint32_t)app->maxprocs : 1;
     cmd->args = arena_array(a, argc + 1, sizeof *cmd->args);
-    cmd->infos = arena_array(a, nenv + app->ninfo + njob + 2, sizeof *cmd->infos);
+    cmd->infos = arena_array(a, nenv + INFOS_EACH * (app->ninfo + njob) + 2, sizeof *cmd->infos);
     if (!arena_ok(a))
         return;
     for (size_t i = 1; i < argc; i++)
         cmd->args[cmd->nargs++] = arena_str(a, slice_str(app->argv[i]));
-    for (size_t i = 0; i < nenv; i++)
-        add_info(&to, "env", app->env[i]);
-    add_infos(&to, app->info, app->ninfo);
-    if (app->cwd && *app->cwd)
-        add_info(&to, "wdir", app->cwd);
-    add_infos(&to, job, njob);
-    who = stdin_of(a, job, njob);
-    if (who)
-        add_info(&to, "stdin", who);
+    copy_infos(&to, app, job, njob);
 }
 
 static struct spawn_request *spawn_of(const struct pmsg_spawn *m)
@@ -159,15 +244,50 @@ static void ask_spawn(struct command *c, const struct pmsg_spawn *m)
     }
 }
 
+static pmix_status_t check_infos(const pmix_info_t *infos, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct spawn_word *w = spawn_word(WORDS(spawn_words), infos[i].key);
+        if (!w)
+            w = spawn_word(WORDS(env_words), infos[i].key);
+        if (w && !fits(w, &infos[i].value))
+            return PMIX_ERR_BAD_PARAM;
+    }
+    return pmix_call_check(PMIX_CALL_SPAWN, infos, n);
+}
+
 static pmix_status_t check(const struct pmsg_spawn *m)
 {
     pmix_status_t status = PMIX_ERR_BAD_PARAM;
 
     if (m->apps.n && m->apps.n <= LIMIT_SPAWN_COMMANDS)
-        status = pmix_call_check(PMIX_CALL_SPAWN, m->infos.items, m->infos.n);
+        status = check_infos(m->infos.items, m->infos.n);
     for (size_t i = 0; i < m->apps.n && status == PMIX_SUCCESS; i++)
-        status = pmix_call_check(PMIX_CALL_SPAWN, m->apps.items[i].info, m->apps.items[i].ninfo);
+        status = check_infos(m->apps.items[i].info, m->apps.items[i].ninfo);
     return status;
+}
+
+/* A failure as this client knows it. */
+static pmix_status_t status_of(const struct answer *a)
+{
+    static const pmix_status_t statuses[SPAWN_FAILURES] = {
+        [SPAWN_NOT_STARTED] = PMIX_ERR_JOB_FAILED_TO_LAUNCH,
+        [SPAWN_BAD_REQUEST] = PMIX_ERR_BAD_PARAM,
+        [SPAWN_NO_COMMAND] = PMIX_ERR_JOB_NO_EXE_SPECIFIED,
+        [SPAWN_NO_PROGRAM] = PMIX_ERR_JOB_EXE_NOT_FOUND,
+        [SPAWN_NOT_EXECUTABLE] = PMIX_ERR_JOB_APP_NOT_EXECUTABLE,
+        [SPAWN_NO_DIRECTORY] = PMIX_ERR_JOB_WDIR_NOT_FOUND,
+        [SPAWN_NO_NODES] = PMIX_ERR_JOB_ALLOC_FAILED,
+        [SPAWN_NO_RESOURCES] = PMIX_ERR_JOB_INSUFFICIENT_RESOURCES,
+        [SPAWN_NO_PLACE] = PMIX_ERR_JOB_FAILED_TO_MAP,
+        [SPAWN_NO_FILES] = PMIX_ERR_JOB_SYS_OP_FAILED,
+    };
+    int64_t failure = answer_to_spawn(a).failure;
+
+    if (a->status == ANSWER_NO_MEMORY)
+        return PMIX_ERR_NOMEM;
+    return failure > 0 && failure < SPAWN_FAILURES ? statuses[failure]
+                                                   : PMIX_ERR_JOB_FAILED_TO_LAUNCH;
 }
 
 void pmix_read_spawn(struct command *c)
@@ -192,7 +312,7 @@ void pmix_reply_spawn(struct pmix_session *s, struct pmix_pending *p, const stru
     struct ppack w;
 
     if (a->status != ANSWER_OK) {
-        pmix_reply_status(s, p->tag, PMIX_ERR_JOB_FAILED_TO_LAUNCH);
+        pmix_reply_status(s, p->tag, status_of(a));
         return;
     }
     buf_slice_put(&name, nspace);

@@ -288,6 +288,7 @@ static struct job *order_job(struct replay *r, const struct record_job *j, const
                            .plan = plan,
                            .region = region,
                            .parent = j->parent < 0 ? JOB_NO_RANK : (uint32_t)j->parent,
+                           .parent_rank = (uint32_t)j->parent_rank,
                            .keep_going = j->keep_going != 0,
                            .here = (uint32_t)(j->here - 1),
                            .follows = j->follows != 0,

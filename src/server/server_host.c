@@ -125,7 +125,8 @@ static void record_job(const struct server *s, const struct job *j)
             .nodes = { nodes, p->nnodes }, .runs = { runs, nruns }, .wdirs = { wdirs, p->napps },
             .slots = { slots, p->nnodes }, .here = (uint32_t)(j->here + 1), .follows = j->follows,
             .base = j->base + UINT64_C(1), .tool = j->is_tool, .asked = j->is_asked,
-            .words = { words, count_args(p) }, .argcs = { argcs, p->napps });
+            .words = { words, count_args(p) }, .argcs = { argcs, p->napps },
+            .parent_rank = j->parent_rank);
     free(argcs);
     free(words);
     free(names);

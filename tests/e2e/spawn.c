@@ -1,0 +1,420 @@
+/* spawn.c - PMIx_Spawn, as a table: a row for each directive; the children verify it.
+ *
+ *   spawn GROUP DIR      spawns the rows of the group, one after the other; DIR is for its files
+ *   spawn child NAME CHECK...
+ *
+ * A parent prints `GROUP N good`, after a line for each row whose status is not the expected one; a
+ * child prints `NAME good`, or the check that does not hold and what it has found instead.  With
+ * SPAWN_SHOW in the environment the parent prints each row.  `@` in a text of a row is DIR. */
+#include <errno.h>
+#include <pmix.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { INFOS = 5, CHECKS = 6, APPS = 2, TEXT = 600 };
+
+static pmix_proc_t me;
+static const char *program, *dir;
+
+/* ---- the table ---- */
+
+struct info {
+    const char *key;
+    enum { NO_INFO, STRING, FLAG, NUMBER, ENVAR } type;
+    const char *text; /* of ENVAR "NAME=VALUE" */
+    char separator;
+    int number;
+    bool required;
+};
+
+struct app {
+    const char *cmd; /* NULL: this program, as a child */
+    int nprocs;
+    const char *cwd;
+    const char *env;
+    struct info infos[INFOS];
+    const char *checks[CHECKS];
+};
+
+struct row {
+    const char *group, *name;
+    pmix_status_t status;
+    struct info infos[INFOS];
+    struct app apps[APPS];
+};
+
+#define TEXT_INFO(key, text)                                                                       \
+    {                                                                                              \
+        key, STRING, text, 0, 0, false                                                             \
+    }
+#define FLAG_INFO(key)                                                                             \
+    {                                                                                              \
+        key, FLAG, NULL, 0, 1, false                                                               \
+    }
+#define NUMBER_INFO(key, number)                                                                   \
+    {                                                                                              \
+        key, NUMBER, NULL, 0, number, false                                                        \
+    }
+#define ENVAR_INFO(key, sep, text)                                                                 \
+    {                                                                                              \
+        key, ENVAR, text, sep, 0, false                                                            \
+    }
+#define REQUIRED_INFO(key, type, text)                                                             \
+    {                                                                                              \
+        key, type, text, 0, 1, true                                                                \
+    }
+
+static const struct row rows[] = {
+    /* clang-format off */
+    { "parent", "parent", 0, { { 0 } }, { { .nprocs = 3, .checks = { "parent" } } } },
+
+    { "env", "set", 0, { ENVAR_INFO(PMIX_SET_ENVAR, 0, "SPAWN_OLD=new"), ENVAR_INFO(PMIX_SET_ENVAR, 0, "SPAWN_TWO=a\nb=c") },
+      { { .checks = { "env SPAWN_OLD=new", "env SPAWN_TWO=a\nb=c", "env SPAWN_LIST=a:b" } } } },
+    { "env", "add", 0, { ENVAR_INFO(PMIX_ADD_ENVAR, 0, "SPAWN_OLD=new"), ENVAR_INFO(PMIX_ADD_ENVAR, 0, "SPAWN_TWO=2") },
+      { { .checks = { "env SPAWN_OLD=old", "env SPAWN_TWO=2" } } } },
+    { "env", "unset", 0, { TEXT_INFO(PMIX_UNSET_ENVAR, "SPAWN_OLD") },
+      { { .checks = { "noenv SPAWN_OLD", "env SPAWN_LIST=a:b" } } } },
+    { "env", "prepend", 0, { ENVAR_INFO(PMIX_PREPEND_ENVAR, ':', "SPAWN_LIST=x"), ENVAR_INFO(PMIX_PREPEND_ENVAR, ':', "SPAWN_TWO=y") },
+      { { .checks = { "env SPAWN_LIST=x:a:b", "env SPAWN_TWO=y" } } } },
+    { "env", "append", 0, { ENVAR_INFO(PMIX_APPEND_ENVAR, ';', "SPAWN_LIST=x") },
+      { { .checks = { "env SPAWN_LIST=a:b;x" } } } },
+    { "env", "in their order", 0,
+      { TEXT_INFO(PMIX_UNSET_ENVAR, "SPAWN_LIST"), ENVAR_INFO(PMIX_APPEND_ENVAR, ':', "SPAWN_LIST=x"), ENVAR_INFO(PMIX_PREPEND_ENVAR, ':', "SPAWN_LIST=y") },
+      { { .checks = { "env SPAWN_LIST=y:x" } } } },
+    { "env", "the application after the job", 0, { ENVAR_INFO(PMIX_SET_ENVAR, 0, "SPAWN_OLD=job"), ENVAR_INFO(PMIX_SET_ENVAR, 0, "SPAWN_TWO=job") },
+      { { .nprocs = 2, .env = "SPAWN_LIST=own\nline", .infos = { ENVAR_INFO(PMIX_SET_ENVAR, 0, "SPAWN_OLD=app") },
+          .checks = { "env SPAWN_OLD=app", "env SPAWN_TWO=job", "env SPAWN_LIST=own\nline" } },
+        { .infos = { TEXT_INFO(PMIX_UNSET_ENVAR, "SPAWN_TWO") },
+          .checks = { "env SPAWN_OLD=job", "noenv SPAWN_TWO", "env SPAWN_LIST=a:b", "env PMIX_RANK=2" } } } },
+    { "env", "of the wrong type", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_SET_ENVAR, "SPAWN_OLD=new") }, { { .nprocs = 1 } } },
+    { "env", "one of the process manager", PMIX_ERR_BAD_PARAM, { ENVAR_INFO(PMIX_SET_ENVAR, 0, "PMIX_RANK=7") }, { { .nprocs = 1 } } },
+    { "env", "no separator", PMIX_ERR_BAD_PARAM, { ENVAR_INFO(PMIX_PREPEND_ENVAR, 0, "SPAWN_OLD=new") }, { { .nprocs = 1 } } },
+    { "env", "prefix", 0, { REQUIRED_INFO(PMIX_PREFIX, STRING, "@/prefix") },
+      { { .cmd = "spawn-prefixed", .nprocs = 2, .checks = { "begins PATH=@/prefix/bin:", "begins LD_LIBRARY_PATH=@/prefix/lib" } } } },
+    { "env", "a program of that name elsewhere", PMIX_ERR_JOB_EXE_NOT_FOUND, { { 0 } }, { { .cmd = "spawn-prefixed", .nprocs = 1 } } },
+
+    { "place", "the directory of the application", 0, { { 0 } }, { { .cwd = "@/one", .checks = { "cwd @/one" } } } },
+    { "place", "the directory of an info", 0, { { 0 } }, { { .cwd = "@", .infos = { REQUIRED_INFO(PMIX_WDIR, STRING, "@/one") }, .checks = { "cwd @/one" } } } },
+    { "place", "the directory of the job", 0, { TEXT_INFO(PMIX_WDIR, "@/one") },
+      { { .checks = { "cwd @/one" } }, { .infos = { TEXT_INFO(PMIX_WDIR, "@/prefix") }, .checks = { "cwd @/prefix" } } } },
+    { "place", "the session directory", 0, { REQUIRED_INFO(PMIX_SET_SESSION_CWD, FLAG, NULL) }, { { .nprocs = 3, .checks = { "session" } } } },
+    { "place", "the session directory, of one", 0, { TEXT_INFO(PMIX_WDIR, "@/one") },
+      { { .infos = { FLAG_INFO(PMIX_SET_SESSION_CWD) }, .checks = { "session" } }, { .checks = { "cwd @/one" } } } },
+    { "place", "a number in argv", 0, { { 0 } }, { { .nprocs = 2 }, { .infos = { FLAG_INFO(PMIX_INDEX_ARGV) }, .nprocs = 2, .checks = { "index" } } } },
+
+    { "fail", "no such program", PMIX_ERR_JOB_EXE_NOT_FOUND, { { 0 } }, { { .cmd = "@/none", .nprocs = 3 } } },
+    { "fail", "no program of that name", PMIX_ERR_JOB_EXE_NOT_FOUND, { { 0 } }, { { .cmd = "spawn-no-such-name", .nprocs = 3 } } },
+    { "fail", "the second application", PMIX_ERR_JOB_EXE_NOT_FOUND, { { 0 } }, { { .checks = { "never" } }, { .cmd = "@/none" } } },
+    { "fail", "not executable", PMIX_ERR_JOB_APP_NOT_EXECUTABLE, { { 0 } }, { { .cmd = "@/file", .nprocs = 3 } } },
+    { "fail", "no such directory", PMIX_ERR_JOB_WDIR_NOT_FOUND, { TEXT_INFO(PMIX_WDIR, "@/none") }, { { .nprocs = 3, .checks = { "never" } } } },
+    { "fail", "no such directory of two", PMIX_ERR_JOB_WDIR_NOT_FOUND, { { 0 } }, { { .checks = { "never" } }, { .nprocs = 2, .cwd = "@/none" } } },
+    { "fail", "a recoverable job", PMIX_ERR_JOB_EXE_NOT_FOUND, { FLAG_INFO(PMIX_JOB_RECOVERABLE) }, { { .checks = { "never" } }, { .cmd = "@/none" } } },
+    { "fail", "a node that is not ours", PMIX_ERR_JOB_ALLOC_FAILED, { TEXT_INFO(PMIX_HOST, "no-such-node.invalid") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "fail", "a host file that is not there", PMIX_ERR_JOB_ALLOC_FAILED, { TEXT_INFO(PMIX_HOSTFILE, "@/none") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "fail", "more processes than a mapping has room for", PMIX_ERR_JOB_INSUFFICIENT_RESOURCES, { TEXT_INFO(PMIX_MAPBY, "ppr:1:node") }, { { .nprocs = 9, .checks = { "never" } } } },
+    { "fail", "no such mapping", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_MAPBY, "moon") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "fail", "nothing that we know is required", PMIX_ERR_NOT_SUPPORTED, { REQUIRED_INFO("spawn.unknown", FLAG, NULL) }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "fail", "and it works after all that", 0, { { 0 } }, { { .nprocs = 2, .checks = { "parent" } } } },
+    /* clang-format on */
+};
+
+/* ---- texts ---- */
+
+/* With DIR for `@`. */
+static char *filled(const char *text)
+{
+    static char room[64][TEXT];
+    static unsigned turn;
+    char *out = room[turn++ % 64];
+    size_t n = 0;
+
+    for (; *text && n < TEXT - 1; text++)
+        n += (size_t)snprintf(out + n, TEXT - n, "%.*s", *text == '@' ? TEXT : 1,
+                              *text == '@' ? dir : text);
+    out[n < TEXT ? n : TEXT - 1] = '\0';
+    return out;
+}
+
+/* ---- the parent ---- */
+
+static void load_envar(pmix_info_t *to, const struct info *i)
+{
+    static pmix_envar_t e;
+    char *text = filled(i->text), *value = strchr(text, '=');
+
+    *value++ = '\0';
+    e = (pmix_envar_t){ text, value, i->separator };
+    PMIX_INFO_LOAD(to, i->key, &e, PMIX_ENVAR);
+}
+
+static void load(pmix_info_t *to, const struct info *i)
+{
+    bool flag = i->number != 0;
+
+    switch (i->type) {
+    case NO_INFO: break;
+    case STRING: PMIX_INFO_LOAD(to, i->key, filled(i->text), PMIX_STRING); break;
+    case FLAG: PMIX_INFO_LOAD(to, i->key, &flag, PMIX_BOOL); break;
+    case NUMBER: PMIX_INFO_LOAD(to, i->key, &i->number, PMIX_INT); break;
+    case ENVAR: load_envar(to, i); break;
+    }
+    if (i->required)
+        to->flags |= PMIX_INFO_REQD;
+}
+
+static size_t load_all(pmix_info_t *to, const struct info *infos)
+{
+    size_t n = 0;
+
+    while (n < INFOS && infos[n].type != NO_INFO) {
+        load(&to[n], &infos[n]);
+        n++;
+    }
+    return n;
+}
+
+static void add_word(char **argv, const char *text)
+{
+    size_t n = 0;
+
+    while (argv[n])
+        n++;
+    argv[n] = strdup(text);
+}
+
+static void fill_app(pmix_app_t *to, const struct app *a, const char *name)
+{
+    char parent[TEXT];
+
+    PMIX_APP_CONSTRUCT(to);
+    to->cmd = strdup(filled(a->cmd ? a->cmd : program));
+    to->maxprocs = a->nprocs ? a->nprocs : 1;
+    to->cwd = a->cwd ? strdup(filled(a->cwd)) : NULL;
+    to->argv = calloc(CHECKS + 5, sizeof *to->argv);
+    add_word(to->argv, to->cmd);
+    add_word(to->argv, "child");
+    add_word(to->argv, name);
+    for (size_t i = 0; i < CHECKS && a->checks[i]; i++) {
+        snprintf(parent, sizeof parent, "parent %s %u", me.nspace, me.rank);
+        add_word(to->argv, strcmp(a->checks[i], "parent") ? filled(a->checks[i]) : parent);
+    }
+    if (a->env) {
+        to->env = calloc(2, sizeof *to->env);
+        to->env[0] = strdup(a->env);
+    }
+    PMIX_INFO_CREATE(to->info, INFOS);
+    to->ninfo = load_all(to->info, a->infos);
+}
+
+static bool spawn_row(const struct row *r)
+{
+    pmix_info_t *infos;
+    pmix_app_t apps[APPS];
+    pmix_nspace_t child;
+    size_t n, napps = 0;
+    pmix_status_t got;
+
+    PMIX_INFO_CREATE(infos, INFOS);
+    n = load_all(infos, r->infos);
+    while (napps < APPS &&
+           (r->apps[napps].cmd || r->apps[napps].nprocs || r->apps[napps].checks[0])) {
+        fill_app(&apps[napps], &r->apps[napps], r->name);
+        napps++;
+    }
+    memset(child, 'x', sizeof child);
+    got = PMIx_Spawn(infos, n, apps, napps, child);
+    if (got != r->status || getenv("SPAWN_SHOW"))
+        printf("%s %s: %s\n", r->group, r->name, PMIx_Error_string(got));
+    PMIX_INFO_FREE(infos, INFOS);
+    for (size_t i = 0; i < napps; i++) {
+        apps[i].ninfo = INFOS;
+        PMIX_APP_DESTRUCT(&apps[i]);
+    }
+    return got == r->status;
+}
+
+static int spawn_group(const char *group)
+{
+    size_t good = 0, all = 0;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].group, group))
+            continue;
+        all++;
+        good += spawn_row(&rows[i]);
+    }
+    printf("%s %zu %s\n", group, all, good == all ? "good" : "WRONG");
+    return good == all ? 0 : 1;
+}
+
+/* ---- a child ---- */
+
+static bool wrong(const char *check, const char *got)
+{
+    printf("%s: %s, not %s\n", me.nspace, got ? got : "nothing", check);
+    return false;
+}
+
+static bool check_env(const char *want)
+{
+    char name[TEXT];
+    const char *got;
+
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(want, "="), want);
+    got = getenv(name);
+    return got && !strcmp(got, want + strlen(name) + 1) ? true : wrong(want, got);
+}
+
+static bool check_begins(const char *want)
+{
+    char name[TEXT];
+    const char *got, *value = strchr(want, '=') + 1;
+
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(want, "="), want);
+    got = getenv(name);
+    return got && !strncmp(got, value, strlen(value)) ? true : wrong(want, got);
+}
+
+static bool check_noenv(const char *name)
+{
+    const char *got = getenv(name);
+
+    return got ? wrong(name, got) : true;
+}
+
+static bool check_cwd(const char *want)
+{
+    char here[TEXT];
+
+    return getcwd(here, sizeof here) && !strcmp(here, want) ? true : wrong(want, here);
+}
+
+/* By its own rank, and by that of the whole job: clients do either. */
+static bool is_parent(const pmix_proc_t *who, const char *want)
+{
+    char got[TEXT] = "none";
+    pmix_value_t *v = NULL;
+    bool spawned;
+
+    if (PMIx_Get(who, PMIX_PARENT_ID, NULL, 0, &v) == PMIX_SUCCESS) {
+        snprintf(got, sizeof got, "%s %u", v->data.proc->nspace, v->data.proc->rank);
+        PMIX_VALUE_RELEASE(v);
+    }
+    if (strcmp(got, want))
+        return wrong(want, got);
+    if (PMIx_Get(who, PMIX_SPAWNED, NULL, 0, &v) != PMIX_SUCCESS)
+        return wrong("spawned", "no flag");
+    spawned = v->type == PMIX_BOOL && v->data.flag;
+    PMIX_VALUE_RELEASE(v);
+    return spawned ? true : wrong("spawned", "false");
+}
+
+static bool check_parent(const char *want)
+{
+    pmix_proc_t all;
+
+    PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);
+    return is_parent(&me, want) && is_parent(&all, want);
+}
+
+/* On another node it may have been started before the failure was known: it is killed. */
+static bool check_never(const char *unused)
+{
+    while (pause() < 0) {
+    }
+    return wrong(unused, NULL);
+}
+
+static bool check_session(const char *unused)
+{
+    char got[TEXT] = "none";
+    pmix_value_t *v = NULL;
+
+    (void)unused;
+    if (PMIx_Get(&me, PMIX_NSDIR, NULL, 0, &v) == PMIX_SUCCESS) {
+        snprintf(got, sizeof got, "%s", v->data.string);
+        PMIX_VALUE_RELEASE(v);
+    }
+    return check_cwd(got);
+}
+
+static bool check_index(const char *unused)
+{
+    char want[32];
+    const char *at = strrchr(program, '-');
+
+    (void)unused;
+    snprintf(want, sizeof want, "-%u", me.rank);
+    return at && !strcmp(at, want) ? true : wrong(want, program);
+}
+
+static bool check(const char *text)
+{
+    static const struct {
+        const char *word;
+        bool (*check)(const char *);
+    } checks[] = { { "env", check_env },         { "noenv", check_noenv },
+                   { "cwd", check_cwd },         { "parent", check_parent },
+                   { "never", check_never },     { "begins", check_begins },
+                   { "session", check_session }, { "index", check_index } };
+    size_t n = strcspn(text, " ");
+
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        if (strlen(checks[i].word) == n && !strncmp(text, checks[i].word, n))
+            return checks[i].check(text + n + (text[n] == ' '));
+    }
+    return wrong(text, "an unknown check");
+}
+
+static int child(char **argv)
+{
+    bool good = true;
+
+    for (char **a = argv + 3; *a; a++)
+        good = check(*a) && good;
+    if (good)
+        printf("%s good\n", argv[2]);
+    return good ? 0 : 1;
+}
+
+/* Jobs of the launcher have no parent. */
+static bool is_first(void)
+{
+    pmix_value_t *v = NULL;
+    pmix_proc_t all;
+    bool spawned;
+
+    PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);
+    if (PMIx_Get(&me, PMIX_PARENT_ID, NULL, 0, &v) == PMIX_SUCCESS ||
+        PMIx_Get(&all, PMIX_PARENT_ID, NULL, 0, &v) == PMIX_SUCCESS)
+        return wrong("none", "a parent");
+    if (PMIx_Get(&me, PMIX_SPAWNED, NULL, 0, &v) != PMIX_SUCCESS)
+        return true;
+    spawned = v->data.flag;
+    PMIX_VALUE_RELEASE(v);
+    return spawned ? wrong("the launcher's", "spawned") : true;
+}
+
+int main(int argc, char **argv)
+{
+    pmix_status_t rc = PMIx_Init(&me, NULL, 0);
+    int code;
+
+    program = argv[0];
+    if (rc != PMIX_SUCCESS || argc < 3) {
+        printf("init %s\n", PMIx_Error_string(rc));
+        return 2;
+    }
+    dir = argv[2];
+    if (!strcmp(argv[1], "child"))
+        code = child(argv);
+    else
+        code = is_first() && me.rank == 0 ? spawn_group(argv[1]) : 0;
+    fflush(stdout);
+    PMIx_Finalize(NULL, 0);
+    return code;
+}
