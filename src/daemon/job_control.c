@@ -7,9 +7,9 @@
 
 #include "core/control.h"
 #include "core/effect.h"
+#include "io/cleanup_effect.h"
 #include "io/journal.h"
 #include "io/munge.h"
-#include "io/cleanup.h"
 
 static void clear_up(struct job_control *c, const struct op_cleanup *e)
 {

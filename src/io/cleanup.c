@@ -12,8 +12,6 @@
 #include <unistd.h>
 
 #include "base/limit.h"
-#include "core/control.h"
-#include "core/effect.h"
 
 enum { OPEN_DIR = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
@@ -138,17 +136,6 @@ static void cleanup_directory(struct cleaner *s, int parent, const char *name)
     cleanup_below(s, top, 0);
     if (!s->order->leave_top)
         remove_entry(s, parent, name, AT_REMOVEDIR);
-}
-
-struct cleanup_order cleanup_of(const struct op_cleanup *e)
-{
-    return (struct cleanup_order){ .path = e->path,
-                                   .stay = e->keep,
-                                   .uid = geteuid(),
-                                   .directory = e->flags & CLEANUP_DIRECTORY,
-                                   .recursive = e->flags & CLEANUP_RECURSIVE,
-                                   .empty_only = e->flags & CLEANUP_EMPTY_ONLY,
-                                   .leave_top = e->flags & CLEANUP_LEAVE_TOP };
 }
 
 int cleanup_run(const struct cleanup_order *o)

@@ -13,8 +13,6 @@
 
 #include "base/slice.h"
 
-struct op_cleanup;
-
 struct cleanup_order {
     struct slice path; /* absolute */
     int root;          /* the root directory of the path; 0: our own */
@@ -22,9 +20,6 @@ struct cleanup_order {
     uid_t uid;         /* only entries of this user are removed */
     bool directory, recursive, empty_only, leave_top;
 };
-
-/* The cleanup that EFFECT_cleanup describes, in our own root. */
-struct cleanup_order cleanup_of(const struct op_cleanup *e);
 
 /* The number of entries removed, or -errno when the path could not be reached (-ENOENT: it is gone
  * already). */

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "core/control.h"
 #include "core/effect.h"
+#include "io/cleanup_effect.h"
 #include "lib/pmix/server/server_attributes.h"
 #include "lib/pmix/server/server_cleanup.h"
 #include "lib/pmix/server/server_collective.h"
