@@ -61,6 +61,7 @@ struct job *core_job_order(struct core *c, const struct job_order *o)
 
     if (!j)
         return NULL;
+    j->core = c;
     j->wdir = c->wdir;
     j->sessions = o->is_tool ? NULL : c->sessions;
     j->is_tool = o->is_tool;

@@ -25,6 +25,10 @@ struct ended_job {
 
 /* A job attribute that no client can name: the topology itself, as hwloc's XML text. */
 #define CORE_TOPOLOGY "\ntopology"
+/* Likewise, with a cpuset ("hwloc:0-3") behind it: the devices of this machine and their distances
+ * from these processors.  The value: for each device five fields, each with a NUL: its uuid, its
+ * name, and in decimals its type, the least and the greatest distance (PMIx). */
+#define CORE_DISTANCES "\ndistances "
 
 enum { CORE_ENDED_JOBS = 64 };
 
@@ -55,6 +59,8 @@ struct core {
     const char *uri;                              /* that address; the host's, or NULL */
     struct ended_job ended_jobs[CORE_ENDED_JOBS]; /* the most recent ones, in a ring */
     uint32_t nended;                              /* ever recorded */
+    const char *hostname; /* this machine's, as it calls itself; the host's, or NULL */
+    uint64_t memory;      /* of this machine, in bytes; 0: not known */
     /* Bytes of private memory of a process (0: this one), if the host can find out; may be NULL. */
     uint64_t (*memory_of)(int pid);
     const char *wdir; /* where processes start that name no directory; the host's, or NULL */

@@ -178,7 +178,8 @@ static enum answer_status ask_host(const struct core_call *k, struct slice key)
     struct effect e = EFFECT_WITH(job_attr, .job = k->job->id, .ticket = k->ticket, .key = key);
 
     if (!k->core->has_topology ||
-        (!slice_is(key, "PMI_hwloc_xmlfile") && !slice_is(key, CORE_TOPOLOGY)))
+        (!slice_is(key, "PMI_hwloc_xmlfile") && !slice_is(key, CORE_TOPOLOGY) &&
+         !slice_starts(key, SLICE(CORE_DISTANCES))))
         return ANSWER_NOT_FOUND;
     if (!effect_own(&e))
         return ANSWER_NO_MEMORY;

@@ -56,16 +56,27 @@ struct job_map_node {
     const struct job_map_binding *binding; /* NULL: not bound */
 };
 
+/* The processors of a process, in the words of PMIx. */
+struct job_map_place {
+    const char *cpuset;   /* "0-3,8" */
+    const char *locality; /* "SK0:L30:L20:L10:CR0:HT0:NM0" (topo/locality.h), or NULL: not known */
+};
+
 struct job_map_proc {
     uint32_t rank;
     uint32_t app;
     uint32_t node;
-    uint32_t local_rank; /* counts the job's processes on this node, from 0 */
+    uint32_t local_rank;               /* counts the job's processes on this node, from 0 */
+    uint32_t package_rank;             /* the same of those on its package */
+    const struct job_map_place *place; /* NULL: not bound, or not on this node */
     /* The processors it may use, as sched_setaffinity takes them; NULL: not bound. */
     const unsigned long *cpus;
     size_t cpus_bytes;
     const char *binding; /* the same for people ("core 3, hwthreads 3,7"), or NULL */
 };
+
+/* How the processes were placed, as the options say it; and the name of the cluster. */
+enum job_map_word { JOB_MAP_BY, JOB_RANK_BY, JOB_BIND_TO, JOB_CLUSTER, JOB_MAP_WORDS };
 
 struct job_map {
     struct arena arena;
@@ -73,8 +84,9 @@ struct job_map {
     struct job_map_node *nodes;
     struct job_map_proc *procs; /* by rank */
     uint32_t napps, nnodes, nprocs;
-    int64_t universe; /* slots in the allocation; -1: unlimited */
-    bool path_only;   /* nodes search for a program by name on PATH alone */
+    int64_t universe;                 /* slots in the allocation; -1: unlimited */
+    bool path_only;                   /* nodes search for a program by name on PATH alone */
+    const char *words[JOB_MAP_WORDS]; /* NULL: not known */
 };
 
 void job_map_init(struct job_map *p);

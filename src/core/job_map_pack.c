@@ -24,6 +24,7 @@ struct flat_map {
     struct part_uints runs;     /* four numbers each: how many ranks, app, node, first local rank */
     int64_t universe;
     uint64_t path_only;
+    struct part_texts policy; /* enum job_map_word; empty: not known */
 };
 
 static const struct part parts[] = {
@@ -43,6 +44,7 @@ static const struct part parts[] = {
     { "universe", PART_INT, offsetof(struct flat_map, universe) },
     { "path_only", PART_UINT, offsetof(struct flat_map, path_only) },
     { "app_flags", PART_UINTS, offsetof(struct flat_map, app_flags) },
+    { "policy", PART_TEXTS, offsetof(struct flat_map, policy) },
 };
 
 enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 8 };
@@ -218,6 +220,15 @@ static void flatten_ranks(const struct job_map *p, struct arena *a, struct flat_
     }
 }
 
+static void flatten_words(const struct job_map *p, struct arena *a, struct flat_map *f)
+{
+    struct slice *word = arena_array(a, JOB_MAP_WORDS, sizeof *word);
+
+    for (uint32_t i = 0; word && i < JOB_MAP_WORDS; i++)
+        word[i] = p->words[i] ? slice_str(p->words[i]) : SLICE("");
+    f->policy = (struct part_texts){ word, word ? JOB_MAP_WORDS : 0 };
+}
+
 void job_map_pack(const struct job_map *p, struct buf *out)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
@@ -227,6 +238,7 @@ void job_map_pack(const struct job_map *p, struct buf *out)
     flatten_nodes(p, &a, &f);
     flatten_bindings(p, &a, &f);
     flatten_ranks(p, &a, &f);
+    flatten_words(p, &a, &f);
     if (arena_ok(&a))
         parts_write(parts, NPARTS, &f, out);
     else
@@ -399,6 +411,17 @@ static int unflatten_ranks(const struct flat_map *f, struct job_map *p, struct e
     return rc;
 }
 
+static int unflatten_words(const struct flat_map *f, struct job_map *p, struct errmsg *err)
+{
+    if (f->policy.n != JOB_MAP_WORDS)
+        return bad(err, "the words of its placement");
+    for (uint32_t i = 0; i < JOB_MAP_WORDS; i++) {
+        if (f->policy.items[i].len)
+            p->words[i] = arena_str(&p->arena, f->policy.items[i]);
+    }
+    return arena_ok(&p->arena) ? 0 : -ENOMEM;
+}
+
 int job_map_unpack(struct slice bytes, struct job_map *p_p, struct errmsg *err)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
@@ -418,6 +441,8 @@ int job_map_unpack(struct slice bytes, struct job_map *p_p, struct errmsg *err)
         rc = unflatten_bindings(&f, p_p, err);
     if (rc == 0)
         rc = unflatten_ranks(&f, p_p, err);
+    if (rc == 0)
+        rc = unflatten_words(&f, p_p, err);
     arena_free(&a);
     return rc;
 }

@@ -30,6 +30,8 @@ static void sample(struct job_map *p)
     p->nprocs = RANKS;
     p->universe = 24;
     p->path_only = true;
+    p->words[JOB_MAP_BY] = "ppr:2:node";
+    p->words[JOB_CLUSTER] = "hill";
     p->apps = arena_array(&p->arena, 2, sizeof *p->apps);
     p->nodes = arena_array(&p->arena, NODES, sizeof *p->nodes);
     p->procs = arena_array(&p->arena, RANKS, sizeof *p->procs);
@@ -72,6 +74,8 @@ static void round_trip(void)
     OK(job_map_unpack(buf_slice(&bytes), &q, &err) == 0);
     OK(q.napps == 2 && q.nnodes == NODES && q.nprocs == RANKS && q.universe == 24 && q.path_only);
     OK(same_ranks(&p, &q));
+    OK(!strcmp(q.words[JOB_MAP_BY], "ppr:2:node") && !strcmp(q.words[JOB_CLUSTER], "hill"));
+    OK(!q.words[JOB_RANK_BY] && !q.words[JOB_BIND_TO]);
     OK(!strcmp(q.apps[0].argv[1], "x y") && !q.apps[0].argv[2] && !strcmp(q.apps[0].wdir, "/tmp"));
     OK(!q.apps[1].wdir && !strcmp(q.apps[1].path, "/b") && q.apps[1].first_rank == 6);
     OK_F(q.apps[1].env == q.apps[0].env, "an environment that two programs share stays one");

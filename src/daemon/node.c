@@ -22,6 +22,7 @@
 #include "io/child.h"
 #include "daemon/job_msgs.h"
 #include "daemon/cluster_io.h"
+#include "daemon/distances.h"
 #include "daemon/node_priv.h"
 #include "daemon/preflight.h"
 #include "daemon/signals.h"
@@ -95,6 +96,9 @@ static void equip_core(struct node *n)
     c->has_neighbours = control_socket_is_open(&n->control_socket);
     c->has_topology = true;
     c->memory_of = memory_of;
+    c->memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    if (gethostname(n->hostname, sizeof n->hostname - 1) == 0)
+        c->hostname = n->hostname;
     c->knows_way = knows_way;
     if (getcwd(wdir, sizeof wdir))
         n->wdir = strdup(wdir); /* NULL: processes are not given it */
@@ -327,9 +331,12 @@ static void find_attr(struct node *n, struct job *job, const struct op_job_attr 
     struct errmsg err = { "" };
     const char *path = NULL;
     struct slice text = SLICE_NULL;
+    struct buf distances = BUF_NULL(DISTANCES_MAX);
 
     if (slice_is(e->key, CORE_TOPOLOGY))
         text = topology_text(&n->topology);
+    else if (slice_starts(e->key, SLICE(CORE_DISTANCES)))
+        text = distances_text(slice_skip(e->key, strlen(CORE_DISTANCES)), &distances);
     else
         path = topology_path(&n->topology, &err);
     if (text.len) {
@@ -342,6 +349,7 @@ static void find_attr(struct node *n, struct job *job, const struct op_job_attr 
         log_warn(&n->config.log, "programs will discover the hardware themselves: %s", err.text);
     }
     server_answer(&n->server, e->ticket, &a);
+    buf_free(&distances);
 }
 
 static struct job *job_of(const struct node *n, const struct effect *e)

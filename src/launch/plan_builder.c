@@ -2,6 +2,7 @@
 #include "launch/plan_builder.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -10,6 +11,7 @@
 #include "launch/localhost.h"
 #include "launch/mapping.h"
 #include "launch/rankfile.h"
+#include "launch/placement_words.h"
 #include "launch/ranking.h"
 #include "launch/allocation.h"
 #include "launch/plan_print.h"
@@ -490,6 +492,25 @@ static int number_ranks(struct plan_builder *p)
     return rc ? rc : binding_turns(p->plan, turns);
 }
 
+/* The words of the placement: a rank file, or :pe=N of the mapping, binds without -bind-to. */
+static int note_placement(struct plan_builder *p)
+{
+    const struct launch_options *opt = p->opt;
+    struct placement_words w = { .map_by = opt->rankfile ? "rankfile" : opt->map_by,
+                                 .rank_by = opt->rank_by,
+                                 .bind_to = opt->bind_to };
+    char cores[32];
+
+    if (p->ranks.binds)
+        w.bind_to = "rankfile";
+    if (!w.bind_to && p->map.pe) {
+        snprintf(cores, sizeof cores, "core:%u", p->map.pe);
+        w.bind_to = cores;
+    }
+    w.cluster = placement_words_cluster(&p->plan->arena, p->envp);
+    return w.cluster ? placement_words_set(p->plan, &w) : -ENOMEM;
+}
+
 static int bind_ranks(struct plan_builder *p)
 {
     int rc;
@@ -644,8 +665,8 @@ static int run(struct plan_builder *p, int (*const *steps)(struct plan_builder *
 static int plan_job(struct plan_builder *p)
 {
     static int (*const steps[])(struct plan_builder *) = {
-        place,      check_room_here,   set_universe, check_ranks,
-        bind_ranks, plan_builder_apps, show,         NULL,
+        place,          check_room_here,   set_universe, check_ranks, bind_ranks,
+        note_placement, plan_builder_apps, show,         NULL,
     };
 
     return run(p, steps);

@@ -6,6 +6,7 @@
 
 #include "launch/localhost.h"
 #include "launch/mapping.h"
+#include "launch/placement_words.h"
 #include "launch/ranking.h"
 #include "launch/spawn_env.h"
 #include "daemon/path_search.h"
@@ -427,6 +428,17 @@ static int place(struct spawn_plan *r)
     return rc == MAPPING_BAD ? SPAWN_NO_RESOURCES : rc == MAPPING_CANNOT ? SPAWN_NO_PLACE : rc;
 }
 
+/* Spawned processes are not bound. */
+static int note_placement(struct spawn_plan *r)
+{
+    const char *const *parent = r->parent->plan.words;
+    struct placement_words w = { .map_by = word_of_all(r, "map-by"),
+                                 .rank_by = word_of_all(r, "rank-by"),
+                                 .cluster = parent[JOB_CLUSTER] };
+
+    return placement_words_set(r->plan, &w);
+}
+
 static int run_steps(struct spawn_plan *r)
 {
     struct arena *a = &r->plan->arena;
@@ -454,7 +466,7 @@ static int run_steps(struct spawn_plan *r)
     r->plan->universe = r->parent->plan.universe;
     if (r->plan->universe >= 0 && r->plan->universe < r->plan->nprocs)
         r->plan->universe = r->plan->nprocs;
-    return rc;
+    return rc ? rc : note_placement(r);
 }
 
 int spawn_plan_build(const struct launch_options *opt, const struct job *parent,

@@ -9,6 +9,7 @@
 #include "core/modex.h"
 #include "core/request.h"
 #include "server/pmix_info.h"
+#include "server/pmix_reserved.h"
 #include "server/pmix_value.h"
 
 /* ---- modex values ---------------------------------------------------------------------------- */
@@ -321,7 +322,8 @@ void pmix_read_get(struct command *c)
     struct pmsg_get m;
 
     if (pmsg_read_get(&c->r, c->s->release, &m) == PTYPE_FINE &&
-        !(slice_starts(m.key, SLICE("pmix")) && reply_known(c, m.nspace, m.rank, m.key)))
+        !(slice_starts(m.key, SLICE("pmix")) &&
+          (reply_known(c, m.nspace, m.rank, m.key) || pmix_reply_reserved(c, &m))))
         ask_get(c, &m);
     pmsg_free_get(&m, NULL);
 }

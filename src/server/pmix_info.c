@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/limit.h"
-#include "core/job.h"
+#include "core/core.h"
 #include "core/modex.h"
 #include "pmix_common.h"
 #include "server/pmix_value.h"
@@ -19,6 +19,7 @@
 #include "wire/pmix_ours.h"
 #include "wire/pmix_message.h"
 #include "wire/pmix_pack.h"
+#include "wire/regex_write.h"
 #include "core/job_kvs.h"
 
 enum { INFO_ROOM = 16, INFO_MAX = 1 << 30, MAP_MAX = 4096 };
@@ -37,6 +38,11 @@ static pmix_value_t u16(uint16_t v)
 static pmix_value_t rank_value(uint32_t v)
 {
     return (pmix_value_t){ .type = PMIX_PROC_RANK, .data.rank = v };
+}
+
+static pmix_value_t flag(bool v)
+{
+    return (pmix_value_t){ .type = PMIX_BOOL, .data.flag = v };
 }
 
 static pmix_value_t text(const char *v)
@@ -205,21 +211,45 @@ static uint32_t universe(const struct job_map *p)
     return slots > p->nprocs ? slots : p->nprocs;
 }
 
-/* The process map, node by node; not when it is long: every process gets it, and the nodes' own
- * information has it too. */
-static void put_map(struct ppack *w, const struct subject *s, const struct buf *peers)
+/* How the job was placed, and by whom. */
+static void put_placement(struct ppack *w, const struct subject *s)
 {
-    struct buf map = BUF_NULL(MAP_MAX);
+    static const char *const keys[JOB_MAP_WORDS] = {
+        [JOB_MAP_BY] = PMIX_MAPBY, [JOB_RANK_BY] = PMIX_RANKBY, [JOB_BIND_TO] = PMIX_BINDTO
+    };
+    const struct core *c = s->job->core;
+
+    for (int i = 0; i < JOB_MAP_WORDS; i++) {
+        if (keys[i] && s->job->plan.words[i])
+            put(w, s, keys[i], text(s->job->plan.words[i]));
+    }
+    if (c && c->name && *c->name) {
+        put(w, s, PMIX_SERVER_NSPACE, text(c->name));
+        put(w, s, PMIX_SERVER_RANK, rank_value(c->name_rank));
+    }
+}
+
+/* The nodes and the processes of each, as short texts; not when they are long: every process gets
+ * them, and the nodes' own information has it too. */
+static void put_maps(struct ppack *w, const struct subject *s, const char *nodes,
+                     const struct buf *peers)
+{
+    struct buf map = BUF_NULL(MAP_MAX), lists = BUF_NULL(INFO_MAX);
     struct slice map_text;
 
-    buf_str(&map, "raw:");
+    regex_write_nodes(&map, slice_str(nodes));
+    if (buf_cstr(&map) && all_known(&s->job->plan))
+        put(w, s, PMIX_NODE_MAP, text(buf_cstr(&map)));
+    buf_clear(&map);
     for (uint32_t n = 0; n < s->job->plan.nnodes; n++) {
         if (n)
-            buf_byte(&map, ';');
-        buf_slice_put(&map, buf_slice(&peers[n]));
+            buf_byte(&lists, ';');
+        buf_slice_put(&lists, buf_slice(&peers[n]));
     }
-    if (buf_cstr(&map))
+    regex_write_ranks(&map, buf_slice(&lists));
+    if (buf_ok(&lists) && buf_cstr(&map))
         put(w, s, PMIX_PROC_MAP, text(buf_cstr(&map)));
+    buf_free(&lists);
     buf_clear(&map);
     if (job_attr(s->job, SLICE("PMI_process_mapping"), &map_text) == ANSWER_OK) {
         buf_slice_put(&map, map_text);
@@ -251,6 +281,8 @@ static void add_session(struct infos *i, const struct job_map *p, const char *no
     add(i, PMIX_NUM_SLOTS, u32(universe(p)));
     add(i, PMIX_RM_NAME, text("wireup"));
     add(i, PMIX_RM_VERSION, text(WIREUP_VERSION));
+    if (p->words[JOB_CLUSTER])
+        add(i, PMIX_CLUSTER_ID, text(p->words[JOB_CLUSTER]));
     if (!all_known(p))
         return;
     add(i, PMIX_NUM_NODES, u32(p->nnodes));
@@ -282,29 +314,118 @@ static void put_job(struct ppack *w, const struct job *j, const char *nodes,
         put(w, &job, PMIX_NSPACE, text(j->nspace));
         put(w, &job, PMIX_SESSION_ID, u32(0));
         put(w, &job, PMIX_NUM_SLOTS, u32(slots_of(p)));
-        put_map(w, &job, peers);
+        put_maps(w, &job, nodes, peers);
+        put_placement(w, &job);
     }
     put_facts(w, &job);
     add_session(&i, p, nodes);
     put_array(w, PMIX_SESSION_INFO_ARRAY, &i);
 }
 
-static void put_node(struct ppack *w, const struct job *j, uint32_t n, const char *peers)
+/* Whether it is the node of this server. */
+static bool is_own_node(const struct job *j, uint32_t n)
+{
+    return j->here == n || (j->here == JOB_ALL_HERE && j->plan.nnodes == 1);
+}
+
+/* The other names of a node: the first part of one with a domain, and what this machine calls
+ * itself; its own name if there are none. */
+static void node_aliases(struct buf *out, const struct job *j, uint32_t n)
+{
+    struct slice name = slice_str(j->plan.nodes[n].name);
+    struct slice first = slice_head(name, slice_find(name, '.'));
+    const char *own = is_own_node(j, n) && j->core ? j->core->hostname : NULL;
+    uint32_t number;
+
+    if (own && !slice_is(name, own))
+        buf_str(out, own);
+    if (first.len < name.len && !slice_u32(first, &number) && !slice_is(first, own ? own : ""))
+        buf_printf(out, "%s" SLICE_FMT, buf_len(out) ? "," : "", SLICE_ARG(first));
+    if (!buf_len(out))
+        buf_slice_put(out, name);
+}
+
+/* What a host of ours knows of a node besides. */
+static void add_machine(struct infos *i, const struct job *j, uint32_t n, const char *aliases)
 {
     const struct job_map_node *node = &j->plan.nodes[n];
+
+    if (j->facts.count)
+        return;
+    if (aliases)
+        add(i, PMIX_HOSTNAME_ALIASES, text(aliases));
+    if (node->slots)
+        add(i, PMIX_NODE_OVERSUBSCRIBED, flag(node->nprocs > node->slots));
+    if (is_own_node(j, n) && j->core && j->core->memory)
+        add(i, PMIX_AVAIL_PHYS_MEMORY,
+            (pmix_value_t){ .type = PMIX_UINT64, .data.uint64 = j->core->memory });
+}
+
+static void add_node(struct infos *i, const struct job *j, uint32_t n, const char *peers,
+                     const char *aliases)
+{
+    const struct job_map_node *node = &j->plan.nodes[n];
+
+    add(i, PMIX_HOSTNAME, text(node->name));
+    add(i, PMIX_NODEID, u32(n));
+    add(i, PMIX_LOCAL_PEERS, text(peers));
+    if (node->nprocs)
+        add(i, PMIX_LOCALLDR, rank_value((uint32_t)strtoul(peers, NULL, 10)));
+    add(i, PMIX_LOCAL_SIZE, u32(node->nprocs));
+    add(i, PMIX_NODE_SIZE, u32(node->nprocs));
+    add(i, PMIX_NUM_SLOTS, u32(node->slots));
+    add(i, PMIX_MAX_PROCS, u32(node->slots));
+    add_machine(i, j, n, aliases);
+}
+
+static void put_node(struct ppack *w, const struct job *j, uint32_t n, const char *peers)
+{
     const struct subject s = { j, FACT_NODE, n };
     struct infos i = { .about = &s };
+    struct buf aliases = BUF_NULL(MAP_MAX);
 
-    add(&i, PMIX_HOSTNAME, text(node->name));
-    add(&i, PMIX_NODEID, u32(n));
-    add(&i, PMIX_LOCAL_PEERS, text(peers));
-    if (node->nprocs)
-        add(&i, PMIX_LOCALLDR, rank_value((uint32_t)strtoul(peers, NULL, 10)));
-    add(&i, PMIX_LOCAL_SIZE, u32(node->nprocs));
-    add(&i, PMIX_NODE_SIZE, u32(node->nprocs));
-    add(&i, PMIX_NUM_SLOTS, u32(node->slots));
-    add(&i, PMIX_MAX_PROCS, u32(node->slots));
+    node_aliases(&aliases, j, n);
+    add_node(&i, j, n, peers, buf_cstr(&aliases));
     put_array(w, PMIX_NODE_INFO_ARRAY, &i);
+    buf_free(&aliases);
+}
+
+static const pmix_info_t *find_info(const struct infos *i, const char *key)
+{
+    for (size_t k = 0; k < i->n; k++) {
+        if (!strncmp(i->list[k].key, key, PMIX_MAX_KEYLEN))
+            return &i->list[k];
+    }
+    return NULL;
+}
+
+static void list_peers(struct buf *out, const struct job_map *p, uint32_t n)
+{
+    for (uint32_t r = 0; r < p->nprocs; r++) {
+        if (p->procs[r].node != n)
+            continue;
+        if (buf_len(out))
+            buf_byte(out, ',');
+        buf_u64(out, r);
+    }
+}
+
+bool pmix_node_value(const struct job *j, uint32_t n, const char *key, pmix_value_t *v_p)
+{
+    const struct subject s = { j, FACT_NODE, n };
+    struct buf aliases = BUF_NULL(MAP_MAX), peers = BUF_NULL(INFO_MAX);
+    struct infos i = { .about = &s };
+    const pmix_info_t *info;
+    bool copied;
+
+    list_peers(&peers, &j->plan, n);
+    node_aliases(&aliases, j, n);
+    add_node(&i, j, n, buf_len(&peers) ? buf_cstr(&peers) : "", buf_cstr(&aliases));
+    info = find_info(&i, key);
+    copied = info && pmem_copy(ptype_find(PMIX_VALUE), v_p, &info->value, 1, NULL) == PTYPE_FINE;
+    buf_free(&aliases);
+    buf_free(&peers);
+    return copied;
 }
 
 static void join_words(struct buf *out, char *const *words)
@@ -335,26 +456,26 @@ static void app_nodes(struct buf *out, const struct job *j, uint32_t app)
     free(seen);
 }
 
-/* "hwloc:0-3,8" */
+/* Texts about the hardware name the library that understands them. */
+static void put_hwloc(struct ppack *w, const struct subject *s, const char *key, const char *what)
+{
+    struct buf all = BUF_NULL(MAP_MAX);
+
+    buf_printf(&all, "hwloc:%s", what ? what : "");
+    if (what && buf_cstr(&all))
+        put(w, s, key, text(buf_cstr(&all)));
+    buf_free(&all);
+}
+
+/* The processors of a process of this node. */
 static void put_cpus(struct ppack *w, const struct subject *s, const struct job_map_proc *p)
 {
-    struct buf list = BUF_NULL(MAP_MAX);
-    size_t bits = 8 * p->cpus_bytes, word = 8 * sizeof *p->cpus;
-
-    buf_str(&list, "hwloc:");
-    for (size_t i = 0; i < bits; i++) {
-        size_t from = i;
-        if (!(p->cpus[i / word] >> (i % word) & 1))
-            continue;
-        while (i + 1 < bits && p->cpus[(i + 1) / word] >> ((i + 1) % word) & 1)
-            i++;
-        buf_printf(&list, "%s%zu", buf_len(&list) > 6 ? "," : "", from);
-        if (i > from)
-            buf_printf(&list, "-%zu", i);
-    }
-    if (buf_cstr(&list))
-        put(w, s, PMIX_CPUSET, text(buf_cstr(&list)));
-    buf_free(&list);
+    if (!p->place || !job_rank_is_here(s->job, p->rank))
+        return;
+    put_hwloc(w, s, PMIX_CPUSET, p->place->cpuset);
+    put_hwloc(w, s, PMIX_LOCALITY_STRING, p->place->locality);
+    if (p->place->locality)
+        put(w, s, PMIX_PACKAGE_RANK, u16((uint16_t)p->package_rank));
 }
 
 /* Where its processes start; NULL: not known.  The text may lie in `room`. */
@@ -422,8 +543,7 @@ static void put_rank_info(struct ppack *w, const struct job *j, uint32_t rank, b
     put_place(w, &s, p);
     if (!brief)
         put(w, &s, PMIX_REINCARNATION, u32(0));
-    if (p->cpus)
-        put_cpus(w, &s, p);
+    put_cpus(w, &s, p);
     if (j->parent_name)
         put_parent(w, &s);
     put_facts(w, &s);
@@ -440,7 +560,7 @@ void pmix_put_places(struct ppack *w, const struct job *j, uint32_t rank)
     put(w, &s, PMIX_TMPDIR, text(j->sessions));
     if (buf_cstr(&path))
         put(w, &s, PMIX_NSDIR, text(buf_cstr(&path)));
-    put(w, &s, PMIX_TDIR_RMCLEAN, (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true });
+    put(w, &s, PMIX_TDIR_RMCLEAN, flag(true));
     buf_printf(&path, "/%u", rank);
     if (rank < j->plan.nprocs && job_rank_is_here(j, rank) && buf_cstr(&path))
         put(w, &s, PMIX_PROCDIR, text(buf_cstr(&path)));

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/slice.h"
+#include "pmix_common.h"
 
 struct job;
 struct ppack;
@@ -18,6 +19,10 @@ void pmix_job_info_changed(struct job *j);
 /* Puts it into the job's store too, once, where Wireup's own clients look for it.  False: there is
  * no room for it. */
 bool pmix_make_job_info(struct job *j);
+
+/* A copy of a value in the array of one of its nodes.  False: it has no such key, or there is no
+ * memory. */
+bool pmix_node_value(const struct job *j, uint32_t node, const char *key, pmix_value_t *v_p);
 
 /* KVALs of one process of it. */
 void pmix_put_rank_info(struct ppack *w, const struct job *j, uint32_t rank);

@@ -823,6 +823,34 @@ static void test_topology(enum answer_status status)
     stage_close(&t);
 }
 
+/* ---- reserved keys on request ---------------------------------------------------------------- */
+
+#define SETS_GET(rank) "0204 020e 'testns' " rank " 0200 021c 'pmix.pset.nms'"
+
+/* The names of the sets of which a process is a member. */
+static void test_set_names(void)
+{
+    static const struct pset_member both = { "testns", PMIX_RANK_WILDCARD }, one = { "testns", 1 },
+                                    other = { "else", 0 };
+    struct line none = { 0, "no set", HEAD("66", "02") "025b" };
+    struct line two = { 0, "two sets",
+                        HEAD("66", "2b") "0200 0227 020e 'testns' 01 021c 'pmix.pset.nms' 27 03 02 "
+                                         "08 'all' 08 'one'" };
+    struct stage t;
+
+    stage_open(&t, 0);
+    t.server.core.is_manager = true;
+    enter(&t, 0, "4.2.2rc2");
+    send_text(&t, 0, HEAD("66", "00") SETS_GET("0200"));
+    OK_F(receives(&t, &none), "without sets there are no names");
+    OK(psets_define(&t.server.core.sets, "all", &both, 1) == 0 &&
+       psets_define(&t.server.core.sets, "one", &one, 1) == 0 &&
+       psets_define(&t.server.core.sets, "other", &other, 1) == 0);
+    send_text(&t, 0, HEAD("66", "00") SETS_GET("0201"));
+    OK_F(receives(&t, &two), "rank 1 is in two of three");
+    stage_close(&t);
+}
+
 /* ---- tools ----------------------------------------------------------------------------------- */
 
 #define TOOL_HELLO_OF(version)                                                                     \
@@ -969,6 +997,7 @@ int main(void)
     test_meeting_of_dead();
     test_own_events();
     test_restricted_events();
+    test_set_names();
     test_topology(ANSWER_OK);
     test_topology(ANSWER_NOT_FOUND);
     test_tool();

@@ -50,7 +50,7 @@ struct replay {
     struct arena arena; /* of one input */
     const struct record_identify *identity;
     uint64_t store_max;
-    char *name, *uri, *sessions; /* of the server */
+    char *name, *uri, *sessions, *hostname; /* of the server */
     bool begun, over;
     int verdict;
     struct errmsg why;
@@ -193,6 +193,10 @@ static int on_begin(struct replay *r, const struct record *d)
     if (d->u.begin.sessions.len)
         r->server.core.sessions = r->sessions =
             strndup(d->u.begin.sessions.ptr, d->u.begin.sessions.len);
+    if (d->u.begin.hostname.len)
+        r->server.core.hostname = r->hostname =
+            strndup(d->u.begin.hostname.ptr, d->u.begin.hostname.len);
+    r->server.core.memory = d->u.begin.memory;
     r->server.identify = identify;
     r->server.admit = admit;
     r->server.arg = r;
@@ -256,6 +260,31 @@ static void place_run(struct job_map *p, uint32_t first, const uint32_t *run)
         };
 }
 
+static const char *text_or_null(struct job_map *p, struct slice text)
+{
+    return text.len ? arena_str(&p->arena, text) : NULL;
+}
+
+/* The words of the placement, and the processors of the processes that are bound. */
+static bool plan_places(struct job_map *p, const struct record_job *d)
+{
+    uint32_t n = d->bound.n < d->places.n ? d->bound.n : d->places.n;
+    struct job_map_place *place = arena_array(&p->arena, n / 2 + (size_t)1, sizeof *place);
+
+    for (uint32_t i = 0; i < d->placement.n && i < JOB_MAP_WORDS; i++)
+        p->words[i] = text_or_null(p, d->placement.items[i]);
+    for (uint32_t i = 0; place && i + 1 < n; i += 2, place++) {
+        uint32_t rank = d->bound.items[i];
+        if (rank >= p->nprocs)
+            return false;
+        place->cpuset = text_or_null(p, d->places.items[i]);
+        place->locality = text_or_null(p, d->places.items[i + 1]);
+        p->procs[rank].place = place;
+        p->procs[rank].package_rank = d->bound.items[i + 1];
+    }
+    return arena_ok(&p->arena);
+}
+
 /* NULL, or the fault in it. */
 static const char *make_plan(struct replay *r, struct job_map *p, const struct record_job *d)
 {
@@ -278,6 +307,8 @@ static const char *make_plan(struct replay *r, struct job_map *p, const struct r
         place_run(p, p->nprocs, runs->items + i);
         p->nprocs += runs->items[i];
     }
+    if (!plan_places(p, d))
+        return "the processors of an unknown process";
     return NULL;
 }
 
@@ -714,6 +745,7 @@ struct replay *replay_free(struct replay *r)
     free(r->name);
     free(r->uri);
     free(r->sessions);
+    free(r->hostname);
     free(r);
     return NULL;
 }

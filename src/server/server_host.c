@@ -38,7 +38,8 @@ void server_record(struct server *s, server_recorder *fn, void *arg, uint64_t wa
         .others = s->core.has_others, .names_elsewhere = s->core.names_elsewhere,
         .position = s->core.position, .tools = s->core.takes_tools, .manager = s->core.is_manager,
         .name = slice_str(s->core.name), .uri = slice_str(s->core.uri),
-        .sessions = slice_str(s->core.sessions), .uid = s->core.uid, .gid = s->core.gid);
+        .sessions = slice_str(s->core.sessions), .uid = s->core.uid, .gid = s->core.gid,
+        .hostname = slice_str(s->core.hostname), .memory = s->core.memory);
 }
 
 void server_record_end(struct server *s)
@@ -98,39 +99,104 @@ static struct slice *list_args(const struct job_map *p, uint32_t *argcs)
     return words;
 }
 
+/* The lists of a record that are made for it. */
+struct job_lists {
+    struct slice *programs, *wdirs, *nodes, *words, *placement, *places;
+    uint32_t *slots, *argcs, *bound, nbound;
+};
+
+static uint32_t count_bound(const struct job_map *p)
+{
+    uint32_t n = 0;
+
+    for (uint32_t r = 0; r < p->nprocs; r++)
+        n += p->procs[r].place != NULL;
+    return n;
+}
+
+/* Two of each list for each process that is bound. */
+static void list_bound(const struct job_map *p, struct job_lists *l)
+{
+    for (uint32_t r = 0, n = 0; r < p->nprocs; r++) {
+        const struct job_map_place *place = p->procs[r].place;
+        if (!place)
+            continue;
+        l->bound[n] = r;
+        l->places[n++] = slice_str(place->cpuset ? place->cpuset : "");
+        l->bound[n] = p->procs[r].package_rank;
+        l->places[n++] = slice_str(place->locality ? place->locality : "");
+    }
+}
+
+static bool make_lists(const struct job *j, struct job_lists *l)
+{
+    const struct job_map *p = &j->plan;
+
+    *l = (struct job_lists){ .nbound = 2 * count_bound(p) };
+    l->programs = calloc(p->napps + (size_t)1, sizeof *l->programs);
+    l->wdirs = calloc(p->napps + (size_t)1, sizeof *l->wdirs);
+    l->nodes = calloc(p->nnodes + (size_t)1, sizeof *l->nodes);
+    l->slots = calloc(p->nnodes + (size_t)1, sizeof *l->slots);
+    l->argcs = calloc(p->napps + (size_t)1, sizeof *l->argcs);
+    l->words = list_args(p, l->argcs);
+    l->placement = calloc(JOB_MAP_WORDS, sizeof *l->placement);
+    l->places = calloc(l->nbound + (size_t)1, sizeof *l->places);
+    l->bound = calloc(l->nbound + (size_t)1, sizeof *l->bound);
+    return l->programs && l->wdirs && l->nodes && l->slots && l->argcs && l->words &&
+           l->placement && l->places && l->bound;
+}
+
+static void free_lists(struct job_lists *l)
+{
+    free(l->programs);
+    free(l->wdirs);
+    free(l->nodes);
+    free(l->slots);
+    free(l->argcs);
+    free(l->words);
+    free(l->placement);
+    free(l->places);
+    free(l->bound);
+}
+
+static void fill_lists(const struct job *j, struct job_lists *l)
+{
+    const struct job_map *p = &j->plan;
+
+    for (uint32_t i = 0; i < p->napps; i++) {
+        l->programs[i] = slice_str(p->apps[i].argv ? p->apps[i].argv[0] : "");
+        l->wdirs[i] = slice_str(p->apps[i].wdir ? p->apps[i].wdir : j->wdir);
+    }
+    for (uint32_t i = 0; i < p->nnodes; i++) {
+        l->nodes[i] = slice_str(p->nodes[i].name);
+        l->slots[i] = p->nodes[i].slots;
+    }
+    for (uint32_t i = 0; i < JOB_MAP_WORDS; i++)
+        l->placement[i] = slice_str(p->words[i] ? p->words[i] : "");
+    list_bound(p, l);
+}
+
+/* Without memory the trace cannot be replayed, and its reader reports that. */
 static void record_job(const struct server *s, const struct job *j)
 {
     const struct job_map *p = &j->plan;
-    struct slice *names = calloc(2 * (size_t)p->napps + p->nnodes + 1, sizeof *names);
-    struct slice *nodes = names ? names + p->napps : NULL;
-    struct slice *wdirs = names ? nodes + p->nnodes : NULL;
-    uint32_t *slots = calloc(p->nnodes + (size_t)1, sizeof *slots);
     uint32_t nruns, *runs = make_runs(p, &nruns);
-    uint32_t *argcs = calloc(p->napps + (size_t)1, sizeof *argcs);
-    struct slice *words = list_args(p, argcs);
+    struct job_lists l;
 
-    for (uint32_t i = 0; names && i < p->napps; i++) {
-        names[i] = slice_str(p->apps[i].argv ? p->apps[i].argv[0] : "");
-        wdirs[i] = slice_str(p->apps[i].wdir ? p->apps[i].wdir : j->wdir);
+    if (make_lists(j, &l) && runs) {
+        fill_lists(j, &l);
+        RECORD_OUTPUT(s, job, .job = j->id, .parent = signed_id(j->parent),
+                      .keep_going = j->keep_going, .nspace = slice_str(j->nspace),
+                      .universe = p->universe, .apps = { l.programs, p->napps },
+                      .nodes = { l.nodes, p->nnodes }, .runs = { runs, nruns },
+                      .wdirs = { l.wdirs, p->napps }, .slots = { l.slots, p->nnodes },
+                      .here = (uint32_t)(j->here + 1), .follows = j->follows,
+                      .base = j->base + UINT64_C(1), .tool = j->is_tool, .asked = j->is_asked,
+                      .words = { l.words, count_args(p) }, .argcs = { l.argcs, p->napps },
+                      .placement = { l.placement, JOB_MAP_WORDS }, .bound = { l.bound, l.nbound },
+                      .places = { l.places, l.nbound }, .parent_rank = j->parent_rank);
     }
-    for (uint32_t i = 0; names && slots && i < p->nnodes; i++) {
-        nodes[i] = slice_str(p->nodes[i].name);
-        slots[i] = p->nodes[i].slots;
-    }
-    if (names && slots && runs && argcs &&
-        words) /* else the trace cannot be replayed, and its reader reports that */
-        RECORD_OUTPUT(
-            s, job, .job = j->id, .parent = signed_id(j->parent), .keep_going = j->keep_going,
-            .nspace = slice_str(j->nspace), .universe = p->universe, .apps = { names, p->napps },
-            .nodes = { nodes, p->nnodes }, .runs = { runs, nruns }, .wdirs = { wdirs, p->napps },
-            .slots = { slots, p->nnodes }, .here = (uint32_t)(j->here + 1), .follows = j->follows,
-            .base = j->base + UINT64_C(1), .tool = j->is_tool, .asked = j->is_asked,
-            .words = { words, count_args(p) }, .argcs = { argcs, p->napps },
-            .parent_rank = j->parent_rank);
-    free(argcs);
-    free(words);
-    free(names);
-    free(slots);
+    free_lists(&l);
     free(runs);
 }
 

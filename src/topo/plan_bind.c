@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "topo/locality.h"
+
 int bind_look(struct bind_machine *m, struct arena *a, bool view, struct errmsg *err)
 {
     int rc = 0;
@@ -64,58 +66,96 @@ int plan_seats(struct arena *a, const struct job_map_binding *b, struct bind_mac
     return rc ? rc : bind_seats(a, &spec, &order, &m->view, m->allowed, seats_p, err);
 }
 
-static void take_seat(struct job_map_proc *q, const struct job_map_binding *b,
-                      const struct bind_seats *s)
+/* What one node gives its processes.  The result is reused for the next node with the same binding
+ * and machine. */
+struct found {
+    const struct job_map_binding *binding;
+    struct bind_machine *machine;
+    bool guess;
+    struct bind_seats seats;
+    const struct job_map_place *places; /* of the seats; NULL: the machine is only assumed */
+    uint32_t *count;                    /* of processes on each package; NULL: not known */
+};
+
+static void take_seat(struct job_map_proc *q, const struct found *f)
 {
+    const struct job_map_binding *b = f->binding;
     uint32_t turn = b && q->local_rank < b->nturns ? b->turns[q->local_rank] : q->local_rank;
-    const struct bind_seat *seat = s->count ? &s->items[turn % s->count] : NULL;
+    const struct bind_seat *seat = f->seats.count ? &f->seats.items[turn % f->seats.count] : NULL;
 
     if (!seat)
         return;
     q->cpus = seat->cpus.bits;
     q->cpus_bytes = seat->cpus.words * sizeof *seat->cpus.bits;
     q->binding = seat->text;
+    if (!f->places || !q->cpus)
+        return;
+    q->place = &f->places[seat - f->seats.items];
+    if (f->count)
+        q->package_rank = f->count[locality_package(&f->machine->view, seat->cpus)]++;
+}
+
+/* The hardware is examined for information only: without it, processes are bound, too. */
+static int describe_seats(struct job_map *p, struct found *f)
+{
+    struct errmsg unused;
+    bool known = bind_look(f->machine, &p->arena, true, &unused) == 0;
+
+    f->places = locality_places(&p->arena, known ? &f->machine->view : NULL, &f->seats);
+    return f->places ? 0 : -ENOMEM;
+}
+
+static int count_packages(struct found *f)
+{
+    if (!f->places || !f->machine->looked)
+        return 0;
+    f->count = calloc((size_t)f->machine->view.kinds[TOPO_PACKAGE].count + 1, sizeof *f->count);
+    return f->count ? 0 : -ENOMEM;
+}
+
+static int find_seats(struct job_map *p, uint32_t node, struct found *f, struct errmsg *err)
+{
+    static struct bind_seat unknown = { .text = "as that node can" };
+    int rc;
+
+    f->binding = p->nodes[node].binding;
+    rc = plan_seats(&p->arena, f->binding, f->machine, &f->seats, err);
+    if (rc == BIND_BAD && f->guess) {
+        f->seats = (struct bind_seats){ &unknown, 1 };
+        return 0;
+    }
+    return rc == 0 && f->seats.count && !f->guess ? describe_seats(p, f) : rc;
 }
 
 int plan_bind(struct job_map *p, uint32_t node, struct bind_machine *m, struct errmsg *err)
 {
-    const struct job_map_binding *b = p->nodes[node].binding;
-    struct bind_seats seats = { NULL, 0 };
-    int rc = plan_seats(&p->arena, b, m, &seats, err);
+    struct found f = { .machine = m };
+    int rc = find_seats(p, node, &f, err);
 
+    if (rc == 0)
+        rc = count_packages(&f);
     for (uint32_t r = 0; r < p->nprocs && rc == 0; r++) {
         if (p->procs[r].node == node)
-            take_seat(&p->procs[r], b, &seats);
+            take_seat(&p->procs[r], &f);
     }
+    free(f.count);
     return rc;
 }
 
-/* The result for one node is reused for the next one with the same binding and machine. */
-struct found {
-    const struct job_map_binding *binding;
-    const struct bind_machine *machine;
-    bool guess;
-    struct bind_seats seats;
-};
-
-static int find_seats(struct job_map *p, uint32_t node, bind_machine_fn *machine, void *arg,
-                      const struct found *last, struct found *f, struct errmsg *err)
+static int find_or_reuse(struct job_map *p, uint32_t node, bind_machine_fn *machine, void *arg,
+                         const struct found *last, struct found *f, struct errmsg *err)
 {
-    static struct bind_seat unknown = { .text = "as that node can" };
-    struct bind_machine *m = machine(arg, node, &f->guess);
-    int rc;
+    int rc = 0;
 
-    f->binding = p->nodes[node].binding;
-    f->machine = m;
-    if (last && last->binding == f->binding && last->machine == m && last->guess == f->guess) {
-        f->seats = last->seats;
-        return 0;
+    f->machine = machine(arg, node, &f->guess);
+    if (last && last->binding == p->nodes[node].binding && last->machine == f->machine &&
+        last->guess == f->guess) {
+        *f = *last;
+        f->count = NULL;
+    } else {
+        rc = find_seats(p, node, f, err);
     }
-    rc = plan_seats(&p->arena, f->binding, m, &f->seats, err);
-    if (rc != BIND_BAD || !f->guess)
-        return rc;
-    f->seats = (struct bind_seats){ &unknown, 1 };
-    return 0;
+    return rc ? rc : count_packages(f);
 }
 
 int plan_bind_all(struct job_map *p, bind_machine_fn *machine, void *arg, struct errmsg *err)
@@ -124,11 +164,11 @@ int plan_bind_all(struct job_map *p, bind_machine_fn *machine, void *arg, struct
     int rc = found ? 0 : -ENOMEM;
 
     for (uint32_t n = 0; n < p->nnodes && rc == 0; n++)
-        rc = find_seats(p, n, machine, arg, n ? &found[n - 1] : NULL, &found[n], err);
-    for (uint32_t r = 0; r < p->nprocs && rc == 0; r++) {
-        const struct found *f = &found[p->procs[r].node];
-        take_seat(&p->procs[r], f->binding, &f->seats);
-    }
+        rc = find_or_reuse(p, n, machine, arg, n ? &found[n - 1] : NULL, &found[n], err);
+    for (uint32_t r = 0; r < p->nprocs && rc == 0; r++)
+        take_seat(&p->procs[r], &found[p->procs[r].node]);
+    for (uint32_t n = 0; found && n < p->nnodes; n++)
+        free(found[n].count);
     free(found);
     return rc;
 }

@@ -312,6 +312,41 @@ static void test_travel(const char *machine, const char *allowed)
     arena_free(&b.arena);
 }
 
+/* Processes of a node that are bound know where they are. */
+static void check_bound(const char *bind, uint32_t n, const char *cpuset, const char *locality,
+                        uint32_t package_rank)
+{
+    struct bench b;
+    struct bind_spec spec;
+    struct bind_order none = { 0 };
+    struct job_map_node node = { .name = "n", .nprocs = n };
+    struct job_map_proc procs[4];
+    struct job_map p = { .nodes = &node, .procs = procs, .nnodes = 1, .nprocs = n };
+    struct bind_machine m;
+    const struct job_map_proc *last = &procs[n - 1];
+
+    OK(set_up(&b, TWO_SOCKETS, NULL) && bind_parse(bind, &spec, &b.err) == 0);
+    arena_init(&p.arena, 64 << 20);
+    memset(procs, 0, sizeof procs);
+    for (uint32_t i = 0; i < n; i++)
+        procs[i] = (struct job_map_proc){ .rank = i, .local_rank = i };
+    node.binding = plan_binding_new(&p.arena, &spec, &none);
+    m = (struct bind_machine){ b.view, b.allowed, true };
+    OK(node.binding && plan_bind(&p, 0, &m, &b.err) == 0 && last->place);
+    OK_F(!strcmp(last->place->cpuset, cpuset) && !strcmp(last->place->locality, locality) &&
+             last->package_rank == package_rank,
+         "%s: %s, %s, %u", bind, last->place->cpuset, last->place->locality, last->package_rank);
+    arena_free(&p.arena);
+    arena_free(&b.arena);
+}
+
+static void test_bound(void)
+{
+    check_bound("core", 3, "4-5", "SK0:L30:CR2:HT4-5:NM0", 2);
+    check_bound("package", 4, "8-15", "SK1:L31:CR4-7:HT8-15:NM1", 1);
+    check_bound("user:0,2+9", 2, "2,9", "SK0-1:L30-1:CR1,4:HT2,9:NM0-1", 1);
+}
+
 static void test_places(void)
 {
     static const uint32_t expected[] = { 0, 0, 1, 1, 0, 1 };
@@ -334,6 +369,7 @@ int main(void)
     test_travel(TWO_SOCKETS, "2,3,8");
     test_travel("core:1 pu:1", NULL);
     test_places();
+    test_bound();
     test_objects();
     test_order();
     test_allowed();

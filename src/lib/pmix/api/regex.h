@@ -1,22 +1,14 @@
-/* regex.h - lists of nodes, and of ranks on nodes, as short texts ("regular expressions").
+/* regex.h - reads lists of nodes, and of ranks on nodes, written as short texts.
  *
- * Three forms exist:
- *   pmix[node[4:1-3,7],login]    names in their order; width 4, numbers 1 2 3 7
- *   pmix[0-3;4-7]                ranks of each node
- *   raw:a,b,c   raw:0,1;2,3      as given
- *   blob:…                       as given, compressed (not written: 4.2's readers fail on it)
- * Writing and reading take time in proportion to the text; nothing is sorted, nothing is lost.
+ * The forms are those of wire/regex_write.h, and `blob:…`: as given, compressed (not written: 4.2's
+ * readers fail on it).  Reading takes time in proportion to the text.
  */
 #ifndef WIREUP_LIB_PMIX_API_REGEX_H
 #define WIREUP_LIB_PMIX_API_REGEX_H
 
 #include "base/arena.h"
 #include "base/buf.h"
-
-/* Appends the short form of "a,b,c" and of "0,1;2,3", without a NUL.  A poisoned buffer: no
- * memory. */
-void regex_write_nodes(struct buf *out, struct slice input);
-void regex_write_ranks(struct buf *out, struct slice input);
+#include "wire/regex_write.h"
 
 enum {
     REGEX_MALFORMED = 1,

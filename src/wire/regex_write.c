@@ -1,14 +1,10 @@
-/* regex_write.c - PMIx_generate_regex and PMIx_generate_ppn; see regex.h.
+/* regex_write.c - see regex_write.h.
  *
  * A name is split at its last run of digits: the parts before and after it are the same for all
  * members of a group, and so is the number of digits.  Only neighbours are grouped, because the
  * order of the nodes matters.
  */
-#include "lib/pmix/api/regex.h"
-
-#include <stdlib.h>
-
-#include "pmix_server.h"
+#include "wire/regex_write.h"
 
 enum { DIGITS_MAX = 18 /* every such number fits into 64 bits; longer ones stay literal */ };
 
@@ -203,28 +199,4 @@ void regex_write_ranks(struct buf *out, struct slice input)
     else
         put_raw(out, input);
     buf_free(&native);
-}
-
-typedef void writer(struct buf *out, struct slice input);
-
-static pmix_status_t generate(writer *write, const char *input, char **regex)
-{
-    struct buf out = BUF_NULL(SIZE_MAX / 2);
-
-    if (input == NULL || regex == NULL)
-        return PMIX_ERR_BAD_PARAM;
-    write(&out, slice_str(input));
-    *regex = buf_steal(&out, NULL);
-    buf_free(&out);
-    return *regex != NULL ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
-}
-
-pmix_status_t PMIx_generate_regex(const char *input, char **regex)
-{
-    return generate(regex_write_nodes, input, regex);
-}
-
-pmix_status_t PMIx_generate_ppn(const char *input, char **ppn)
-{
-    return generate(regex_write_ranks, input, ppn);
 }

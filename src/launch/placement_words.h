@@ -1,0 +1,23 @@
+/* placement_words.h - how a job was placed, in words: what its processes are told (PMIX_MAPBY …).
+ *
+ * The words are those of -map-by, -rank-by and -bind-to; an option that was not given has the word
+ * that means the same. */
+#ifndef WIREUP_LAUNCH_PLACEMENT_WORDS_H
+#define WIREUP_LAUNCH_PLACEMENT_WORDS_H
+
+#include "core/job_map.h"
+
+/* The options' texts; NULL: not given. */
+struct placement_words {
+    const char *map_by, *rank_by, *bind_to;
+    const char *cluster;
+};
+
+/* Sets the words of the plan, copied.  0 or -ENOMEM. */
+int placement_words_set(struct job_map *plan, const struct placement_words *words);
+
+/* The cluster of the allocation that we run in, by its resource manager's environment; else this
+ * machine's name.  In the arena; NULL: no memory. */
+const char *placement_words_cluster(struct arena *a, char *const *envp);
+
+#endif
