@@ -72,6 +72,8 @@
 /* One block: the data that the processes of one node put between two fences, or that one of them
  * put altogether. */
 #define LIMIT_BLOCK (1u << 31)
+/* Data that the members of groups have given each other, kept on a node for later gets. */
+#define LIMIT_GROUP_RECORDS (64u << 20)
 
 /* The value that a process passes to its neighbour in a ring, and the rings that may be in progress
  * at once: a process starts the next ring when the last one has completed, another of its threads

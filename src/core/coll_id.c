@@ -7,7 +7,7 @@ static const char *const words[COLL_KINDS] = {
     [COLL_FENCE] = "fence",           [COLL_RING] = "ring",
     [COLL_MEET_FENCE] = "meet",       [COLL_CONNECT] = "connect",
     [COLL_DISCONNECT] = "disconnect", [COLL_GROUP] = "group",
-    [COLL_UNGROUP] = "ungroup",
+    [COLL_UNGROUP] = "ungroup",       [COLL_GROUP_OPTIONAL] = "optgroup",
 };
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -125,6 +125,16 @@ bool coll_meeting_read(struct slice group, struct coll_meeting *m_p)
         m_p->nmembers++;
     }
     return true;
+}
+
+void coll_meeting_members(struct slice group, struct member *members)
+{
+    struct coll_meeting m;
+
+    if (!take_meeting(&group, &m))
+        return;
+    while (group.len && take_member(&group, members))
+        members++;
 }
 
 static bool read_own(struct slice rest, struct coll_id *id_p)

@@ -32,6 +32,7 @@ enum coll_kind {
     COLL_DISCONNECT,
     COLL_GROUP,
     COLL_UNGROUP,
+    COLL_GROUP_OPTIONAL, /* a group that is formed without members that have ended */
     COLL_KINDS
 };
 
@@ -48,7 +49,7 @@ struct coll_id {
 /* The parts of the name of a group of several jobs. */
 struct coll_meeting {
     enum coll_kind kind;
-    struct slice name;            /* GROUP, UNGROUP: the group's name; else empty */
+    struct slice name;            /* GROUP, UNGROUP, GROUP_OPTIONAL: the group's name; else empty */
     const struct member *members; /* to be written: ascending, each once */
     uint32_t nmembers;
 };
@@ -57,6 +58,9 @@ struct coll_meeting {
 void coll_meeting_write(const struct coll_meeting *m, struct buf *out);
 /* False: not a name of such a group.  Members are checked and counted, but not kept. */
 bool coll_meeting_read(struct slice group, struct coll_meeting *m_p);
+
+/* The members of such a name, as many as coll_meeting_read() has counted. */
+void coll_meeting_members(struct slice group, struct member *members);
 
 /* The kind and name of a collective across jobs, by the purpose given in a request: "connect",
  * "group NAME". False: no such purpose. */
@@ -75,6 +79,12 @@ bool coll_kind_find(struct slice name, enum coll_kind *kind_p);
 static inline bool coll_kind_is_meeting(enum coll_kind kind)
 {
     return kind >= COLL_MEET_FENCE && kind < COLL_KINDS;
+}
+
+/* Members that end without taking part are left out; other collectives fail with them. */
+static inline bool coll_kind_is_flexible(enum coll_kind kind)
+{
+    return kind == COLL_UNGROUP || kind == COLL_GROUP_OPTIONAL;
 }
 
 /* The name of a group for people: "connect one.4 two.*"; of one job it is shown as it is. */

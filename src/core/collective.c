@@ -487,11 +487,25 @@ struct collective *collective_take_broken(struct collective_set *s, uint32_t ran
     {
         struct collective_group *g = LIST_OF(l, struct collective_group, link);
         int64_t at = collective_position(g, rank);
-        struct collective *c = at < 0 ? NULL : round_without(g, (uint32_t)at);
+        bool breaks = at >= 0 && !coll_kind_is_flexible(g->kind);
+        struct collective *c = breaks ? round_without(g, (uint32_t)at) : NULL;
         if (c) {
             list_unlink(&c->link);
             return c;
         }
+    }
+    return NULL;
+}
+
+struct collective *collective_lacking(const struct collective_set *s, uint32_t rank)
+{
+    LIST_EACH(l, &s->all)
+    {
+        const struct collective_group *g = LIST_OF(l, struct collective_group, link);
+        int64_t at = coll_kind_is_flexible(g->kind) ? collective_position(g, rank) : -1;
+        struct collective *c = at < 0 ? NULL : round_without(g, (uint32_t)at);
+        if (c)
+            return c;
     }
     return NULL;
 }
@@ -571,6 +585,15 @@ struct collective *collective_take_contributed(struct collective_set *s, struct 
     if (c)
         list_unlink(&c->link);
     return c;
+}
+
+struct collective *collective_find(const struct collective_set *s, struct slice name,
+                                   uint64_t generation)
+{
+    const struct collective_group *g = map_get(&s->groups, name);
+    struct collective *c = g ? find_round(&g->rounds, generation) : NULL;
+
+    return c || !g ? c : find_round(&g->contributed, generation);
 }
 
 struct collective *collective_take(struct collective_set *s, struct slice name, uint64_t generation)

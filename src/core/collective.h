@@ -32,6 +32,10 @@
 
 enum { COLLECTIVE_WAYS = 64 };
 
+/* The ticket of a member that has ended and is left out (coll_kind_is_flexible): nobody waits for
+ * its answer. */
+#define COLLECTIVE_ABSENT UINT64_MAX
+
 struct collective {
     struct list link;           /* in the group's rounds, oldest first */
     uint64_t generation;        /* from 0 */
@@ -39,6 +43,7 @@ struct collective {
     uint32_t arrived;           /* how many bits of `here` are set */
     uint64_t number;            /* the caller's own */
     bool contributed;           /* complete here; withdrawn members may still come again */
+    bool asked;                 /* flexible: the nodes of ended members have been asked */
     bool collect;               /* a participant wants the others' data */
     char ways[COLLECTIVE_WAYS]; /* exchange methods, as the first participant that named some gave
                                    them */
@@ -123,6 +128,9 @@ void collective_paid(struct collective_set *s, struct collective *c);
 /* The other nodes have contributed: the round, unlinked; NULL: it is not waiting (any more). */
 struct collective *collective_take_contributed(struct collective_set *s, struct slice name,
                                                uint64_t generation);
+/* The pending round, wherever it waits; NULL: there is none. */
+struct collective *collective_find(const struct collective_set *s, struct slice name,
+                                   uint64_t generation);
 /* Whether this node has contributed to the round, or will without another arrival of rank. */
 bool collective_has_contributed(const struct collective_set *s, struct slice name,
                                 uint64_t generation, uint32_t rank);
@@ -140,6 +148,8 @@ void collective_note_arrival(struct collective *c, uint32_t member);
 
 /* Takes the oldest round that cannot complete because rank has ended; NULL: there is none. */
 struct collective *collective_take_broken(struct collective_set *s, uint32_t rank);
+/* A round of a flexible group where rank is still missing; NULL: there is none. */
+struct collective *collective_lacking(const struct collective_set *s, uint32_t rank);
 
 /* Whether an arrival waits for rank in some round.  (A round that all have withdrawn from has
  * none.) */

@@ -1,12 +1,15 @@
 /* collective_multijob.c - see collective_multijob.h. */
 #include "core/collective_multijob.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/limit.h"
 #include "core/contribution.h"
-#include "core/effect_queue.h"
+#include "core/effect.h"
+#include "core/group_record.h"
 #include "core/proc_connect.h"
 #include "core/coll_id.h"
 #include "core/contribution_places.h"
@@ -50,14 +53,14 @@ static void meeting_free(struct meeting *m)
 }
 
 /* The number of processes that the members stand for, or 0: one is unknown. */
-static uint64_t count_ids(const struct core *c, const struct request_collective *rq)
+static uint64_t count_ids(const struct core *c, const struct member *members, uint32_t count)
 {
     uint64_t n = 0;
 
-    for (uint32_t i = 0; i < rq->count; i++) {
-        const struct job *j = core_job_named(c, rq->members[i].nspace);
-        bool all = rq->members[i].rank == REQUEST_ALL_RANKS;
-        if (!j || (!all && rq->members[i].rank >= j->plan.nprocs))
+    for (uint32_t i = 0; i < count; i++) {
+        const struct job *j = core_job_named(c, members[i].nspace);
+        bool all = members[i].rank == REQUEST_ALL_RANKS;
+        if (!j || (!all && members[i].rank >= j->plan.nprocs))
             return 0;
         n += all ? j->plan.nprocs : 1;
     }
@@ -93,30 +96,28 @@ static void drop_repeats(uint32_t *ids, uint64_t *n_p)
     *n_p = kept;
 }
 
-static void sort_members(struct meeting *m, const struct request_collective *rq)
+static void sort_members(struct meeting *m, const struct member *members, uint32_t count)
 {
-    memcpy(m->sorted, rq->members, rq->count * sizeof *m->sorted);
-    qsort(m->sorted, rq->count, sizeof *m->sorted, by_name);
-    for (uint32_t i = 0; i < rq->count; i++) {
+    memcpy(m->sorted, members, count * sizeof *m->sorted);
+    qsort(m->sorted, count, sizeof *m->sorted, by_name);
+    for (uint32_t i = 0; i < count; i++) {
         if (i == 0 || by_name(&m->sorted[i], &m->sorted[m->nsorted - 1]) != 0)
             m->sorted[m->nsorted++] = m->sorted[i];
     }
 }
 
-static enum answer_status plan_meeting(const struct core *c, const struct request_collective *rq,
-                                       struct meeting *m)
+static enum answer_status plan_members(const struct core *c, const struct member *members,
+                                       uint32_t count, struct meeting *m)
 {
-    if (!coll_id_purpose(rq->purpose, &m->what))
-        return ANSWER_BAD_KEY;
-    m->room = count_ids(c, rq);
+    m->room = count_ids(c, members, count);
     if (m->room == 0)
         return ANSWER_NOT_FOUND;
-    m->sorted = calloc(rq->count, sizeof *m->sorted);
+    m->sorted = calloc(count, sizeof *m->sorted);
     m->ids = calloc(m->room, sizeof *m->ids);
     m->mine = calloc(m->room, sizeof *m->mine);
     if (!m->sorted || !m->ids || !m->mine)
         return ANSWER_NO_MEMORY;
-    sort_members(m, rq);
+    sort_members(m, members, count);
     for (uint32_t i = 0; i < m->nsorted; i++)
         add_ids(m, core_job_named(c, m->sorted[i].nspace), m->sorted[i].rank);
     m->what.members = m->sorted;
@@ -125,6 +126,14 @@ static enum answer_status plan_meeting(const struct core *c, const struct reques
     drop_repeats(m->ids, &m->nids);
     drop_repeats(m->mine, &m->nmine);
     return buf_ok(&m->name) ? ANSWER_OK : ANSWER_NO_MEMORY;
+}
+
+static enum answer_status plan_meeting(const struct core *c, const struct request_collective *rq,
+                                       struct meeting *m)
+{
+    if (!coll_id_purpose(rq->purpose, &m->what))
+        return ANSWER_BAD_KEY;
+    return plan_members(c, rq->members, rq->count, m);
 }
 
 static bool has_ended_member(const struct core *c, const struct collective_group *g)
@@ -141,33 +150,119 @@ static bool has_ended_member(const struct core *c, const struct collective_group
     return false;
 }
 
-static void wake_others(struct core *c, const struct collective *round, uint64_t but)
+static void answer_others(struct core *c, const struct collective *round, enum answer_status status,
+                          uint64_t number, uint64_t but)
 {
     for (uint32_t i = 0; i < round->group->count; i++) {
-        if (round->tickets[i] != but)
+        bool waits = collective_is_here(round, i); /* and has not withdrawn */
+        if (waits && round->tickets[i] != COLLECTIVE_ABSENT && round->tickets[i] != but)
             effects_answer(&c->effects, round->tickets[i],
-                           ANSWER_TO(collective, ANSWER_OK, .number = (int64_t)core_meetings(c)));
+                           ANSWER_TO(collective, status, .number = (int64_t)number));
     }
 }
 
 static void answer_all(struct core *c, const struct collective *round, enum answer_status status,
                        uint64_t number)
 {
-    for (uint32_t i = 0; i < round->group->count; i++) {
-        if (collective_is_here(round, i)) /* and has not withdrawn */
-            effects_answer(&c->effects, round->tickets[i],
-                           ANSWER_TO(collective, status, .number = (int64_t)number));
+    answer_others(c, round, status, number, COLLECTIVE_ABSENT);
+}
+
+/* ---- data of the members --------------------------------------------------------------------- */
+
+/* The data that a member gives to the others, as the note of its arrival. */
+struct member_data {
+    size_t len;
+    char bytes[];
+};
+
+static bool has_records(enum coll_kind kind)
+{
+    return kind == COLL_GROUP || coll_kind_is_flexible(kind);
+}
+
+/* NULL in *note_p: it gives nothing.  False: no memory. */
+static bool make_note(struct slice data, struct member_data **note_p)
+{
+    *note_p = data.len ? malloc(sizeof **note_p + data.len) : NULL;
+    if (!*note_p)
+        return data.len == 0;
+    (*note_p)->len = data.len;
+    memcpy((*note_p)->bytes, data.ptr, data.len);
+    return true;
+}
+
+static void put_record(const struct core *c, const struct collective *round, uint32_t at,
+                       struct buf *out)
+{
+    uint32_t id = collective_member(round->group, at);
+    const struct job *j = core_job_of_id(c, id);
+    const struct member_data *note = round->notes ? round->notes[at] : NULL;
+    struct group_record r = { .kind = GROUP_ABSENT };
+
+    if (!j || (round->tickets[at] != COLLECTIVE_ABSENT && !note))
+        return;
+    r.job = j->id;
+    r.rank = id - j->base;
+    if (note) {
+        r.kind = GROUP_DATA;
+        r.data = slice_mem(note->bytes, note->len);
     }
+    group_record_put(out, &r);
+}
+
+static void put_records(const struct core *c, const struct collective *round, struct buf *out)
+{
+    for (uint32_t i = 0; has_records(round->group->kind) && i < round->group->count; i++)
+        put_record(c, round, i, out);
+}
+
+/* Keeps what the nodes have contributed for the sessions of the members here. */
+static enum answer_status keep_records(struct core *c, const struct collective *round,
+                                       uint64_t number, const struct slice *blocks, uint32_t n)
+{
+    const struct job *j = core_job_of_id(c, collective_member(round->group, 0));
+    struct buf all = BUF_NULL(LIMIT_GROUP_RECORDS);
+    struct coll_meeting m;
+    int rc = 0;
+
+    if (!has_records(round->group->kind) || !j ||
+        !coll_meeting_read(slice_str(round->group->name), &m))
+        return ANSWER_OK;
+    for (uint32_t i = 0; i < n; i++)
+        buf_slice_put(&all, blocks[i]);
+    if (m.kind == COLL_UNGROUP) /* the name stays that of the construct */
+        m.name = SLICE_NULL;
+    if (buf_ok(&all))
+        rc = group_store_keep(&c->group_data, number, j->id, m.name, buf_slice(&all));
+    else
+        rc = -ENOMEM;
+    buf_free(&all);
+    return rc < 0 ? ANSWER_NO_MEMORY : ANSWER_OK;
 }
 
 /* ---- several nodes --------------------------------------------------------------------------- */
 
-static void name_parties(const struct core *c, const struct meeting *m, struct contribution *k)
+/* The participants, as the name of the group has them. */
+static struct contribution *new_contribution(const struct core *c, const struct collective *round)
 {
-    for (uint32_t i = 0; i < k->nparties; i++) {
-        const struct job *j = core_job_named(c, m->sorted[i].nspace);
-        k->parties[i] = (struct party){ j->id, m->sorted[i].rank };
+    struct coll_id id = collective_id(round, 0);
+    struct contribution *k = NULL;
+    struct coll_meeting m;
+    struct member *members;
+
+    if (!coll_meeting_read(id.group, &m))
+        return NULL;
+    members = calloc((size_t)m.nmembers + 1, sizeof *members);
+    if (members)
+        k = contribution_new(&id, false, m.nmembers);
+    if (k)
+        coll_meeting_members(id.group, members);
+    for (uint32_t i = 0; k && i < m.nmembers; i++) {
+        const struct job *j = core_job_named(c, members[i].nspace);
+        k->parties[i] = (struct party){ j ? j->id : JOB_NO_RANK, members[i].rank };
     }
+    free(members);
+    return k;
 }
 
 /* This node makes the collective's number. */
@@ -186,20 +281,19 @@ static bool is_first(const struct core *c, const struct contribution *k)
     return first;
 }
 
-static bool push_contribution(struct core *c, const struct meeting *m,
-                              const struct collective *round)
+static bool push_contribution(struct core *c, struct collective *round)
 {
-    struct coll_id id = collective_id(round, 0);
-    struct contribution *k = contribution_new(&id, false, m->nsorted);
+    struct contribution *k = new_contribution(c, round);
 
     if (!k)
         return false;
-    name_parties(c, m, k);
     if (is_first(c, k)) {
         c->nmeetings++;
-        buf_byte(&k->block, 'M');
-        parts_put_uint(&k->block, core_meetings(c));
+        round->number = core_meetings(c);
+        group_record_put(&k->block,
+                         &(struct group_record){ GROUP_NUMBER, .number = round->number });
     }
+    put_records(c, round, &k->block);
     if (!buf_ok(&k->block)) {
         contribution_free(k);
         return false;
@@ -210,11 +304,8 @@ static bool push_contribution(struct core *c, const struct meeting *m,
 static bool read_number(const struct slice *blocks, uint32_t n, uint64_t *number_p)
 {
     for (uint32_t i = 0; i < n; i++) {
-        struct slice rest = blocks[i];
-        if (rest.len == 0 || rest.ptr[0] != 'M')
-            continue;
-        rest = slice_skip(rest, 1);
-        return parts_get_uint(&rest, number_p);
+        if (group_record_number(blocks[i], number_p))
+            return true;
     }
     return false;
 }
@@ -231,6 +322,8 @@ void collective_multijob_over(struct core *c, const struct coll_id *id, enum ans
         number = round->number;
     if (status == ANSWER_OK && number == 0)
         status = ANSWER_FAILED;
+    if (status == ANSWER_OK)
+        status = keep_records(c, round, number, blocks, nblocks);
     if (status == ANSWER_OK)
         proc_connect_meeting(c, id->kind, round->group->members, round->group->count,
                              round->group->all, round->group->nall);
@@ -253,19 +346,97 @@ void collective_multijob_fail(struct core *c, const struct coll_id *id)
 }
 
 /* False: it is over, and all participants are answered. */
-static bool contribute(struct core *c, const struct meeting *m, struct collective *round)
+static bool contribute(struct core *c, struct collective *round)
 {
-    uint32_t before = c->nmeetings;
-
-    if (push_contribution(c, m, round)) {
-        if (c->nmeetings != before)
-            round->number = core_meetings(c);
+    if (push_contribution(c, round)) {
         collective_contributed(round);
         return true;
     }
     answer_all(c, round, ANSWER_NO_MEMORY, 0);
     collective_free(&c->meetings, round);
     return false;
+}
+
+/* All members of this node have arrived, or are left out, and there are no others.  The status is
+ * for the one that is not answered yet. */
+static enum answer_status complete_here(struct core *c, struct collective *round, uint64_t but)
+{
+    struct buf records = BUF_NULL(LIMIT_GROUP_RECORDS);
+    enum answer_status status = ANSWER_NO_MEMORY;
+    struct slice all;
+
+    c->nmeetings++;
+    put_records(c, round, &records);
+    all = buf_slice(&records);
+    if (buf_ok(&records))
+        status = keep_records(c, round, core_meetings(c), &all, 1);
+    answer_others(c, round, status, core_meetings(c), but);
+    collective_free(&c->meetings, round);
+    buf_free(&records);
+    return status;
+}
+
+/* ---- members that end without taking part ---------------------------------------------------- */
+
+static bool has_ended(const struct job *j, uint32_t rank)
+{
+    return j->procs[rank].state == PROC_STATE_GONE || j->procs[rank].unreachable;
+}
+
+/* Leaves a member of this node out of the round where it is missing.  True: that one is complete
+ * here. */
+static bool leave_out(struct core *c, struct collective_group *g, uint32_t id)
+{
+    struct collective *round;
+
+    switch (collective_enter(g, id, COLLECTIVE_ABSENT, 0, &round)) {
+    case COLLECTIVE_OK: break;
+    case COLLECTIVE_OVER: collective_paid(&c->meetings, round); return false;
+    default: return false;
+    }
+    if (g->spread)
+        contribute(c, round);
+    else
+        complete_here(c, round, COLLECTIVE_ABSENT);
+    return true;
+}
+
+void collective_multijob_gone(struct core *c, struct job *j, uint32_t rank)
+{
+    struct collective *round;
+
+    while (has_ended(j, rank) && (round = collective_lacking(&c->meetings, j->base + rank)))
+        leave_out(c, round->group, j->base + rank);
+}
+
+/* The members of the round that had ended before it began are left out.  Those of other nodes are
+ * their nodes' to leave out: these may not know of the round.  True: it is complete here. */
+static bool leave_out_ended(struct core *c, struct collective *round)
+{
+    struct collective_group *g = round->group;
+
+    for (uint32_t i = 0; i < g->count; i++) {
+        uint32_t id = collective_member(g, i);
+        const struct job *j = core_job_of_id(c, id);
+        if (j && !collective_is_here(round, i) && has_ended(j, id - j->base) && leave_out(c, g, id))
+            return true;
+    }
+    return false;
+}
+
+static void ask_nodes_of_ended(struct core *c, struct collective *round)
+{
+    const struct collective_group *g = round->group;
+
+    round->asked = true;
+    for (uint32_t i = 0; g->spread && i < g->nall; i++) {
+        uint32_t id = g->all ? g->all[i] : i;
+        const struct job *j = core_job_of_id(c, id);
+        if (j && !job_rank_is_here(j, id - j->base) && has_ended(j, id - j->base))
+            effects_push(&c->effects,
+                         EFFECT_WITH(collective_query, .job = j->id, .rank = id - j->base,
+                                     .id = collective_id(round, 0)));
+    }
 }
 
 /* Without memory for a deadline the wait has none. */
@@ -289,41 +460,72 @@ static int get_group(struct core *c, const struct meeting *m, struct collective_
                                        group_p);
 }
 
-static enum answer_status enter(struct core *c, struct job *j, uint32_t rank, struct meeting *m,
-                                uint64_t ticket, uint64_t now_ns, uint64_t deadline_ns)
+/* All members of this node have arrived, the requester last. */
+static enum answer_status complete(struct core *c, const struct meeting *m,
+                                   struct collective *round, uint32_t id, uint64_t ticket,
+                                   uint64_t deadline_ns)
 {
-    struct collective_group *g;
-    struct collective *round;
-    int rc = get_group(c, m, &g);
+    if (round->group->spread)
+        return contribute(c, round) ? wait_in(c, round->group, id, ticket, deadline_ns)
+                                    : ANSWER_LATER;
+    proc_connect_meeting(c, m->what.kind, m->mine, (uint32_t)m->nmine, m->ids, (uint32_t)m->nids);
+    return complete_here(c, round, ticket);
+}
 
-    if (rc < 0)
-        return ANSWER_NO_MEMORY;
-    g->kind = m->what.kind;
-    if (!collective_is_behind(g, j->base + rank) && has_ended_member(c, g)) {
-        collective_group_drop_idle(&c->meetings, g);
-        return ANSWER_FAILED;
-    }
-    rc = collective_enter(g, j->base + rank, ticket, now_ns, &round);
-    if (rc == COLLECTIVE_WAITING)
-        return wait_in(c, g, j->base + rank, ticket, deadline_ns);
-    if (rc == COLLECTIVE_OVER) {
+/* *note is the round's once it has arrived. */
+static enum answer_status arrive(struct core *c, struct collective_group *g,
+                                 const struct meeting *m, uint32_t id, struct member_data **note,
+                                 uint64_t ticket, uint64_t now_ns, uint64_t deadline_ns)
+{
+    struct collective *round;
+    int rc = collective_enter_with(g, id, ticket, now_ns, *note, &round);
+
+    if (rc == COLLECTIVE_WAITING || rc == COLLECTIVE_OK)
+        *note = NULL;
+    if ((rc == COLLECTIVE_WAITING || rc == COLLECTIVE_OK) && coll_kind_is_flexible(g->kind) &&
+        !round->asked)
+        ask_nodes_of_ended(c, round);
+    switch (rc) {
+    case COLLECTIVE_WAITING:
+        wait_in(c, g, id, ticket, deadline_ns);
+        if (coll_kind_is_flexible(g->kind) && !round->contributed)
+            leave_out_ended(c, round);
+        return ANSWER_LATER;
+    case COLLECTIVE_OK: return complete(c, m, round, id, ticket, deadline_ns);
+    case COLLECTIVE_OVER:
         effects_answer(&c->effects, ticket,
                        ANSWER_TO(collective, ANSWER_OK, .number = (int64_t)round->number));
         collective_paid(&c->meetings, round);
         return ANSWER_LATER;
-    }
-    if (rc != COLLECTIVE_OK) {
+    default:
         collective_group_drop_idle(&c->meetings, g);
         return rc == COLLECTIVE_NOT_MEMBER ? ANSWER_BAD_KEY : ANSWER_NO_MEMORY;
     }
-    if (g->spread)
-        return contribute(c, m, round) ? wait_in(c, g, j->base + rank, ticket, deadline_ns)
-                                       : ANSWER_LATER;
-    proc_connect_meeting(c, m->what.kind, m->mine, (uint32_t)m->nmine, m->ids, (uint32_t)m->nids);
-    c->nmeetings++;
-    wake_others(c, round, ticket);
-    collective_free(&c->meetings, round);
-    return ANSWER_OK;
+}
+
+static enum answer_status enter(struct core *c, struct job *j, uint32_t rank,
+                                const struct meeting *m, struct slice data, uint64_t ticket,
+                                uint64_t now_ns, uint64_t deadline_ns)
+{
+    struct collective_group *g;
+    enum answer_status st;
+    struct member_data *note;
+
+    if (get_group(c, m, &g) < 0)
+        return ANSWER_NO_MEMORY;
+    g->kind = m->what.kind;
+    if (!coll_kind_is_flexible(g->kind) && !collective_is_behind(g, j->base + rank) &&
+        has_ended_member(c, g)) {
+        collective_group_drop_idle(&c->meetings, g);
+        return ANSWER_FAILED;
+    }
+    if (!make_note(data, &note)) {
+        collective_group_drop_idle(&c->meetings, g);
+        return ANSWER_NO_MEMORY;
+    }
+    st = arrive(c, g, m, j->base + rank, &note, ticket, now_ns, deadline_ns);
+    free(note);
+    return st;
 }
 
 enum answer_status collective_multijob_enter(struct core *c, struct job *j, uint32_t rank,
@@ -335,9 +537,61 @@ enum answer_status collective_multijob_enter(struct core *c, struct job *j, uint
     enum answer_status st = plan_meeting(c, rq, &m);
 
     if (st == ANSWER_OK)
-        st = enter(c, j, rank, &m, ticket, now_ns, deadline);
+        st = enter(c, j, rank, &m, rq->data, ticket, now_ns, deadline);
     meeting_free(&m);
     return st;
+}
+
+/* The group that another node has asked about, made if need be; NULL: no memory, or not a name that
+ * fits the jobs here. */
+static struct collective_group *group_asked_about(struct core *c, struct slice name)
+{
+    struct meeting m = { .name = BUF_NULL(COLLECTIVE_MULTIJOB_NAME_MAX) };
+    struct collective_group *g = NULL;
+    struct coll_meeting what;
+    struct member *members = NULL;
+
+    if (coll_meeting_read(name, &what) && what.nmembers)
+        members = calloc(what.nmembers, sizeof *members);
+    if (members) {
+        coll_meeting_members(name, members);
+        m.what = what;
+        if (plan_members(c, members, what.nmembers, &m) == ANSWER_OK &&
+            slice_eq(buf_slice(&m.name), name) && get_group(c, &m, &g) == 0)
+            g->kind = what.kind;
+    }
+    meeting_free(&m);
+    free(members);
+    return g;
+}
+
+/* The round of a flexible group that another node has begun and this one perhaps not. */
+static bool open_asked(struct core *c, const struct job *j, uint32_t rank, const struct coll_id *id)
+{
+    struct collective_group *g = group_asked_about(c, id->group);
+
+    if (!g)
+        return false;
+    if (g->generation == id->generation && collective_position(g, j->base + rank) >= 0) {
+        leave_out(c, g, j->base + rank);
+        return true;
+    }
+    collective_group_drop_idle(&c->meetings, g);
+    return false;
+}
+
+bool collective_multijob_asked(struct core *c, const struct job *j, uint32_t rank,
+                               const struct coll_id *id)
+{
+    bool open;
+
+    if (collective_has_contributed(&c->meetings, id->group, id->generation, j->base + rank))
+        return true;
+    open = collective_find(&c->meetings, id->group, id->generation) != NULL;
+    if (!coll_kind_is_flexible(id->kind) || open || !has_ended(j, rank) ||
+        !job_rank_is_here(j, rank))
+        return false;
+    return open_asked(c, j, rank, id);
 }
 
 uint64_t collective_multijob_tick(struct core *c, uint64_t now_ns)

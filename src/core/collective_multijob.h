@@ -11,9 +11,10 @@
 struct request_collective;
 
 /* LATER, OK for the last arrival,
- * FAILED when one of the members has ended, NOT_FOUND for an unknown job or rank, BAD_KEY when the
- * requester is not a member.  Every answer has the number of the collective, which no other
- * collective across jobs has; the last arrival's is core_meetings(c). */
+ * FAILED when one of the members has ended (of a flexible kind, it is left out), NOT_FOUND for an
+ * unknown job or rank, BAD_KEY when the requester is not a member.  Every answer has the number of
+ * the collective, which no other collective across jobs has; the last arrival's is
+ * core_meetings(c). */
 enum answer_status collective_multijob_enter(struct core *c, struct job *j, uint32_t rank,
                                              const struct request_collective *rq, uint64_t ticket,
                                              uint64_t now_ns);
@@ -21,9 +22,18 @@ enum answer_status collective_multijob_enter(struct core *c, struct job *j, uint
 /* Answers arrivals whose deadline has passed; returns the next deadline, or UINT64_MAX. */
 uint64_t collective_multijob_tick(struct core *c, uint64_t now_ns);
 
+/* The process has ended: flexible collectives go on without it. */
+void collective_multijob_gone(struct core *c, struct job *j, uint32_t rank);
+
+/* EFFECT_collective_query, on the node asked: whether this node has contributed or still will.  The
+ * round of a flexible kind is begun here for this, so that the process is left out of it. */
+bool collective_multijob_asked(struct core *c, const struct job *j, uint32_t rank,
+                               const struct coll_id *id);
+
 /* The members on other nodes have arrived too, or (status) some never will.  The number of a
  * collective of several nodes is made by the first of them (by job and node), and is its
- * contribution: 'M' and the number. */
+ * contribution; groups have more (group_record.h), which is kept under that number
+ * (group_store.h). */
 void collective_multijob_over(struct core *c, const struct coll_id *id, enum answer_status status,
                               const struct slice *blocks, uint32_t nblocks);
 

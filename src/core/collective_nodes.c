@@ -30,11 +30,11 @@ void collective_nodes_completed(struct core *c, const struct coll_id *id, enum a
         job_ring_over(j, id->generation, status, blocks, nblocks);
 }
 
-bool collective_nodes_will_complete(const struct core *c, const struct job *j, uint32_t rank,
+bool collective_nodes_will_complete(struct core *c, const struct job *j, uint32_t rank,
                                     const struct coll_id *id)
 {
     if (coll_kind_is_meeting(id->kind))
-        return collective_has_contributed(&c->meetings, id->group, id->generation, j->base + rank);
+        return collective_multijob_asked(c, j, rank, id);
     return id->job == j->id &&
            collective_has_contributed(&j->colls, id->group, id->generation, rank);
 }

@@ -10,7 +10,7 @@ void collective_nodes_completed(struct core *c, const struct coll_id *id, enum a
                                 const struct slice *blocks, uint32_t nblocks);
 
 /* EFFECT_collective_query, on the node asked: whether this node has contributed or still will. */
-bool collective_nodes_will_complete(const struct core *c, const struct job *j, uint32_t rank,
+bool collective_nodes_will_complete(struct core *c, const struct job *j, uint32_t rank,
                                     const struct coll_id *id);
 
 /* The answer to EFFECT_collective_query. */

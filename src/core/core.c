@@ -22,6 +22,7 @@ void core_init(struct core *c, uint64_t seed)
     list_init(&c->sets);
     pendings_init(&c->waits, seed);
     collective_set_init(&c->meetings, seed);
+    group_store_init(&c->group_data);
 }
 
 void core_free(struct core *c)
@@ -36,6 +37,7 @@ void core_free(struct core *c)
     psets_free(&c->sets);
     pendings_free(&c->waits);
     collective_set_free(&c->meetings);
+    group_store_free(&c->group_data);
     effects_free(&c->effects);
 }
 
@@ -118,6 +120,7 @@ void core_job_remove(struct core *c, struct job *j)
     if (!j->is_tool)
         bury(c, j);
     core_names_job_ended(c, j);
+    group_store_job_ended(&c->group_data, j->id);
     LIST_EACH(l, &c->jobs)
     job_forget(LIST_OF(l, struct job, link), j->id);
     job_free(j);
@@ -129,6 +132,17 @@ struct job *core_job(const struct core *c, uint32_t id)
     {
         struct job *j = LIST_OF(l, struct job, link);
         if (j->id == id)
+            return j;
+    }
+    return NULL;
+}
+
+struct job *core_job_of_id(const struct core *c, uint32_t id)
+{
+    LIST_EACH(l, &c->jobs)
+    {
+        struct job *j = LIST_OF(l, struct job, link);
+        if (id >= j->base && id - j->base < j->plan.nprocs)
             return j;
     }
     return NULL;

@@ -10,6 +10,7 @@
 
 #include "base/list.h"
 #include "core/effect_queue.h"
+#include "core/group_store.h"
 #include "core/job.h"
 #include "core/nameservice.h"
 #include "core/psets.h"
@@ -45,6 +46,7 @@ struct core {
     uint32_t next_job, next_base;
     struct collective_set meetings; /* collectives across jobs; members are job->base + rank */
     uint32_t nmeetings;             /* completed ones */
+    struct group_store group_data;  /* what they brought their members */
     uint32_t position;              /* of this node among all; 0 for the launcher's node */
     uint64_t seed;
     uint32_t uid, gid; /* of the host; of each client unless the host says otherwise */
@@ -111,6 +113,8 @@ void core_job_remove(struct core *c,
 struct job *core_job(const struct core *c, uint32_t id);
 /* A job of that name that has been removed; NULL: none is recorded. */
 const struct ended_job *core_ended_job(const struct core *c, struct slice nspace);
+/* Of the process with this number (job->base + rank); NULL: there is none. */
+struct job *core_job_of_id(const struct core *c, uint32_t id);
 struct job *core_job_named(const struct core *c, struct slice nspace);
 /* The oldest job that is not a tool's; NULL: there is none. */
 struct job *core_first_job(const struct core *c);

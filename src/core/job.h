@@ -129,10 +129,10 @@ struct job {
     bool info_made;                  /* that information is in the store */
     struct buf topology; /* of this node, as hwloc's XML, for PMIx clients: requested once */
     bool topology_asked;
-    const char *wdir;        /* of applications that have none; the core's, or NULL */
-    const char *sessions;    /* the core's (core.h) */
-    const struct core *core; /* that owns it; NULL: none */
-    struct host_info facts;  /* facts from its resource manager */
+    const char *wdir;       /* of applications that have none; the core's, or NULL */
+    const char *sessions;   /* the core's (core.h) */
+    struct core *core;      /* that owns it; NULL: none */
+    struct host_info facts; /* facts from its resource manager */
     bool is_tool;  /* of one process, which takes part in no collective; it ends with its connection
                     */
     bool is_asked; /* a tool requested it */

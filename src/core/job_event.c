@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/limit.h"
+#include "core/collective_multijob.h"
 #include "core/control.h"
 #include "core/effect.h"
 #include "core/job_end.h"
@@ -108,6 +109,8 @@ static void break_meetings(struct job *j, uint32_t rank)
         }
         collective_free(j->meetings, c);
     }
+    if (j->core)
+        collective_multijob_gone(j->core, j, rank);
 }
 
 /* A core that does not control the job reports when all processes here have ended. */

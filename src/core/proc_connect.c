@@ -75,18 +75,7 @@ bool proc_connect_receive(struct core *c, struct slice bytes, bool on)
 
 /* ---- completion of a connect or disconnect --------------------------------------------------- */
 
-/* The jobs of members, whose ids are ascending: those of a job are adjacent. */
-static struct job *job_of(struct core *c, uint32_t id)
-{
-    LIST_EACH(l, &c->jobs)
-    {
-        struct job *j = LIST_OF(l, struct job, link);
-        if (id >= j->base && id - j->base < j->plan.nprocs)
-            return j;
-    }
-    return NULL;
-}
-
+/* The members' ids are ascending: those of a job are adjacent. */
 static void list_jobs(struct core *c, const uint32_t *all, uint32_t n, uint32_t *jobs,
                       uint32_t *count_p)
 {
@@ -95,7 +84,7 @@ static void list_jobs(struct core *c, const uint32_t *all, uint32_t n, uint32_t 
     for (uint32_t i = 0; i < n; i++) {
         if (j && all[i] - j->base < j->plan.nprocs)
             continue;
-        j = job_of(c, all[i]);
+        j = core_job_of_id(c, all[i]);
         if (j)
             jobs[(*count_p)++] = j->id;
     }
@@ -108,7 +97,7 @@ static void list_members(struct core *c, const uint32_t *here, uint32_t n, uint3
 
     for (uint32_t i = 0; i < n; i++) {
         if (!j || here[i] - j->base >= j->plan.nprocs)
-            j = job_of(c, here[i]);
+            j = core_job_of_id(c, here[i]);
         if (!j)
             continue;
         of[*count_p] = j->id;

@@ -114,7 +114,7 @@ static const struct command_handler {
     [CMD_IOF_PUSH] = { pmix_read_push, pmix_reply_push },
     [CMD_IOF_DEREG] = { pmix_read_dereg, NULL },
     [CMD_GROUP_CONSTRUCT] = { pmix_read_group, pmix_reply_group },
-    [CMD_GROUP_DESTRUCT] = { pmix_read_ungroup, NULL },
+    [CMD_GROUP_DESTRUCT] = { pmix_read_ungroup, pmix_reply_ungroup },
     [CMD_REFRESH_CACHE] = { pmix_read_refresh, NULL },
     [CMD_RESOLVE_PEERS] = { pmix_read_resolve_peers, NULL },
     [CMD_RESOLVE_NODES] = { pmix_read_resolve_node, NULL },
@@ -332,6 +332,7 @@ const struct session_ops pmix_ops = {
     .next = next,
     .answer = answer,
     .notify = pmix_notify,
+    .follow = pmix_groups_follow,
     .output = pmix_output,
     .caught_up = pmix_pulls_caught_up,
 };

@@ -6,6 +6,7 @@
 
 #include "base/limit.h"
 #include "core/request.h"
+#include "server/pmix_group.h"
 #include "server/pmix_value.h"
 
 enum { DEFAULT_EVENT = INT32_MIN };
@@ -50,6 +51,8 @@ void pmix_read_notify(struct command *c)
         struct slice kept = canonical_infos(c, m.infos.items, m.infos.n);
         pmix_ask(c, REQUEST_WITH(notify, .code = m.code, .range = m.range, .infos = kept,
                                  .flags = pmix_event_flags(m.infos.items, m.infos.n)));
+        if (m.code == PMIX_GROUP_LEFT)
+            pmix_group_left(c, m.infos.items, m.infos.n);
     }
     pmsg_free_notify(&m, NULL);
 }

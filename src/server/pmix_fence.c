@@ -88,7 +88,8 @@ struct pmix_pending *pmix_ask_collective(struct command *c, const struct partici
 {
     return pmix_ask(c, REQUEST_WITH(collective, .purpose = pmix_keep(c, slice_str(purpose)),
                                     .members = pmix_keep_members(c, w->procs, w->n),
-                                    .count = (uint32_t)w->n, .timeout_ns = w->timeout_ns));
+                                    .count = (uint32_t)w->n, .timeout_ns = w->timeout_ns,
+                                    .data = w->data));
 }
 
 /* A required exchange method is not replaced by another. */

@@ -11,6 +11,7 @@ struct participants {
     bool collect;        /* a fence with data */
     struct slice ways;   /* exchange methods */
     bool ways_required;  /* and only those */
+    struct slice data;   /* a group: for the other members */
 };
 
 /* Requests a collective of processes of any jobs, under this purpose.  NULL: no memory. */

@@ -8,6 +8,7 @@
 #include "core/core.h"
 #include "core/modex.h"
 #include "core/request.h"
+#include "server/pmix_group_data.h"
 #include "server/pmix_info.h"
 #include "server/pmix_reserved.h"
 #include "server/pmix_value.h"
@@ -317,11 +318,63 @@ static void ask_get(struct command *c, const struct pmsg_get *m)
     c->no_memory = !p->nspace || !p->key;
 }
 
+/* As it is, or together with the qualifiers of the request. */
+static void put_qualified(struct ppack *w, const struct pmsg_get *m, const char *key,
+                          pmix_value_t *v)
+{
+    pmix_info_t *infos = calloc(m->infos.n + 1, sizeof *infos); /* with borrowed values */
+    pmix_data_array_t a = { .type = PMIX_INFO, .size = 1, .array = infos };
+    pmix_value_t all = { .type = PMIX_DATA_ARRAY, .data.darray = &a };
+
+    if (!infos) {
+        w->error = PTYPE_NO_MEMORY;
+        return;
+    }
+    memcpy(infos[0].key, key, strlen(key) + 1);
+    infos[0].value = *v;
+    for (size_t i = 0; i < m->infos.n; i++) {
+        if (m->infos.items[i].flags & PMIX_INFO_QUALIFIER)
+            infos[a.size++] = m->infos.items[i];
+    }
+    if (a.size > 1)
+        ppack_kval(w, PMIX_QUALIFIED_VALUE, &all);
+    else
+        ppack_kval(w, key, v);
+    free(infos);
+}
+
+/* A value that a member of a group gave to the others. */
+static bool reply_group_value(struct command *c, const struct pmsg_get *m)
+{
+    char key[PMIX_MAX_KEYLEN + 1] = "", nspace[PMIX_MAX_NSLEN + 1] = "";
+    struct pmix_session *s = c->s;
+    struct ppack w, part;
+    pmix_value_t v;
+
+    if (m->key.len >= sizeof key || m->nspace.len >= sizeof nspace || !m->key.len ||
+        !pmix_group_value(s, m, &v))
+        return false;
+    memcpy(key, m->key.ptr, m->key.len);
+    if (m->nspace.len)
+        memcpy(nspace, m->nspace.ptr, m->nspace.len);
+    if (v.type == PMIX_UNDEF) {
+        pmix_reply_status(s, c->tag, PMIX_ERR_NOT_FOUND);
+        return true;
+    }
+    w = begin_reply(s);
+    part = begin_values(s, &w, nspace, m->rank);
+    put_qualified(&part, m, key, &v);
+    pmsg_add_owned_values(&w, &part);
+    send_reply(s, c->tag, &w);
+    pmem_value_free(&v, NULL);
+    return true;
+}
+
 void pmix_read_get(struct command *c)
 {
     struct pmsg_get m;
 
-    if (pmsg_read_get(&c->r, c->s->release, &m) == PTYPE_FINE &&
+    if (pmsg_read_get(&c->r, c->s->release, &m) == PTYPE_FINE && !reply_group_value(c, &m) &&
         !(slice_starts(m.key, SLICE("pmix")) &&
           (reply_known(c, m.nspace, m.rank, m.key) || pmix_reply_reserved(c, &m))))
         ask_get(c, &m);

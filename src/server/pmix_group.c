@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "core/group_record.h"
+#include "server/pmix_event.h"
 #include "server/pmix_fence.h"
+#include "server/pmix_group_data.h"
 #include "server/pmix_value.h"
-
-enum { LIMIT_GROUPS = 1024 };
 
 static size_t count_members(const struct command *c, const struct participants *w)
 {
@@ -25,154 +26,368 @@ static size_t count_members(const struct command *c, const struct participants *
 }
 
 /* The members one by one. */
-static void note_members(struct command *c, struct pmix_pending *p, const struct participants *w)
+static bool name_members(const struct command *c, struct pmix_group *g,
+                         const struct participants *w)
 {
-    p->procs = calloc(count_members(c, w) + 1, sizeof *p->procs);
-    if (!p->procs) {
-        c->no_memory = true;
-        return;
-    }
-    for (size_t i = 0; i < w->n; i++) {
+    g->procs = calloc(count_members(c, w) + 1, sizeof *g->procs);
+    for (size_t i = 0; g->procs && i < w->n; i++) {
         const struct job *j = pmix_job_of(c, slice_str(w->procs[i].nspace));
         bool all = w->procs[i].rank == PMIX_RANK_WILDCARD;
         for (uint32_t r = 0; j && all && r < j->plan.nprocs; r++)
-            pmix_set_proc(&p->procs[p->nprocs++], j->nspace, r);
+            pmix_set_proc(&g->procs[g->nprocs++], j->nspace, r);
         if (j && !all)
-            p->procs[p->nprocs++] = w->procs[i];
+            g->procs[g->nprocs++] = w->procs[i];
+    }
+    return g->procs != NULL;
+}
+
+/* ---- directives ------------------------------------------------------------------------------ */
+
+struct group_directives {
+    bool optional, local_only;
+    unsigned flags; /* GROUP_... */
+};
+
+static void read_directive(struct group_directives *d, const pmix_info_t *info)
+{
+    static const struct {
+        const char *key;
+        unsigned flag;
+        bool optional, local_only;
+    } words[] = {
+        { PMIX_GROUP_ASSIGN_CONTEXT_ID, GROUP_WITH_CONTEXT, false, false },
+        { PMIX_GROUP_OPTIONAL, GROUP_TOLERANT, true, false },
+        { PMIX_GROUP_FT_COLLECTIVE, GROUP_TOLERANT, true, false },
+        { PMIX_GROUP_NOTIFY_TERMINATION, GROUP_NOTIFIES | GROUP_TOLERANT, false, false },
+        { PMIX_GROUP_LOCAL_ONLY, 0, false, true },
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(info->key, words[i].key) != 0 || !pmix_flag_of(&info->value))
+            continue;
+        d->flags |= words[i].flag;
+        d->optional = d->optional || words[i].optional;
+        d->local_only = d->local_only || words[i].local_only;
     }
 }
 
-static bool asks_for_context(const pmix_info_t *infos, size_t n)
+static struct group_directives directives_of(const pmix_info_t *infos, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (!strcmp(infos[i].key, PMIX_GROUP_ASSIGN_CONTEXT_ID))
-            return pmix_flag_of(&infos[i].value);
+    struct group_directives d = { .flags = 0 };
+
+    for (size_t i = 0; i < n; i++)
+        read_directive(&d, &infos[i]);
+    return d;
+}
+
+static bool all_on_this_node(const struct command *c, const struct participants *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        const struct job *j = pmix_job_of(c, slice_str(w->procs[i].nspace));
+        uint32_t rank = w->procs[i].rank;
+        bool here = j && (!j->spread || (rank < j->plan.nprocs && job_rank_is_here(j, rank)));
+        if (!here)
+            return false;
     }
-    return false;
+    return true;
 }
 
-static void group_free(struct pmix_session *s, struct pmix_group *g)
+static pmix_status_t check(const struct command *c, const struct group_directives *d,
+                           const struct participants *w)
 {
-    list_unlink(&g->link);
-    s->ngroups--;
-    free(g->procs);
-    free(g->id);
-    free(g);
+    if (count_members(c, w) > c->s->base.peer->core->next_base) /* some are named more than once */
+        return PMIX_ERR_BAD_PARAM;
+    return d->local_only && !all_on_this_node(c, w) ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
 }
 
-void pmix_groups_free(struct pmix_session *s)
-{
-    LIST_EACH(l, &s->groups)
-    group_free(s, LIST_OF(l, struct pmix_group, link));
-}
+/* ---- construct ------------------------------------------------------------------------------- */
 
-/* The members belonged to the request until now; without memory the group cannot be destructed by
- * name. */
-static void keep_group(struct pmix_session *s, struct pmix_pending *p)
-{
-    struct pmix_group *g = s->ngroups < LIMIT_GROUPS ? calloc(1, sizeof *g) : NULL;
-
-    if (!g)
-        return;
-    *g = (struct pmix_group){ .procs = p->procs, .nprocs = p->nprocs, .id = p->key };
-    list_append(&s->groups, &g->link);
-    s->ngroups++;
-    p->procs = NULL;
-    p->key = NULL;
-}
-
-static struct pmix_group *find_group(struct pmix_session *s, struct slice id)
-{
-    LIST_EACH(l, &s->groups)
-    {
-        struct pmix_group *g = LIST_OF(l, struct pmix_group, link);
-        if (slice_is(id, g->id))
-            return g;
-    }
-    return NULL;
-}
-
-static struct pmix_pending *ask_group(struct command *c, struct slice id,
-                                      const struct participants *w)
+static struct pmix_pending *ask(struct command *c, const char *kind, struct slice id,
+                                const struct participants *w)
 {
     char purpose[PMIX_MAX_KEYLEN + 16];
 
-    snprintf(purpose, sizeof purpose, "%s " SLICE_FMT,
-             c->cmd == CMD_GROUP_CONSTRUCT ? "group" : "ungroup",
+    snprintf(purpose, sizeof purpose, "%s " SLICE_FMT, kind,
              SLICE_ARG(slice_head(id, PMIX_MAX_KEYLEN)));
-    if (count_members(c, w) <= c->s->base.peer->core->next_base)
-        return pmix_ask_collective(c, w, purpose);
-    pmix_reply_status(c->s, c->tag, PMIX_ERR_BAD_PARAM); /* some are named more than once */
-    return NULL;
+    return pmix_ask_collective(c, w, purpose);
+}
+
+/* Its node hears of processes that end anywhere. */
+static void subscribe_ends(struct command *c)
+{
+    c->cmd = CMD_NONE;
+    c->reply = NULL;
+    pmix_ask(c, REQUEST_WITH(recall, .count = 0, .ends = true));
+}
+
+static void construct(struct command *c, const struct pmsg_group_construct *m,
+                      const struct participants *w, const struct group_directives *d)
+{
+    struct pmix_pending *p = ask(c, d->optional ? "optgroup" : "group", m->id, w);
+
+    if (!p)
+        return;
+    p->group = pmix_group_new(m->id);
+    if (p->group)
+        p->group->flags = d->flags;
+    if (!p->group || !name_members(c, p->group, w))
+        c->no_memory = true;
+    if (d->flags & GROUP_NOTIFIES)
+        subscribe_ends(c);
 }
 
 /* A group is a collective of its members under its name, which gets a number. */
 void pmix_read_group(struct command *c)
 {
     struct pmsg_group_construct m;
-    struct pmix_pending *p = NULL;
 
     if (pmsg_read_group_construct(&c->r, c->s->release, &m) == PTYPE_FINE) {
+        struct group_directives d = directives_of(m.infos.items, m.infos.n);
         struct participants w = { .procs = m.procs.items,
                                   .n = m.procs.n,
-                                  .timeout_ns = pmix_timeout_of(m.infos.items, m.infos.n) };
-        p = ask_group(c, m.id, &w);
-        if (p)
-            note_members(c, p, &w);
-    }
-    if (p) {
-        p->wants_context = asks_for_context(m.infos.items, m.infos.n);
-        p->key = strndup(m.id.ptr ? m.id.ptr : "", m.id.len);
-        c->no_memory = c->no_memory || !p->key;
+                                  .timeout_ns = pmix_timeout_of(m.infos.items, m.infos.n),
+                                  .data = pmix_group_shared(c, m.infos.items, m.infos.n) };
+        pmix_status_t rc = check(c, &d, &w);
+        if (rc == PMIX_SUCCESS)
+            construct(c, &m, &w, &d);
+        else
+            pmix_reply_status(c->s, c->tag, rc);
     }
     pmsg_free_group_construct(&m, NULL);
 }
 
-/* The part after the name differs by release; the name is enough. */
-void pmix_read_ungroup(struct command *c)
+static void leave_out(const struct pmix_session *s, struct pmix_group *g, struct slice records)
 {
-    struct punpack r = c->r;
-    struct pmsg_group_destruct m;
-    struct pmix_group *g = NULL;
+    const struct core *core = s->base.peer->core;
+    size_t kept = 0;
 
-    pmsg_read_group_destruct(&r, c->s->release, &m);
-    if (PMSG_HAS(&m, group_destruct, id))
-        g = find_group(c->s, m.id);
-    else
-        c->r.error = r.error;
-    if (g) {
-        ask_group(c, m.id, &(struct participants){ .procs = g->procs, .n = g->nprocs });
-        group_free(c->s, g);
-    } else if (punpack_ok(&c->r)) {
-        pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_FOUND);
+    for (size_t i = 0; i < g->nprocs; i++) {
+        const struct job *j = core_job_named(core, slice_str(g->procs[i].nspace));
+        if (!j || !group_record_is_absent(records, j->id, g->procs[i].rank))
+            g->procs[kept++] = g->procs[i];
     }
-    pmsg_free_group_destruct(&m, NULL);
+    g->nprocs = kept;
 }
 
-/* The number of the group; the table knows which form of the reply the client's release reads. */
-static void set_context(struct pmsg_group *m, const struct pmix_pending *p, const struct answer *a)
+static pmix_status_t group_status(enum answer_status status)
 {
-    size_t number = (size_t)answer_to_collective(a).number;
+    return status == ANSWER_FAILED ? PMIX_GROUP_CONSTRUCT_ABORT : pmix_status_of(status);
+}
 
-    m->context_id.is = p->wants_context;
-    m->context_id.value = number;
-    m->context = p->wants_context ? number : SIZE_MAX;
+/* The table knows which form of the reply the client's release reads. */
+static void write_group(struct pmix_session *s, const struct pmix_group *g, uint32_t tag,
+                        pmix_info_t *infos, size_t ninfos)
+{
+    struct pmsg_group m = { .has = PMSG_BIT(group, procs) | PMSG_BIT(group, context) |
+                                   PMSG_BIT(group, context_id) | PMSG_BIT(group, infos),
+                            .procs = { g->nprocs, g->procs },
+                            .infos = { ninfos, infos } };
+    struct ppack w = pmix_writer(s);
+
+    m.context_id.is = g->flags & GROUP_WITH_CONTEXT;
+    m.context_id.value = (size_t)g->number;
+    m.context = m.context_id.is ? (size_t)g->number : SIZE_MAX;
+    pmsg_write_group(&w, s->release, &m);
+    pmix_send_or_fail(s, tag, &w);
 }
 
 void pmix_reply_group(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
 {
-    struct pmsg_group m = { .has = PMSG_BIT(group, procs) | PMSG_BIT(group, context) |
-                                   PMSG_BIT(group, context_id) | PMSG_BIT(group, infos),
-                            .procs = { p->nprocs, p->procs } };
-    struct ppack w;
+    struct slice records;
+    pmix_info_t *infos;
+    size_t n;
 
     if (a->status != ANSWER_OK) {
-        pmix_reply_status(s, p->tag, pmix_status_of(a->status));
+        pmix_reply_status(s, p->tag, group_status(a->status));
         return;
     }
-    set_context(&m, p, a);
-    w = pmix_writer(s);
-    pmsg_write_group(&w, s->release, &m);
-    keep_group(s, p);
-    pmix_send_or_fail(s, p->tag, &w);
+    p->group->number = (uint64_t)answer_to_collective(a).number;
+    records = group_store_find(&s->base.peer->core->group_data, p->group->number);
+    leave_out(s, p->group, records);
+    p->group->has_leader = pmix_group_leader(s, records, &p->group->leader);
+    if (pmix_group_infos(s, records, &infos, &n)) {
+        write_group(s, p->group, p->tag, infos, n);
+        pmix_group_keep(s, &p->group);
+    } else {
+        pmix_reply_status(s, p->tag, PMIX_ERR_NOMEM);
+    }
+    pmix_drop_infos(infos, n);
+}
+
+/* ---- destruct -------------------------------------------------------------------------------- */
+
+/* The members are those that this server knows of the group, or (it was formed by invitation) those
+ * that the client names. */
+static bool members_of(const struct command *c, struct slice id, pmix_proc_t *procs, size_t n,
+                       struct participants *w)
+{
+    const struct pmix_group *g = pmix_group_find(c->s, id);
+
+    w->procs = g ? g->procs : procs;
+    w->n = g ? g->nprocs : n;
+    return w->n > 0;
+}
+
+static void destruct(struct command *c, const struct pmsg_group_destruct *m,
+                     const struct participants *w, const struct group_directives *d)
+{
+    const struct pmix_group *known = pmix_group_find(c->s, m->id);
+    struct pmix_pending *p = ask(c, "ungroup", m->id, w);
+
+    if (!p)
+        return;
+    p->group = pmix_group_new(m->id);
+    if (p->group)
+        p->group->flags = d->flags | (known ? known->flags : 0);
+    else
+        c->no_memory = true;
+}
+
+void pmix_read_ungroup(struct command *c)
+{
+    struct pmsg_group_destruct m;
+
+    if (pmsg_read_group_destruct(&c->r, c->s->release, &m) == PTYPE_FINE) {
+        struct group_directives d = directives_of(m.infos.items, m.infos.n);
+        struct participants w = { .timeout_ns = pmix_timeout_of(m.infos.items, m.infos.n) };
+        bool known = members_of(c, m.id, m.procs.items, m.procs.n, &w);
+        pmix_status_t rc = known ? check(c, &d, &w) : PMIX_ERR_NOT_FOUND;
+        if (rc == PMIX_SUCCESS)
+            destruct(c, &m, &w, &d);
+        else
+            pmix_reply_status(c->s, c->tag, rc);
+    }
+    pmsg_free_group_destruct(&m, NULL);
+}
+
+/* Whether a member was left out because it had ended. */
+static bool misses_members(struct slice records)
+{
+    struct group_record r;
+
+    while (group_record_next(&records, &r)) {
+        if (r.kind == GROUP_ABSENT)
+            return true;
+    }
+    return false;
+}
+
+/* After a time-out the group is still there.  A member that has ended is an error, unless the group
+ * was made to bear it; the group is gone all the same. */
+void pmix_reply_ungroup(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
+{
+    pmix_status_t rc = pmix_status_of(a->status);
+    uint64_t number = (uint64_t)answer_to_collective(a).number;
+
+    if (a->status == ANSWER_OK) {
+        struct slice records = group_store_find(&s->base.peer->core->group_data, number);
+        if (!(p->group->flags & GROUP_TOLERANT) && misses_members(records))
+            rc = PMIX_ERR_PROC_TERM_WO_SYNC;
+        pmix_group_free(s, pmix_group_find(s, slice_str(p->group->id)));
+    }
+    pmix_reply_status(s, p->tag, rc);
+}
+
+/* ---- members that leave or end --------------------------------------------------------------- */
+
+static const pmix_info_t *find_info(const pmix_info_t *infos, size_t n, const char *key)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(infos[i].key, key))
+            return &infos[i];
+    }
+    return NULL;
+}
+
+static const char *group_id_of(const pmix_info_t *infos, size_t n)
+{
+    const pmix_info_t *id = find_info(infos, n, PMIX_GROUP_ID);
+
+    return id ? pmix_text_of(id) : NULL;
+}
+
+void pmix_group_left(struct command *c, const pmix_info_t *infos, size_t n)
+{
+    const pmix_info_t *range = find_info(infos, n, PMIX_EVENT_CUSTOM_RANGE);
+    const pmix_data_array_t *a =
+        range && range->value.type == PMIX_DATA_ARRAY ? range->value.data.darray : NULL;
+    bool lists = a && a->type == PMIX_PROC;
+    const char *id = group_id_of(infos, n);
+    struct participants w = { .n = 0 };
+
+    if (!id || !members_of(c, slice_str(id), lists ? a->array : NULL, lists ? a->size : 0, &w) ||
+        count_members(c, &w) > c->s->base.peer->core->next_base)
+        return;
+    c->cmd = CMD_NONE; /* the program does not wait for it */
+    c->reply = NULL;
+    ask(c, "ungroup", slice_str(id), &w);
+    pmix_group_free(c->s, pmix_group_find(c->s, slice_str(id)));
+}
+
+static void note_left(struct pmix_session *s, const struct notice *n)
+{
+    struct pmsg_infos m = { .has = 0 };
+    struct pmix_group *g = NULL;
+    struct punpack r;
+    const char *id;
+
+    punpack_init(&r, n->infos, &ptype_own);
+    if (n->infos.len && pmsg_read_infos(&r, 0, &m) == PTYPE_FINE) {
+        id = group_id_of(m.infos.items, m.infos.n);
+        g = id ? pmix_group_find(s, slice_str(id)) : NULL;
+    }
+    if (g && pmix_group_lists(g->procs, g->nprocs, n->nspace, n->rank))
+        pmix_group_note_gone(g, n->nspace, n->rank);
+    pmsg_free_infos(&m, NULL);
+}
+
+static void report_end(struct pmix_session *s, const struct pmix_group *g, const char *nspace,
+                       uint32_t rank)
+{
+    bool led = g->has_leader && pmix_group_lists(&g->leader, 1, nspace, rank);
+    pmix_proc_t who;
+    pmix_info_t infos[2];
+    struct buf bytes = BUF_NULL(1 << 12);
+    struct ppack w;
+
+    memset(infos, 0, sizeof infos);
+    pmix_set_proc(&who, nspace, rank);
+    strncpy(infos[0].key, PMIX_EVENT_AFFECTED_PROC, PMIX_MAX_KEYLEN);
+    infos[0].value = (pmix_value_t){ .type = PMIX_PROC, .data.proc = &who };
+    strncpy(infos[1].key, PMIX_GROUP_ID, PMIX_MAX_KEYLEN);
+    infos[1].value = (pmix_value_t){ .type = PMIX_STRING, .data.string = g->id };
+    ppack_init(&w, &bytes, &ptype_own);
+    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { 2, infos } });
+    if (ppack_ok(&w))
+        pmix_notify(&s->base, &(struct notice){ .code = led ? PMIX_GROUP_LEADER_FAILED
+                                                            : PMIX_GROUP_MEMBER_FAILED,
+                                                .range = PMIX_RANGE_LOCAL,
+                                                .flags = EVENT_BY_CODE,
+                                                .nspace = nspace,
+                                                .rank = rank,
+                                                .infos = buf_slice(&bytes) });
+    buf_free(&bytes);
+}
+
+static void note_end(struct pmix_session *s, const char *nspace, uint32_t rank)
+{
+    LIST_EACH(l, &s->groups)
+    {
+        struct pmix_group *g = LIST_OF(l, struct pmix_group, link);
+        if (!(g->flags & GROUP_NOTIFIES) || !pmix_group_lists(g->procs, g->nprocs, nspace, rank) ||
+            pmix_group_lists(g->gone, g->ngone, nspace, rank))
+            continue;
+        pmix_group_note_gone(g, nspace, rank);
+        report_end(s, g, nspace, rank);
+    }
+}
+
+void pmix_groups_follow(struct session *base, const struct notice *n, bool is_end)
+{
+    struct pmix_session *s = pmix_session_of(base);
+
+    if (s->ngroups && is_end)
+        note_end(s, n->nspace, n->rank);
+    else if (s->ngroups && n->code == PMIX_GROUP_LEFT)
+        note_left(s, n);
 }

@@ -9,6 +9,7 @@
 #include "base/search.h"
 #include "core/core.h"
 #include "server/pmix_batch.h"
+#include "server/pmix_group_list.h"
 #include "server/pmix_value.h"
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -20,7 +21,7 @@ void pmix_pending_free(struct pmix_pending *p)
     for (uint32_t i = 0; i < p->nothers; i++)
         free(p->others[i]);
     free(p->others);
-    free(p->procs);
+    pmix_group_free(NULL, p->group);
 }
 
 static void drop_values(struct pmix_session *s)

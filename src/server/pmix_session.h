@@ -23,6 +23,7 @@ struct pmix_batch;
 /* Bytes before each message, the first included. */
 enum { PMIX_HEADER = 16 };
 
+struct pmix_group;
 struct pmix_pending;
 struct pmix_session;
 
@@ -39,11 +40,9 @@ struct pmix_pending {
     struct pmix_batch *batch;
     char **others; /* CONNECT: namespaces besides the requester's own */
     uint32_t nothers;
-    pmix_proc_t *procs; /* GROUP_CONSTRUCT: the members */
-    size_t nprocs;
-    bool wants_context;  /* GROUP_CONSTRUCT: a number for the group */
-    uint16_t channels;   /* SPAWN: output channels that the requester wants */
-    pmix_replier *reply; /* NULL: the status of the answer */
+    struct pmix_group *group; /* GROUP_CONSTRUCT, GROUP_DESTRUCT */
+    uint16_t channels;        /* SPAWN: output channels that the requester wants */
+    pmix_replier *reply;      /* NULL: the status of the answer */
 };
 
 enum pmix_state { PMIX_HELLO, PMIX_ASKED, PMIX_WELCOME, PMIX_TALKING };

@@ -147,6 +147,18 @@ static void spread(struct server *s, const struct notice *n)
         keep_event(s, n);
 }
 
+static void let_follow(struct server *s, const struct notice *n, bool is_end)
+{
+    LIST_EACH(l, &s->peers)
+    {
+        struct peer *p = LIST_OF(l, struct peer, link);
+        if (!p->job || !p->session || !p->session->ops->follow || p->closing || is_source(p, n))
+            continue;
+        p->session->ops->follow(p->session, n, is_end);
+        server_mark_dirty(s, p);
+    }
+}
+
 static void recall(struct server *s, struct peer *p)
 {
     LIST_EACH(l, &s->events)
@@ -204,6 +216,7 @@ static void spread_everywhere(struct server *s, const struct job *j, const struc
                                   .flags = n->flags, .is_exit = is_end(n), .infos = n->infos);
 
     spread(s, n);
+    let_follow(s, n, is_end(n));
     if (!s->core.has_others || n->range == PMIX_RANGE_RM || n->range == PMIX_RANGE_LOCAL ||
         n->range == PMIX_RANGE_PROC_LOCAL)
         return;
@@ -225,9 +238,10 @@ void server_event_notify(struct server *s, struct peer *p, const struct request_
 
 void server_event_recall(struct server *s, struct peer *p, const struct request_recall *rq)
 {
-    if (rq->count)
+    if (rq->count || rq->ends)
         subscribe_exits(s, p);
-    recall(s, p);
+    if (!rq->ends)
+        recall(s, p);
 }
 
 /* ---- the server's own ------------------------------------------------------------------------ */
@@ -312,6 +326,7 @@ bool server_on_event(struct server *s, const struct op_event *o, uint64_t now_ns
     memcpy(name, o->nspace.ptr ? o->nspace.ptr : "", o->nspace.len);
     name[o->nspace.len] = '\0';
     spread(s, &n);
+    let_follow(s, &n, o->is_exit);
     return true;
 }
 

@@ -106,6 +106,9 @@ struct session_ops {
     void (*answer)(struct session *s, uint32_t token, const struct answer *a);
     /* An event that the client may have registered for.  May be NULL. */
     void (*notify)(struct session *s, const struct notice *n);
+    /* Any event that reaches this node, for the session's own records; is_end: a process or a job
+     * has ended.  May be NULL. */
+    void (*follow)(struct session *s, const struct notice *n, bool is_end);
     /* True: the client has subscribed to that output, and was sent some.  May be NULL. */
     bool (*output)(struct session *s, const struct spoken *o);
     /* All kept output has been sent.  May be NULL. */

@@ -252,9 +252,24 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[], const pmix_proc_t procs[
 
 /* ---- destruct -------------------------------------------------------------------------------- */
 
+/* The group is gone, even if a member had ended before; after a time-out it is still there. */
+static void read_destruct(struct client *c, struct op *op, struct punpack *r)
+{
+    (void)r;
+    if (op->status != PMIX_ERR_TIMEOUT)
+        membership_free(find_membership(c, op->arg));
+}
+
+static void deliver_destruct(struct op *op)
+{
+    op_status_only.deliver(op);
+}
+
+static const struct op_kind destruct_kind = { .read = read_destruct, .deliver = deliver_destruct };
+
 /* Servers before 4.2.4 keep the members themselves; later ones need them in the request. */
-static pmix_status_t begin_destruct(struct client *c, struct message *m, const char *grp,
-                                    const pmix_info_t *infos, size_t ninfos)
+static pmix_status_t begin_destruct(struct client *c, struct message *m, struct op *op,
+                                    const char *grp, const pmix_info_t *infos, size_t ninfos)
 {
     struct group_membership *known = grp ? find_membership(c, grp) : NULL;
     pmix_status_t rc;
@@ -263,14 +278,16 @@ static pmix_status_t begin_destruct(struct client *c, struct message *m, const c
         return PMIX_ERR_BAD_PARAM;
     if (!known && c->server && !c->server->lost)
         return PMIX_ERR_NOT_FOUND;
+    op->arg = strdup(grp);
+    op->free_arg = free;
+    if (!op->arg)
+        return PMIX_ERR_NOMEM;
     rc = message_begin(c, m, CMD_GROUP_DESTRUCT);
-    if (rc != PMIX_SUCCESS)
-        return rc;
-    message_put(m, group_destruct,
-                { .id = slice_str(grp),
-                  .procs = PMSG_LENT(known->procs, known->nprocs),
-                  .infos = PMSG_LENT(infos, ninfos) });
-    membership_free(known);
+    if (rc == PMIX_SUCCESS)
+        message_put(m, group_destruct,
+                    { .id = slice_str(grp),
+                      .procs = PMSG_LENT(known ? known->procs : NULL, known ? known->nprocs : 0),
+                      .infos = PMSG_LENT(infos, ninfos) });
     return rc;
 }
 
@@ -278,12 +295,17 @@ pmix_status_t PMIx_Group_destruct(const char grp[], const pmix_info_t info[], si
 {
     struct client *c = api_begin();
     struct message m;
+    struct op op;
     pmix_status_t rc;
 
     if (!c)
         return PMIX_ERR_INIT;
-    rc = begin_destruct(c, &m, grp, info, ninfo);
-    return api_end(c, rc == PMIX_SUCCESS ? api_status_call(&m) : rc);
+    op_init(&op, &destruct_kind);
+    rc = begin_destruct(c, &m, &op, grp, info, ninfo);
+    if (rc == PMIX_SUCCESS)
+        rc = op_call(&m, &op);
+    op_clear(&op);
+    return api_end(c, rc);
 }
 
 pmix_status_t PMIx_Group_destruct_nb(const char grp[], const pmix_info_t info[], size_t ninfo,
@@ -291,10 +313,13 @@ pmix_status_t PMIx_Group_destruct_nb(const char grp[], const pmix_info_t info[],
 {
     struct client *c = api_begin();
     struct message m;
-    pmix_status_t rc;
+    struct op *op;
 
     if (!c)
         return PMIX_ERR_INIT;
-    rc = begin_destruct(c, &m, grp, info, ninfo);
-    return api_end(c, rc == PMIX_SUCCESS ? api_status_begin(&m, cbfunc, cbdata) : rc);
+    op = op_new(&destruct_kind, cbdata);
+    if (!op)
+        return api_end(c, PMIX_ERR_NOMEM);
+    op->callback.op = cbfunc;
+    return api_send_begin(c, &m, op, begin_destruct(c, &m, op, grp, info, ninfo));
 }

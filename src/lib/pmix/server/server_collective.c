@@ -381,7 +381,7 @@ static pmix_status_t call_group(struct ask *a)
         return PMIX_OPERATION_SUCCEEDED;
     if (!coll_meeting_read(a->coll.group, &m) || m.name.len >= sizeof name)
         return PMIX_ERR_BAD_PARAM;
-    op = m.kind == COLL_GROUP ? PMIX_GROUP_CONSTRUCT : PMIX_GROUP_DESTRUCT;
+    op = m.kind == COLL_UNGROUP ? PMIX_GROUP_DESTRUCT : PMIX_GROUP_CONSTRUCT;
     snprintf(name, sizeof name, SLICE_FMT, SLICE_ARG(m.name));
     return a->s->module.group(op, name, a->procs, a->nprocs, a->infos, a->ninfos, ask_on_infos, a);
 }
@@ -426,6 +426,7 @@ static const struct ask_kind *kind_of(enum coll_kind kind)
     case COLL_CONNECT: return &connect_kind;
     case COLL_DISCONNECT: return &disconnect_kind;
     case COLL_GROUP:
+    case COLL_GROUP_OPTIONAL:
     case COLL_UNGROUP: return &group_kind;
     case COLL_KINDS: break;
     }

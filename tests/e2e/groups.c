@@ -1,0 +1,410 @@
+/* groups.c - PMIx groups: what their members give each other, directives, and members that end.
+ *
+ *   groups values      context ids and values of members, gets with qualifiers, refusals, time-outs
+ *   groups survive     the last rank is killed before and the next to last after it has joined
+ *   groups leave       a member leaves
+ *
+ * Prints a line for each thing that is not as expected, and at last `groups N good` or
+ * `groups N WRONG`, of rank 0.  With GROUPS_APART the ranks are on different nodes. */
+#include <pmix.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static pmix_proc_t me;
+static uint32_t size;
+static int wrong;
+static volatile int nfailed, nleaders;
+
+__attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
+{
+    va_list args;
+
+    wrong++;
+    printf("groups WRONG rank %u: ", me.rank);
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    printf("\n");
+}
+
+static void want(const char *what, pmix_status_t rc, pmix_status_t wanted)
+{
+    if (rc != wanted)
+        complain("%s: %s, not %s", what, PMIx_Error_string(rc), PMIx_Error_string(wanted));
+}
+
+static pmix_proc_t proc(uint32_t rank)
+{
+    pmix_proc_t p;
+
+    PMIX_LOAD_PROCID(&p, me.nspace, rank);
+    return p;
+}
+
+static void fence(void)
+{
+    want("fence", PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+}
+
+/* ---- a construct with these directives ------------------------------------------------------- */
+
+enum { FLAGS_MAX = 8 };
+
+#ifdef OPENPMIX
+enum { OPENPMIX_4 = true };
+#else
+enum { OPENPMIX_4 = false };
+#endif
+
+struct group {
+    const char *id;
+    uint32_t n;                   /* the first n ranks; 0: all, as a wildcard */
+    const char *flags[FLAGS_MAX]; /* attributes, true */
+    size_t cid;                   /* its own local id; 0: none */
+    const char *word;             /* its own value of "groups.word"; NULL: none */
+    int timeout;                  /* seconds; 0: none */
+    const char *odd;              /* another attribute; required */
+    size_t leaders;               /* bootstrap by so many; 0: none */
+    /* results */
+    size_t context, nmembers;
+    bool has_context;
+};
+
+static size_t load(const struct group *g, pmix_info_t *infos, pmix_info_t *given,
+                   pmix_data_array_t *a)
+{
+    size_t n = 0, m = 0;
+    bool yes = true;
+
+    for (int i = 0; i < FLAGS_MAX && g->flags[i]; i++)
+        PMIX_INFO_LOAD(&infos[n++], g->flags[i], &yes, PMIX_BOOL);
+    if (g->cid)
+        PMIX_INFO_LOAD(&given[m++], PMIX_GROUP_LOCAL_CID, &g->cid, PMIX_SIZE);
+    if (g->word)
+        PMIX_INFO_LOAD(&given[m++], "groups.word", g->word, PMIX_STRING);
+    if (m) {
+        *a = (pmix_data_array_t){ .type = PMIX_INFO, .size = m, .array = given };
+        PMIX_INFO_LOAD(&infos[n++], PMIX_GROUP_INFO, a, PMIX_DATA_ARRAY);
+    }
+    if (g->timeout)
+        PMIX_INFO_LOAD(&infos[n++], PMIX_TIMEOUT, &g->timeout, PMIX_INT);
+#ifdef PMIX_GROUP_BOOTSTRAP
+    if (g->leaders)
+        PMIX_INFO_LOAD(&infos[n++], PMIX_GROUP_BOOTSTRAP, &g->leaders, PMIX_SIZE);
+#endif
+    if (g->odd) {
+        PMIX_INFO_LOAD(&infos[n], g->odd, &yes, PMIX_BOOL);
+        PMIX_INFO_REQUIRED(&infos[n++]);
+    }
+    return n;
+}
+
+static void take(struct group *g, const pmix_info_t *results, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(results[i].key, PMIX_GROUP_CONTEXT_ID)) {
+            g->context = results[i].value.data.size;
+            g->has_context = true;
+        } else if (!strcmp(results[i].key, PMIX_GROUP_MEMBERSHIP)) {
+            g->nmembers = results[i].value.data.darray->size;
+        }
+    }
+}
+
+static pmix_status_t construct(struct group *g)
+{
+    pmix_info_t infos[FLAGS_MAX + 4], given[2], *results = NULL;
+    pmix_proc_t procs[64] = { proc(PMIX_RANK_WILDCARD) };
+    pmix_data_array_t a;
+    size_t n = load(g, infos, given, &a), nresults = 0;
+    pmix_status_t rc;
+
+    for (uint32_t r = 0; r < g->n; r++)
+        procs[r] = proc(r);
+    rc = PMIx_Group_construct(g->id, procs, g->n ? g->n : 1, infos, n, &results, &nresults);
+    if (rc == PMIX_SUCCESS)
+        take(g, results, nresults);
+    if (results)
+        PMIX_INFO_FREE(results, nresults);
+    return rc;
+}
+
+/* The reply to OpenPMIx 4.2.2's client has no members. */
+static size_t count_members(const struct group *g)
+{
+    pmix_query_t *q;
+    pmix_info_t *found = NULL;
+    size_t n = 0, count = 0;
+    pmix_status_t rc;
+
+    PMIX_QUERY_CREATE(q, 1);
+    PMIX_ARGV_APPEND(rc, q->keys, PMIX_QUERY_GROUP_MEMBERSHIP);
+    PMIX_INFO_CREATE(q->qualifiers, 1);
+    q->nqual = 1;
+    PMIX_INFO_LOAD(&q->qualifiers[0], PMIX_GROUP_ID, g->id, PMIX_STRING);
+    if (rc == PMIX_SUCCESS)
+        rc = PMIx_Query_info(q, 1, &found, &n);
+    if (rc == PMIX_SUCCESS && n)
+        count = found[0].value.data.darray->size;
+    if (found)
+        PMIX_INFO_FREE(found, n);
+    PMIX_QUERY_FREE(q, 1);
+    return count;
+}
+
+static void want_members(const struct group *g, size_t n)
+{
+    size_t asked = count_members(g);
+
+    if ((g->nmembers != n && !(OPENPMIX_4 && !g->nmembers)) || asked != n)
+        complain("%s has %zu members, when asked %zu, not %zu", g->id, g->nmembers, asked, n);
+}
+
+static pmix_status_t destruct(const char *id, const char *flag, int timeout)
+{
+    pmix_info_t infos[2];
+    bool yes = true;
+    size_t n = 0;
+
+    if (flag)
+        PMIX_INFO_LOAD(&infos[n++], flag, &yes, PMIX_BOOL);
+    if (timeout)
+        PMIX_INFO_LOAD(&infos[n++], PMIX_TIMEOUT, &timeout, PMIX_INT);
+    return PMIx_Group_destruct(id, infos, n);
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static pmix_status_t get(uint32_t rank, const char *key, const char *by, const void *value,
+                         pmix_data_type_t type, pmix_value_t **v)
+{
+    pmix_proc_t p = proc(rank);
+    pmix_info_t info;
+
+    *v = NULL;
+    PMIX_INFO_LOAD(&info, by, value, type);
+    info.flags |= PMIX_INFO_QUALIFIER;
+    return PMIx_Get(&p, key, &info, 1, v);
+}
+
+static void want_cid(const struct group *g, uint32_t rank, size_t cid)
+{
+    pmix_value_t *v;
+    pmix_status_t rc =
+        get(rank, PMIX_GROUP_LOCAL_CID, PMIX_GROUP_CONTEXT_ID, &g->context, PMIX_SIZE, &v);
+
+    if (rc != PMIX_SUCCESS)
+        complain("the local id of rank %u in %s: %s", rank, g->id, PMIx_Error_string(rc));
+    else if (v->type != PMIX_SIZE || v->data.size != cid)
+        complain("the local id of rank %u in %s is %zu, not %zu", rank, g->id, v->data.size, cid);
+    if (v)
+        PMIX_VALUE_RELEASE(v);
+}
+
+static void want_word(const struct group *g, uint32_t rank, const char *by, const void *value,
+                      pmix_data_type_t type, const char *word)
+{
+    pmix_value_t *v;
+    pmix_status_t rc = get(rank, "groups.word", by, value, type, &v);
+
+    if (rc != PMIX_SUCCESS || v->type != PMIX_STRING || strcmp(v->data.string, word) != 0)
+        complain("the word of rank %u in %s by %s: %s", rank, g->id, by, PMIx_Error_string(rc));
+    if (v)
+        PMIX_VALUE_RELEASE(v);
+}
+
+static void values(void)
+{
+    struct group one = { .id = "one", .flags = { PMIX_GROUP_ASSIGN_CONTEXT_ID } };
+    struct group two = { .id = "two", .flags = { PMIX_GROUP_ASSIGN_CONTEXT_ID } };
+    size_t nowhere = SIZE_MAX / 2;
+    pmix_value_t *v;
+    char word[16];
+
+    one.cid = 100 + me.rank;
+    two.cid = 200 + me.rank;
+    snprintf(word, sizeof word, "word%u", me.rank);
+    one.word = word;
+    want("construct one", construct(&one), PMIX_SUCCESS);
+    want("construct two", construct(&two), PMIX_SUCCESS);
+    if (!one.has_context || !two.has_context || one.context == two.context)
+        complain("context ids %zu and %zu", one.context, two.context);
+    want_members(&one, size);
+    want("destruct one", destruct("one", NULL, 0), PMIX_SUCCESS);
+    for (uint32_t r = 0; r < size; r++) {
+        snprintf(word, sizeof word, "word%u", r);
+        want_cid(&one, r, 100 + r); /* Open MPI looks after the destruct */
+        want_cid(&two, r, 200 + r);
+        want_word(&one, r, PMIX_GROUP_CONTEXT_ID, &one.context, PMIX_SIZE, word);
+#ifndef OPENPMIX
+        want_word(&one, r, PMIX_GROUP_ID, "one", PMIX_STRING, word);
+#endif
+    }
+    if (get((me.rank + 1) % size, PMIX_GROUP_LOCAL_CID, PMIX_GROUP_CONTEXT_ID, &nowhere, PMIX_SIZE,
+            &v) == PMIX_SUCCESS)
+        complain("a local id in no group");
+#ifndef OPENPMIX
+    want("the context id by the name",
+         get(me.rank, PMIX_GROUP_CONTEXT_ID, PMIX_GROUP_ID, "two", PMIX_STRING, &v), PMIX_SUCCESS);
+    if (v && v->data.size != two.context)
+        complain("by the name the context id is %zu, not %zu", v->data.size, two.context);
+#endif
+    want("destruct two", destruct("two", NULL, 0), PMIX_SUCCESS);
+}
+
+/* ---- directives that are refused, or hold ---------------------------------------------------- */
+
+static void refusals(bool apart)
+{
+    struct group local = { .id = "local", .flags = { PMIX_GROUP_LOCAL_ONLY } };
+    struct group odd = { .id = "odd", .odd = "groups.nobody.knows" };
+    struct group late = { .id = "late", .timeout = 1 };
+#ifdef PMIX_GROUP_BOOTSTRAP
+    struct group boot = { .id = "boot", .leaders = 1 };
+
+    want("bootstrap", construct(&boot), PMIX_ERR_NOT_SUPPORTED);
+#endif
+    want("a required attribute that nobody knows", construct(&odd), PMIX_ERR_NOT_SUPPORTED);
+    want("local only", construct(&local), apart ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS);
+    if (!apart)
+        want("destruct local", destruct("local", NULL, 0), PMIX_SUCCESS);
+    if (me.rank == 0)
+        want("a construct without the others", construct(&late), PMIX_ERR_TIMEOUT);
+    fence();
+    late.timeout = 0;
+    want("a construct again", construct(&late), PMIX_SUCCESS);
+#ifndef OPENPMIX /* it forgets the group when it asks */
+    if (me.rank == 0)
+        want("a destruct without the others", destruct("late", NULL, 1), PMIX_ERR_TIMEOUT);
+#endif
+    fence();
+    want("a destruct again", destruct("late", NULL, 0), PMIX_SUCCESS);
+    want("a third one", destruct("late", NULL, 0), PMIX_ERR_NOT_FOUND);
+}
+
+/* ---- members that end ------------------------------------------------------------------------ */
+
+static void on_end(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
+                   size_t ninfo, pmix_info_t *results, size_t nresults,
+                   pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    const char *group = NULL;
+    uint32_t who = PMIX_RANK_UNDEF;
+
+    (void)id, (void)source, (void)results, (void)nresults;
+    for (size_t i = 0; i < ninfo; i++) {
+        if (!strcmp(info[i].key, PMIX_GROUP_ID))
+            group = info[i].value.data.string;
+        else if (!strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC))
+            who = info[i].value.data.proc->rank;
+    }
+    if (group && !strcmp(group, "watched") && who == size - 2)
+        nfailed++;
+    else if (group && !strcmp(group, "led") && who == size - 2 && code == PMIX_GROUP_LEADER_FAILED)
+        nleaders++;
+    else
+        complain("an event %s of %s, rank %u", PMIx_Error_string(code), group, who);
+    if (done)
+        done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+}
+
+static bool comes(volatile int *n)
+{
+    for (int i = 0; i < 3000 && !*n; i++)
+        nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+    return *n == 1;
+}
+
+static void listen(void)
+{
+    pmix_status_t codes[] = { PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_LEADER_FAILED };
+
+    if (PMIx_Register_event_handler(codes, 2, NULL, 0, on_end, NULL, NULL) < 0)
+        complain("the handler");
+}
+
+static void survive(void)
+{
+    struct group all = { .id = "all" };
+    struct group early = { .id = "early", .flags = { PMIX_GROUP_OPTIONAL } };
+    struct group tolerant = { .id = "tolerant", .flags = { PMIX_GROUP_FT_COLLECTIVE } };
+    struct group plain = { .id = "plain", .n = size - 1 };
+    struct group watched = { .id = "watched",
+                             .n = size - 1,
+                             .flags = { PMIX_GROUP_NOTIFY_TERMINATION } };
+    struct group led = { .id = "led",
+                         .n = size - 1,
+                         .flags = { PMIX_GROUP_NOTIFY_TERMINATION,
+                                    me.rank == size - 2 ? PMIX_GROUP_LEADER : NULL } };
+
+    listen();
+    fence();
+    if (me.rank == size - 1)
+        raise(SIGKILL);
+    want("optional", construct(&early), PMIX_SUCCESS);
+    want_members(&early, size - 1);
+    want("fault-tolerant", construct(&tolerant), PMIX_SUCCESS);
+    want_members(&tolerant, size - 1);
+    want("all", construct(&all), PMIX_GROUP_CONSTRUCT_ABORT);
+    want("plain", construct(&plain), PMIX_SUCCESS);
+    want("watched", construct(&watched), PMIX_SUCCESS);
+    want("led", construct(&led), PMIX_SUCCESS);
+    want("destruct early", destruct("early", NULL, 0), PMIX_SUCCESS);
+    if (me.rank == size - 2)
+        raise(SIGKILL);
+    if (!comes(&nfailed) || !comes(&nleaders))
+        complain("%d events of the member and %d of the leader", nfailed, nleaders);
+    want("destruct plain", destruct("plain", NULL, 0), PMIX_ERR_PROC_TERM_WO_SYNC);
+    want("destruct watched", destruct("watched", NULL, 0), PMIX_SUCCESS);
+    want("destruct led", destruct("led", NULL, 0), PMIX_SUCCESS);
+    want("destruct tolerant", destruct("tolerant", NULL, 0), PMIX_SUCCESS);
+}
+
+static void leave(void)
+{
+    struct group all = { .id = "all", .flags = { PMIX_GROUP_NOTIFY_TERMINATION } };
+
+    listen();
+    want("all", construct(&all), PMIX_SUCCESS);
+    if (me.rank == size - 1)
+        want("leave", PMIx_Group_leave("all", NULL, 0), PMIX_SUCCESS);
+    else
+        want("destruct all", destruct("all", NULL, 0), PMIX_SUCCESS);
+    fence();
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "values";
+    pmix_status_t rc = PMIx_Init(&me, NULL, 0);
+    pmix_proc_t all;
+    pmix_value_t *v = NULL;
+
+    if (rc != PMIX_SUCCESS) {
+        printf("groups WRONG init: %s\n", PMIx_Error_string(rc));
+        return 1;
+    }
+    all = proc(PMIX_RANK_WILDCARD);
+    want("the size", PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &v), PMIX_SUCCESS);
+    size = v ? v->data.uint32 : 1;
+    if (!strcmp(what, "values")) {
+        values();
+        refusals(getenv("GROUPS_APART") != NULL);
+    } else if (!strcmp(what, "survive")) {
+        survive();
+    } else if (!strcmp(what, "leave")) {
+        leave();
+    }
+    if (me.rank == 0)
+        printf("groups %u %s\n", size, wrong ? "WRONG" : "good");
+    rc = PMIx_Finalize(NULL, 0);
+    if (rc != PMIX_SUCCESS)
+        complain("finalize: %s", PMIx_Error_string(rc));
+    return wrong != 0;
+}

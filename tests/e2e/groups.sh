@@ -1,0 +1,42 @@
+#!/bin/sh
+# PMIx groups (groups.c): on one node and on three, with our client and with OpenPMIx's.
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+patience=120
+groups=$WU_BUILD/tests/e2e/e2e-groups
+
+on_one() { run "$patience" "$WIREUP" -n 4 "$@"; }
+on_three() { GROUPS_APART=yes run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:1,n3:1 -n 4 "$@"; }
+good() { same "$1" "$(cat "$out")" "groups 4 good" || explain; }
+
+# WHERE COMMAND: every mode there.
+each()
+{
+    where=$1 who=$2 program=$3
+    "$where" "$program" values
+    good "$who: values and directives, $where"
+    # Two ranks are killed: the job fails for that, the others go on.
+    "$where" -enable-recovery "$program" survive
+    good "$who: members that end, $where"
+}
+
+needs_host_names
+named_agent
+for where in on_one on_three; do
+    each $where "our client" "$groups"
+    "$where" "$groups" leave
+    good "a member that leaves, $where"
+done
+case $(pkg-config --modversion pmix 2>/dev/null) in
+4.2*)
+    # shellcheck disable=SC2046
+    c_program groups -w -DOPENPMIX $(pkg-config --cflags --libs pmix)
+    for where in on_one on_three; do
+        each $where "OpenPMIx 4.2's client" "$bin/groups"
+    done
+    ;;
+*) skip "OpenPMIx 4.2's client" "it is not installed" ;;
+esac
+finish
