@@ -27,7 +27,19 @@ same "the same with PMI-2" "$(grep '^size' "$out")" \
 same "and its children" "$(grep '^child' "$out" | sort | tr '\n' ';')" \
     "child 0 of 2 spawned 1 word;child 1 of 2 spawned 1 word;" || explain
 
+single3=$WU_BUILD/tests/e2e/e2e-singleton3
+run 120 "$single3"
+same "the same with PMIx: names, spawn, connect, groups" "$(grep '^init' "$out")" \
+    "init PMIX_ERR_UNREACH, publish PMIX_SUCCESS, spawn PMIX_SUCCESS, connect PMIX_SUCCESS, group PMIX_SUCCESS, own value was committed, same name 1, finalize PMIX_SUCCESS" || explain
+same "and its children find what it had committed, and only that" "$(grep '^child' "$out" | sort)" \
+    "child 0: committed was committed, later PMIX_ERR_NOT_FOUND, name 4711
+child 1: committed was committed, later PMIX_ERR_NOT_FOUND, name 4711" || explain
+
 WIREUP=$tmp/not-installed
+run 120 "$single3"
+same "PMIx without Wireup stays alone" "$(cat "$out")" \
+    "init PMIX_ERR_UNREACH, publish PMIX_ERR_UNREACH, spawn PMIX_ERR_UNREACH, own value was committed, same name 1, finalize PMIX_SUCCESS" || explain
+same "and says once why" "$(grep -c "install Wireup, or start the program with" "$err")" 1 || explain
 run 120 env PMI_DEBUG=1 "$single" true
 same "without Wireup it stays alone" "$(cat "$out")" \
     "size 1 spawned 0 put 0 spawn bad errors -1 -1 get 0 two words name same fin 0" || explain

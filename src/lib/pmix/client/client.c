@@ -8,8 +8,10 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "lib/common/singleton_promote.h"
 #include "lib/pmix/client/client_find.h"
 #include "lib/pmix/client/client_group.h"
+#include "lib/pmix/client/client_promote.h"
 #include "lib/pmix/values/value.h"
 #include "wire/pmix_ours.h"
 
@@ -17,6 +19,7 @@ static const struct client_notices notices = {
     .event = event_arrived,
     .output = output_arrived,
     .lost = event_lost,
+    .needed = client_promote,
 };
 
 static struct client *client_new(struct lock *gate, const struct client_options *o)
@@ -65,6 +68,8 @@ static void free_client(struct client *c, bool abandoned)
     }
     LIST_EACH(l, &c->servers)
     free_server(LIST_OF(l, struct server_link, link), abandoned);
+    if (!abandoned) /* a child's parent has started it */
+        singleton_promote_end(&c->launcher);
     groups_free(c);
     events_free(c);
     outputs_free(&c->outputs);
@@ -215,6 +220,8 @@ static pmix_status_t reach(struct client *c, struct server_link *s, const struct
             s->name.rank = uri.rank;
             rc = dial(&s->conn, &uri, err);
         }
+    } else if (way->own) {
+        conn_take(&s->conn, way->fd);
     } else {
         rc = conn_adopt(&s->conn, way->fd);
     }
@@ -336,17 +343,13 @@ static void ask_for_store(struct buf *out, const struct ptype_flavour *as)
     pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = PMSG_LENT(&info, 1) });
 }
 
-/* Uses the connection that our own server has passed us, unless another process of our rank has
- * it. */
-static pmix_status_t start_by_fd(struct client *c, const struct pmix_env *env,
-                                 struct client_way way, struct errmsg *err)
+pmix_status_t client_connect_ours(struct client *c, struct client_way way, struct errmsg *err)
 {
     struct buf words = BUF_NULL(PMIX_MAX_KEYLEN);
     struct server_link *s;
     pmix_status_t rc = PMIX_ERR_NOMEM;
 
     ask_for_store(&words, way.as);
-    way.fd = env->wireup_fd;
     way.infos = buf_slice(&words);
     if (buf_ok(&words))
         rc = client_connect(c, &way, &s, err);
@@ -357,7 +360,6 @@ static pmix_status_t start_by_fd(struct client *c, const struct pmix_env *env,
 static pmix_status_t start_member(struct client *c, const struct pmix_env *env, struct errmsg *err)
 {
     struct client_way way = { .uri = env->uri,
-                              .fd = -1,
                               .flag = HELLO_CLIENT,
                               .as = env->as,
                               .version = env->version,
@@ -366,8 +368,10 @@ static pmix_status_t start_member(struct client *c, const struct pmix_env *env, 
 
     c->kind = CLIENT_STARTED;
     PMIx_Load_procid(&c->me, env->nspace, env->rank);
-    if (env->wireup_fd >= 0 && start_by_fd(c, env, way, err) == PMIX_SUCCESS)
-        return PMIX_SUCCESS;
+    way.fd = env->wireup_fd;
+    if (way.fd >= 0 && client_connect_ours(c, way, err) == PMIX_SUCCESS)
+        return PMIX_SUCCESS; /* unless another process of our rank has the connection */
+    way.fd = -1;
     return client_connect(c, &way, &s, err);
 }
 

@@ -52,11 +52,13 @@ struct server_link {
     struct conn conn;      /* last, since its stage is last */
 };
 
-/* Events for which no call waits. */
+/* What lower modules tell the client: events for which no call waits, and the lack of a server. */
 struct client_notices {
     void (*event)(struct client *c, struct server_link *s, struct slice bytes);
     void (*output)(struct client *c, struct server_link *s, struct slice bytes);
     void (*lost)(struct client *c, struct server_link *s); /* the server is gone */
+    /* A request is to be sent, and there is no server: PMIX_SUCCESS when there is one now. */
+    pmix_status_t (*needed)(struct client *c, uint8_t command);
 };
 
 enum client_kind {
@@ -74,6 +76,8 @@ struct client {
     char *hostname;
     struct server_link *server; /* where requests go; NULL: nowhere */
     struct list servers;
+    pid_t launcher;            /* that a singleton has started, or 0 */
+    bool launcher_tried;       /* a singleton starts one once */
     struct list groups;        /* groups that we are in (client_group.c) */
     struct list sent, waiters; /* ops */
     bool reading;              /* a thread has the reader's role */
@@ -105,12 +109,16 @@ struct client_options {
 struct client_way {
     const char *uri;      /* of the server; NULL: unknown */
     int fd;               /* the connection, inherited; -1: to be made to that address */
+    bool own;             /* fd is not inherited: closed at the end */
     enum hello_flag flag; /* the kind of peer that we claim to be */
     const struct ptype_flavour *as;
     const char *version;  /* of the server, as far as known */
     const char *security; /* its security modules, or NULL */
     struct slice infos;   /* for the server */
 };
+
+/* How our own server is spoken to, in a client_way and in a pmix_env. */
+#define CLIENT_WAY_OURS .as = ptype_flavour(SLICE("v41")), .version = "5.0.3", .security = "native"
 
 /* Joins the job that env describes.  Called with the lock held (it may be released meanwhile).
  * PMIX_SUCCESS; PMIX_ERR_UNREACH: *c_p is a client without a server; other: *c_p is NULL. */
@@ -130,6 +138,9 @@ void client_stop(struct client *c);
  * meanwhile. PMIX_SUCCESS: it is one of c->servers, and c->server when that was none. */
 pmix_status_t client_connect(struct client *c, const struct client_way *way,
                              struct server_link **s_p, struct errmsg *err);
+
+/* The same for our own server at the other end of way.fd, whose store is read in place. */
+pmix_status_t client_connect_ours(struct client *c, struct client_way way, struct errmsg *err);
 
 /* In a forked child: frees the parent's client without sending anything. */
 void client_abandon(struct client *c);

@@ -105,3 +105,26 @@ void event_codes_remove(struct client *c, const struct handler *h)
     notify_server_gone(c, gone, n);
     free(gone);
 }
+
+/* No codes: all of them. */
+static void register_codes(struct client *c, const pmix_status_t *codes, size_t n)
+{
+    struct message m;
+
+    if (event_codes_begin(c, &m, codes, n, NULL, 0) == PMIX_SUCCESS)
+        message_send_alone(&m, 0);
+}
+
+void event_codes_register_all(struct client *c)
+{
+    const struct event_codes *e = &c->events.codes;
+    pmix_status_t *codes = malloc((e->n + 1) * sizeof *codes);
+
+    for (size_t i = 0; codes && i < e->n; i++)
+        codes[i] = e->all[i].code;
+    if (codes && e->n)
+        register_codes(c, codes, e->n);
+    if (e->defaults)
+        register_codes(c, NULL, 0);
+    free(codes);
+}

@@ -32,4 +32,7 @@ pmix_status_t event_codes_begin(struct client *c, struct message *m, const pmix_
 /* The handler is removed: the server need not send its codes any more, if no other has them. */
 void event_codes_remove(struct client *c, const struct handler *h);
 
+/* A process that was alone has a server now: registers all codes that it has handlers for. */
+void event_codes_register_all(struct client *c);
+
 #endif

@@ -125,9 +125,7 @@ pmix_status_t init_host(const struct client_seat *seat, const pmix_info_t *info,
     const struct pmix_env env = { .nspace = seat->proc.nspace,
                                   .rank = seat->proc.rank,
                                   .uri = seat->uri,
-                                  .as = ptype_flavour(SLICE("v41")),
-                                  .version = "5.0.3",
-                                  .security = "native",
+                                  CLIENT_WAY_OURS,
                                   .hostname = seat->hostname,
                                   .wireup_fd = seat->fd };
     struct client_options options;

@@ -118,8 +118,10 @@ static bool is_closed(uint8_t command)
 
 pmix_status_t message_begin(struct client *c, struct message *m, uint8_t command)
 {
-    pmix_status_t rc = begin(c, m);
+    pmix_status_t rc = c->server ? PMIX_SUCCESS : c->notices->needed(c, command);
 
+    if (rc == PMIX_SUCCESS)
+        rc = begin(c, m);
     if (rc != PMIX_SUCCESS)
         return rc;
     if (!is_closed(command))

@@ -228,8 +228,10 @@ static pmix_status_t commit(struct client *c)
     struct message m;
     pmix_status_t rc, before;
 
-    if (c->kind == CLIENT_SINGLETON)
+    if (c->kind == CLIENT_SINGLETON && !c->server) {
+        puts_sent(&c->puts, NULL);
         return PMIX_SUCCESS;
+    }
     rc = message_begin(c, &m, CMD_COMMIT);
     if (rc != PMIX_SUCCESS)
         return rc;
@@ -237,6 +239,20 @@ static pmix_status_t commit(struct client *c)
     pack_all(c, &m);
     rc = c->server->quiet ? commit_and_go(c, &m) : commit_and_wait(c, &m);
     return rc == PMIX_SUCCESS ? before : rc;
+}
+
+pmix_status_t puts_recommit(struct client *c)
+{
+    struct list later;
+    pmix_status_t rc;
+
+    if (list_empty(&c->puts.sent))
+        return PMIX_SUCCESS;
+    list_init(&later);
+    move_all(&c->puts.fresh, &later);
+    rc = commit(c);
+    move_all(&later, &c->puts.fresh);
+    return rc;
 }
 
 pmix_status_t PMIx_Commit(void)

@@ -12,6 +12,7 @@
 #include "base/list.h"
 #include "pmix_common.h"
 
+struct client;
 struct server_link;
 
 struct puts {
@@ -25,5 +26,8 @@ void puts_init(struct puts *p);
 /* The outcome of a commit that was not waited for: a refusal is returned once, and the values are
  * to be sent again; PMIX_SUCCESS when there is none. */
 pmix_status_t puts_outcome(struct puts *p, struct server_link *s);
+
+/* A process that was alone has a server now: sends it what was committed before. */
+pmix_status_t puts_recommit(struct client *c);
 
 #endif
