@@ -1117,20 +1117,22 @@ static void tool_requests(void)
 /* Attributes that are required, or have another type. */
 static void required(void)
 {
-    pmix_info_t prefix, host;
+    pmix_info_t preload, host;
     pmix_app_t app = good.app;
     pmix_nspace_t nspace;
     uint32_t number = 1;
 
     if (!join(NULL, 0))
         return;
-    PMIX_INFO_LOAD(&prefix, PMIX_PREFIX, "/nowhere", PMIX_STRING);
-    PMIX_INFO_REQUIRED(&prefix);
+    PMIX_INFO_LOAD(&preload, PMIX_PRELOAD_BIN, NULL, PMIX_BOOL);
+    PMIX_INFO_REQUIRED(&preload);
     PMIX_INFO_LOAD(&host, PMIX_HOST, &number, PMIX_UINT32);
-    TRY("PMIx_Spawn, PMIX_PREFIX required of the job", PMIx_Spawn(&prefix, 1, &app, 1, nspace));
-    app.info = &prefix;
+    TRY("PMIx_Spawn, PMIX_PRELOAD_BIN required of the job",
+        PMIx_Spawn(&preload, 1, &app, 1, nspace));
+    app.info = &preload;
     app.ninfo = 1;
-    TRY("PMIx_Spawn, PMIX_PREFIX required of an application", PMIx_Spawn(NULL, 0, &app, 1, nspace));
+    TRY("PMIx_Spawn, PMIX_PRELOAD_BIN required of an application",
+        PMIx_Spawn(NULL, 0, &app, 1, nspace));
     app.info = &host;
     TRY("PMIx_Spawn, PMIX_HOST with a number", PMIx_Spawn(NULL, 0, &app, 1, nspace));
     leave();
