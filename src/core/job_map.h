@@ -78,6 +78,13 @@ struct job_map_proc {
 /* How the processes were placed, as the options say it; and the name of the cluster. */
 enum job_map_word { JOB_MAP_BY, JOB_RANK_BY, JOB_BIND_TO, JOB_CLUSTER, JOB_MAP_WORDS };
 
+/* How the output of a job is shown that has its own ways: patterns as in node.h; NULL: as the
+ * launcher shows that of all jobs. */
+struct job_map_output {
+    const char *label, *outfile, *errfile;
+    bool merged; /* standard error goes to standard output */
+};
+
 struct job_map {
     struct arena arena;
     struct job_map_app *apps;
@@ -87,6 +94,7 @@ struct job_map {
     int64_t universe;                 /* slots in the allocation; -1: unlimited */
     bool path_only;                   /* nodes search for a program by name on PATH alone */
     const char *words[JOB_MAP_WORDS]; /* NULL: not known */
+    struct job_map_output output;
 };
 
 void job_map_init(struct job_map *p);

@@ -25,6 +25,8 @@ struct flat_map {
     int64_t universe;
     uint64_t path_only;
     struct part_texts policy; /* enum job_map_word; empty: not known */
+    struct part_texts output; /* label, outfile, errfile; empty: none */
+    uint64_t merged;
 };
 
 static const struct part parts[] = {
@@ -45,9 +47,11 @@ static const struct part parts[] = {
     { "path_only", PART_UINT, offsetof(struct flat_map, path_only) },
     { "app_flags", PART_UINTS, offsetof(struct flat_map, app_flags) },
     { "policy", PART_TEXTS, offsetof(struct flat_map, policy) },
+    { "output", PART_TEXTS, offsetof(struct flat_map, output) },
+    { "merged", PART_UINT, offsetof(struct flat_map, merged) },
 };
 
-enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 8 };
+enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 8, OUTPUT = 3 };
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
@@ -229,6 +233,24 @@ static void flatten_words(const struct job_map *p, struct arena *a, struct flat_
     f->policy = (struct part_texts){ word, word ? JOB_MAP_WORDS : 0 };
 }
 
+static struct slice text_or_none(const char *text)
+{
+    return text ? slice_str(text) : SLICE("");
+}
+
+static void flatten_output(const struct job_map_output *o, struct arena *a, struct flat_map *f)
+{
+    struct slice *text = arena_array(a, OUTPUT, sizeof *text);
+
+    if (!text)
+        return;
+    text[0] = text_or_none(o->label);
+    text[1] = text_or_none(o->outfile);
+    text[2] = text_or_none(o->errfile);
+    f->output = (struct part_texts){ text, OUTPUT };
+    f->merged = o->merged;
+}
+
 void job_map_pack(const struct job_map *p, struct buf *out)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
@@ -239,6 +261,7 @@ void job_map_pack(const struct job_map *p, struct buf *out)
     flatten_bindings(p, &a, &f);
     flatten_ranks(p, &a, &f);
     flatten_words(p, &a, &f);
+    flatten_output(&p->output, &a, &f);
     if (arena_ok(&a))
         parts_write(parts, NPARTS, &f, out);
     else
@@ -422,6 +445,24 @@ static int unflatten_words(const struct flat_map *f, struct job_map *p, struct e
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
 }
 
+static const char *take_text(struct arena *a, struct slice text)
+{
+    return text.len ? arena_str(a, text) : NULL;
+}
+
+static int unflatten_output(const struct flat_map *f, struct job_map *p, struct errmsg *err)
+{
+    struct job_map_output *o = &p->output;
+
+    if (f->output.n != OUTPUT)
+        return bad(err, "its output");
+    o->label = take_text(&p->arena, f->output.items[0]);
+    o->outfile = take_text(&p->arena, f->output.items[1]);
+    o->errfile = take_text(&p->arena, f->output.items[2]);
+    o->merged = f->merged != 0;
+    return arena_ok(&p->arena) ? 0 : -ENOMEM;
+}
+
 int job_map_unpack(struct slice bytes, struct job_map *p_p, struct errmsg *err)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
@@ -443,6 +484,8 @@ int job_map_unpack(struct slice bytes, struct job_map *p_p, struct errmsg *err)
         rc = unflatten_ranks(&f, p_p, err);
     if (rc == 0)
         rc = unflatten_words(&f, p_p, err);
+    if (rc == 0)
+        rc = unflatten_output(&f, p_p, err);
     arena_free(&a);
     return rc;
 }

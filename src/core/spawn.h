@@ -35,15 +35,26 @@ struct spawn_request {
 };
 
 /* Infos of a command that several modules name; all are listed in launch/spawn_plan.h. */
-#define SPAWN_RECOVERABLE "recoverable" /* the job goes on when one of its processes fails */
-#define SPAWN_SESSION     "session-wdir"
-#define SPAWN_INDEX       "index-argv"
-#define SPAWN_ENV_VALUE   "env-value" /* launch/spawn_env.h */
-#define SPAWN_ENV_SET     "env-set"
-#define SPAWN_ENV_ADD     "env-add"
-#define SPAWN_ENV_UNSET   "env-unset"
-#define SPAWN_ENV_PREPEND "env-prepend"
-#define SPAWN_ENV_APPEND  "env-append"
+#define SPAWN_RECOVERABLE   "recoverable" /* the job goes on when one of its processes fails */
+#define SPAWN_PE            "cpus-per-proc"
+#define SPAWN_CPU_LIST      "cpu-list"
+#define SPAWN_NOT_OVER      "no-oversubscribe"
+#define SPAWN_OUT_TAG       "tag-output" /* launch/spawn_output.h */
+#define SPAWN_OUT_TIME      "timestamp-output"
+#define SPAWN_OUT_RANK      "rank-output"
+#define SPAWN_OUT_MERGE     "merge-output"
+#define SPAWN_OUT_EACH      "output-rank"
+#define SPAWN_OUT_FILE      "output-file"
+#define SPAWN_OUT_PATTERN   "output-pattern"
+#define SPAWN_OUT_DIRECTORY "output-directory"
+#define SPAWN_SESSION       "session-wdir"
+#define SPAWN_INDEX         "index-argv"
+#define SPAWN_ENV_VALUE     "env-value" /* launch/spawn_env.h */
+#define SPAWN_ENV_SET       "env-set"
+#define SPAWN_ENV_ADD       "env-add"
+#define SPAWN_ENV_UNSET     "env-unset"
+#define SPAWN_ENV_PREPEND   "env-prepend"
+#define SPAWN_ENV_APPEND    "env-append"
 
 /* Why a request has failed, for clients whose protocol tells them apart. */
 enum spawn_failure {

@@ -6,6 +6,7 @@
 #ifndef WIREUP_DAEMON_LOCAL_JOB_H
 #define WIREUP_DAEMON_LOCAL_JOB_H
 
+#include "core/spawn.h"
 #include "daemon/local_job_state.h"
 #include "daemon/node_context.h"
 #include "daemon/program_check.h"
@@ -36,7 +37,8 @@ struct local_job {
     uint64_t ticket; /* of the request */
     int *codes;      /* one per requested process */
     uint32_t ncodes;
-    enum node_stdin push_to; /* which ranks' standard input other clients feed */
+    enum spawn_failure refusal; /* why it was not begun, though it was announced; 0: it was */
+    enum node_stdin push_to;    /* which ranks' standard input other clients feed */
     uint32_t push_rank;
     struct timer grace;          /* until its processes are killed (job_shutdown.c): … */
     struct processes *processes; /* … of these */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "io/create.h"
+#include "daemon/node.h"
 #include "daemon/output_format.h"
 
 struct file_sink {
@@ -53,8 +54,9 @@ void output_end(struct output *o)
     sink_close(&o->err);
 }
 
-/* The sink of a file name, opened once per name; NULL with a sentence. */
-static struct sink *file_sink(struct output *o, const char *name, struct errmsg *err)
+/* The sink of a file name, opened once per name; parents: its directories are made.  NULL with a
+ * sentence. */
+static struct sink *file_sink(struct output *o, const char *name, bool parents, struct errmsg *err)
 {
     struct file_sink *f;
 
@@ -70,7 +72,7 @@ static struct sink *file_sink(struct output *o, const char *name, struct errmsg 
         errmsg_set(err, -ENOMEM, "out of memory");
         return NULL;
     }
-    f->fd = create_named(name, 0666, err);
+    f->fd = parents && create_parents(name, err) < 0 ? -1 : create_named(name, 0666, err);
     if (f->fd < 0) {
         free(f->name);
         free(f);
@@ -89,7 +91,7 @@ static struct sink *rank_sink(struct output *o, const char *pattern, const struc
 
     output_format_fill(pattern, job, rank, 0, &name);
     if (buf_ok(&name))
-        k = file_sink(o, buf_cstr(&name), err);
+        k = file_sink(o, buf_cstr(&name), job->plan.output.outfile != NULL, err);
     else
         errmsg_set(err, -ENAMETOOLONG,
                    "cannot write the output of rank %u: the name of its file "
@@ -97,6 +99,17 @@ static struct sink *rank_sink(struct output *o, const char *pattern, const struc
                    rank);
     buf_free(&name);
     return k;
+}
+
+struct job_map_output output_ways(const struct node_config *c, const struct job *job)
+{
+    const struct job_map_output *own = &job->plan.output;
+    bool files = own->outfile != NULL; /* both, or none */
+
+    return (struct job_map_output){ .label = own->label ? own->label : c->label,
+                                    .outfile = files ? own->outfile : c->outfile,
+                                    .errfile = files ? own->errfile : c->errfile,
+                                    .merged = own->merged };
 }
 
 int output_prepare(struct output *o, const char *out, const char *err_file, const struct job *job,

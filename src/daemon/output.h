@@ -35,6 +35,11 @@ struct sink *output_err(struct output *o);
 bool output_is_idle(const struct output *o);
 void output_end(struct output *o);
 
+struct node_config;
+
+/* How the output of a job is shown: as it asks itself, or else as that of all jobs. */
+struct job_map_output output_ways(const struct node_config *c, const struct job *job);
+
 /* Creates the output files of the job's processes here, before any of them is started; out, err:
  * the patterns of their names, or NULL.  0; OUTPUT_BAD with a sentence: one cannot be created. */
 enum { OUTPUT_BAD = 1 };

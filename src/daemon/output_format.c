@@ -11,6 +11,7 @@ static void fill_one(struct buf *out, char what, const struct job *job, uint32_t
     switch (what) {
     case 'r': buf_u64(out, rank); break;
     case 'g': buf_u64(out, job->id); break;
+    case 'n': buf_str(out, job->nspace); break;
     case 'h': buf_str(out, job->plan.nodes[p->node].name); break;
     case 'p': buf_u64(out, p->node); break;
     case 'l': buf_u64(out, p->local_rank); break;

@@ -1,6 +1,7 @@
 /* output_format.h - `%r` and the like in labels and file names of output.
  *
- *   %r rank   %g job number   %h host   %p node number   %l local rank   %t seconds since the start
+ *   %r rank   %g job number   %n namespace   %h host   %p node number   %l local rank
+ *   %t seconds since the start
  *   %% a percent sign
  *
  * Anything else after a percent sign is kept as it is.

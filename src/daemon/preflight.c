@@ -15,8 +15,9 @@ enum { PREFLIGHT_USAGE = 2 };
 int preflight_here(struct local_job *w, struct errmsg *err)
 {
     const struct node_context *c = w->jobs->context;
+    struct job_map_output ways = output_ways(c->config, w->job);
 
-    return output_prepare(c->output, c->config->outfile, c->config->errfile, w->job, err);
+    return output_prepare(c->output, ways.outfile, ways.errfile, w->job, err);
 }
 
 bool preflight_waits(const struct local_job *w)
@@ -26,18 +27,18 @@ bool preflight_waits(const struct local_job *w)
 
 /* ---- launcher ---- */
 
-static bool needs_files(const struct cluster_io *s)
+static bool needs_files(const struct cluster_io *s, const struct job *j)
 {
-    const struct node_config *c = s->context->config;
+    struct job_map_output ways = output_ways(s->context->config, j);
 
-    return c->outfile || c->errfile || s->trace;
+    return ways.outfile || ways.errfile || s->trace;
 }
 
 bool preflight_holds(struct cluster_io *s, struct local_job *w)
 {
     const struct job *j = w->job;
 
-    if (!w->positions || !needs_files(s))
+    if (!w->positions || !needs_files(s, j))
         return false;
     w->awaited = calloc(s->router.config.count, sizeof *w->awaited);
     for (uint32_t i = 0; w->awaited && i < j->plan.nnodes; i++) {
@@ -85,6 +86,8 @@ static void on_checked(struct cluster_io *s, uint32_t from, const struct op_chec
 
     if (!w || !cluster_io_is_root(s) || from >= s->router.config.count)
         return;
+    if (m->text.len)
+        w->refusal = SPAWN_NO_FILES;
     if (m->text.len && j->phase == JOB_RUNNING)
         server_abort(cluster_io_server(s), j, JOB_NO_RANK, PREFLIGHT_USAGE,
                      "node %.200s: " SLICE_FMT, s->names[from],

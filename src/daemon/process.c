@@ -175,7 +175,10 @@ static int launch(struct processes *p, struct job *job, uint32_t rank, const str
     const struct child_fd fds[] = {
         { w->in[1] >= 0 ? w->in[1] : p->config.context->null_fd, 0 },
         { silent ? p->config.context->null_fd : w->out[1], 1 },
-        { silent ? p->config.context->null_fd : w->err[1], 2 },
+        { silent                    ? p->config.context->null_fd
+          : job->plan.output.merged ? w->out[1]
+                                    : w->err[1],
+          2 },
         { w->pmi[1], PROCESS_ENV_FD },
     };
     struct child_plan plan = { .argv = choose_argv(p, app, rank),
@@ -219,11 +222,12 @@ static const char *label_now(void *arg)
 {
     struct task *t = arg;
     const struct processes *p = t->all;
+    const char *label = output_ways(p->config.context->config, t->job).label;
 
-    if (buf_len(&t->label) == 0 || output_format_ticks(p->config.context->config->label)) {
+    if (buf_len(&t->label) == 0 || output_format_ticks(label)) {
         buf_clear(&t->label);
-        output_format_fill(p->config.context->config->label, t->job, t->rank,
-                           (clock_now_ns() - p->started_ns) / NS_PER_S, &t->label);
+        output_format_fill(label, t->job, t->rank, (clock_now_ns() - p->started_ns) / NS_PER_S,
+                           &t->label);
     }
     return buf_ok(&t->label) ? buf_cstr(&t->label) : "";
 }
@@ -248,19 +252,20 @@ static bool deliver_output(struct source *s, struct slice bytes)
 static void open_streams(struct task *t, const struct wires *w)
 {
     struct processes *p = t->all;
-    label_fn *label = p->config.context->config->label ? label_now : NULL;
+    struct job_map_output ways = output_ways(p->config.context->config, t->job);
+    label_fn *label = ways.label ? label_now : NULL;
     bool prompts = gets_stdin(p, t->job, t->rank);
     /* (A single process can only cut its own lines.) */
     struct output *o = p->config.context->output;
     struct sink *err = t->job->plan.nprocs > 1 ? output_err(o) : &o->err;
 
-    source_open(&t->out, output_of(o, p->config.context->config->outfile, t->job, t->rank, &o->out),
-                w->out[0], label, NULL, t);
-    source_open(&t->err, output_of(o, p->config.context->config->errfile, t->job, t->rank, err),
-                w->err[0], label, NULL, t);
+    source_open(&t->out, output_of(o, ways.outfile, t->job, t->rank, &o->out), w->out[0], label,
+                NULL, t);
+    source_open(&t->err, output_of(o, ways.errfile, t->job, t->rank, err), w->err[0], label, NULL,
+                t);
     t->out.prompts = t->err.prompts = prompts;
     t->out.tap = t->err.tap = deliver_output;
-    if (!p->config.context->config->errfile)
+    if (!ways.errfile)
         t->err.hold = program_is_unloaded;
 }
 

@@ -41,7 +41,7 @@ static enum spawn_failure failure_of(int code)
 static enum spawn_failure mark_failures(struct local_job *w)
 {
     const struct job *job = w->job;
-    enum spawn_failure why = 0;
+    enum spawn_failure why = w->refusal;
 
     for (uint32_t i = 0; i < w->ncodes && i < job->plan.nprocs; i++) {
         const struct proc *p = &job->procs[i];

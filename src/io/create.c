@@ -223,3 +223,47 @@ int create_named(const char *path, mode_t mode, struct errmsg *err)
         return errmsg_set(err, rc, "cannot write %.400s: %s", path, reason(rc));
     return rc;
 }
+
+/* ---- directories that the user has named ------------------------------------------------------
+ */
+
+/* What is there already: a directory that we can trust, or a link to one. */
+static int accept_directory(const struct create_place *p)
+{
+    struct stat st;
+
+    if (fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return -errno;
+    if (p->shared && st.st_uid != geteuid() && st.st_uid != 0)
+        return -EACCES;
+    return S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode) ? 0 : -ENOTDIR;
+}
+
+static int make_directory(const char *path)
+{
+    struct create_place p = { .dir = -1 };
+    int rc = find_place(AT_FDCWD, path, &p);
+
+    if (rc == 0 && mkdirat(p.dir, p.name, 0777) < 0)
+        rc = errno == EEXIST ? accept_directory(&p) : -errno;
+    if (p.dir >= 0)
+        close(p.dir);
+    return rc;
+}
+
+int create_parents(const char *path, struct errmsg *err)
+{
+    char part[PATH_MAX];
+    int rc = strlen(path) < sizeof part ? 0 : -ENAMETOOLONG;
+
+    for (const char *at = path + 1; rc == 0 && *path && (at = strchr(at, '/')); at++) {
+        if (at[-1] == '/') /* two of them are as one */
+            continue;
+        memcpy(part, path, (size_t)(at - path));
+        part[at - path] = '\0';
+        rc = make_directory(part);
+    }
+    if (rc < 0)
+        return errmsg_set(err, rc, "cannot create the directory of %.400s: %s", path, err_text(rc));
+    return 0;
+}

@@ -9,6 +9,7 @@
  *   private      a directory that is ours alone, new or existing
  *   named        a file that the user has named: as the shell's `>`, except for traps that others
  *                have put there
+ *   parents      the directories above such a file
  */
 #ifndef WIREUP_IO_CREATE_H
 #define WIREUP_IO_CREATE_H
@@ -42,5 +43,10 @@ int create_check_private(const char *path);
  * further hard links are refused.  Anything but a regular file (a device, a pipe with a reader) is
  * written to as it is.  The descriptor, or -errno with a sentence. */
 int create_named(const char *path, mode_t mode, struct errmsg *err);
+
+/* The directories above such a file, as far as they are missing.  Those that exist are accepted
+ * unless another user has put them, or a link, where everybody may create names.  0, or -errno with
+ * a sentence. */
+int create_parents(const char *path, struct errmsg *err);
 
 #endif

@@ -189,6 +189,57 @@ static void test_shared(void)
     OK(!strcmp(get("precious"), "precious"));
 }
 
+static bool is_directory(const char *name)
+{
+    struct stat st;
+
+    return stat(path_of(name), &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static void test_parents(void)
+{
+    struct errmsg err;
+
+    EQ(create_parents(path_of("a/b//c/file"), &err), 0);
+    OK(is_directory("a/b/c") && !is_directory("a/b/c/file"));
+    EQ(create_parents(path_of("a/b/c/d/file"), &err), 0);
+    OK(is_directory("a/b/c/d"));
+    put("a/plain", "x");
+    EQ(create_parents(path_of("a/plain/d/file"), &err), -ENOTDIR);
+    OK(strstr(err.text, "cannot create the directory of"));
+    EQ(create_parents("file", &err), 0);
+    EQ(create_parents("", &err), 0);
+    unlink(path_of("a/plain"));
+    rmdir(path_of("a/b/c/d"));
+    rmdir(path_of("a/b/c"));
+    rmdir(path_of("a/b"));
+    rmdir(path_of("a"));
+}
+
+/* In a directory where everybody may create names. */
+static void test_parents_of_others(void)
+{
+    struct errmsg err;
+
+    mkdir(path_of("open"), 0777);
+    chmod(path_of("open"), 01777);
+    mkdir(path_of("open/ours"), 0755);
+    mkdir(path_of("open/theirs"), 0777);
+    if (chown(path_of("open/theirs"), OTHER, OTHER) == 0 &&
+        symlink("ours", path_of("open/link")) == 0 &&
+        lchown(path_of("open/link"), OTHER, OTHER) == 0) {
+        EQ(create_parents(path_of("open/ours/x/file"), &err), 0);
+        EQ(create_parents(path_of("open/theirs/x/file"), &err), -EACCES);
+        EQ(create_parents(path_of("open/link/x/file"), &err), -EACCES);
+        OK(is_directory("open/ours/x") && !is_directory("open/theirs/x"));
+    }
+    unlink(path_of("open/link"));
+    rmdir(path_of("open/ours/x"));
+    rmdir(path_of("open/ours"));
+    rmdir(path_of("open/theirs"));
+    rmdir(path_of("open"));
+}
+
 int main(void)
 {
     char command[128];
@@ -200,6 +251,8 @@ int main(void)
     test_private();
     test_named();
     test_shared();
+    test_parents();
+    test_parents_of_others();
     snprintf(command, sizeof command, "rm -rf %s", top);
     OK(system(command) == 0);
     return tap_done();

@@ -7,12 +7,10 @@
 #include <strings.h>
 
 #include "base/limit.h"
-#include "launch/binding.h"
 #include "launch/localhost.h"
-#include "launch/mapping.h"
+#include "launch/map_policy.h"
 #include "launch/rankfile.h"
 #include "launch/placement_words.h"
-#include "launch/ranking.h"
 #include "launch/allocation.h"
 #include "launch/plan_print.h"
 #include "daemon/path_search.h"
@@ -29,12 +27,10 @@ struct plan_builder {
     struct job_map *plan;
     char *const *envp;
     struct localhost machine;
-    struct mapping_spec map;
-    struct ranking_spec ranking;
+    struct map_policy where;
     struct mapping_block *blocks;
     struct host_list here; /* this machine: if no node is named */
     struct rankfile ranks; /* name NULL: there is none */
-    struct binding binding;
     const struct host *const *node_hosts;
     struct env_rules manager_env;
     standing_fn *standing;
@@ -171,7 +167,7 @@ static int read_rankfile(struct plan_builder *p)
         rc = rankfile_parse(&p->opt->arena, file, buf_slice(&text), &p->ranks, p->err);
     buf_free(&text);
     if (rc == 0)
-        p->binding.ranks = &p->ranks;
+        p->where.binding.ranks = &p->ranks;
     return rc == RANKFILE_BAD ? LAUNCH_USAGE : rc;
 }
 
@@ -231,27 +227,17 @@ static int choose_nodes(struct plan_builder *p)
         rc = finish_hosts(p, &b->hosts, b->hostfile);
         p->blocks[i].hosts = b->hosts.count ? &b->hosts : opt->hosts.count ? &opt->hosts : &p->here;
         p->blocks[i].nprocs = b->nprocs;
-        if (b->nprocs == 0 && p->blocks[i].hosts == &p->here && p->map.how != MAP_PPR &&
+        if (b->nprocs == 0 && p->blocks[i].hosts == &p->here && p->where.map.how != MAP_PPR &&
             !p->ranks.name)
             p->blocks[i].nprocs = 1; /* as users of mpiexec expect it */
     }
     return rc;
 }
 
-/* Maps binding.h's results to ours. */
+/* Maps map_policy.h's results to ours. */
 static int to_launch_code(int rc)
 {
-    return rc == BINDING_BAD ? LAUNCH_USAGE : rc == BINDING_CANNOT ? LAUNCH_REFUSED : rc;
-}
-
-/* For mapping.h: ranks of a node. */
-static int ppr_of_node(void *arg, const char *node, uint32_t *slots_p, struct errmsg *err)
-{
-    struct plan_builder *p = arg;
-
-    int rc = binding_ppr(&p->binding, &p->opt->arena, &p->map, node, slots_p, err);
-
-    return rc == BINDING_BAD ? MAPPING_BAD : rc == BINDING_CANNOT ? MAPPING_CANNOT : rc;
+    return rc == MAP_POLICY_BAD ? LAUNCH_USAGE : rc == MAP_POLICY_CANNOT ? LAUNCH_REFUSED : rc;
 }
 
 static bool name_is_here(void *arg, const char *name)
@@ -283,18 +269,18 @@ static int place(struct plan_builder *p)
 {
     struct launch_options *opt = p->opt;
     struct mapping_request req = {
-        .how = p->map.how,
+        .how = p->where.map.how,
         .per_node = opt->ppn,
-        .over = p->map.over,
+        .over = p->where.map.over,
         .rankmap = opt->rankmap,
         .one_node = opt->launcher != LAUNCHER_FORK && !opt->remote,
         .blocks = p->blocks,
-        .arg = p,
+        .arg = &p->where,
     };
     int rc;
 
-    if (p->map.how == MAP_PPR)
-        req.slots_of = ppr_of_node;
+    if (p->where.map.how == MAP_PPR)
+        req.slots_of = map_policy_slots;
     rc = place_ranks(p, &req);
     if (rc)
         return rc;
@@ -417,14 +403,14 @@ static int plan_builder_apps(struct plan_builder *p)
 static int take_map_file(struct plan_builder *p)
 {
     struct launch_options *opt = p->opt;
-    const char **option_p = p->map.how == MAP_SEQ ? &opt->hostfile : &opt->rankfile;
+    const char **option_p = p->where.map.how == MAP_SEQ ? &opt->hostfile : &opt->rankfile;
 
-    if (p->map.file && *option_p)
+    if (p->where.map.file && *option_p)
         return errmsg_set(p->err, LAUNCH_USAGE, "-map-by %.200s: %s already names the file",
-                          opt->map_by, p->map.how == MAP_SEQ ? "-hostfile" : "-rankfile");
-    if (p->map.file)
-        *option_p = p->map.file;
-    if (p->map.how == MAP_RANKFILE && !opt->rankfile)
+                          opt->map_by, p->where.map.how == MAP_SEQ ? "-hostfile" : "-rankfile");
+    if (p->where.map.file)
+        *option_p = p->where.map.file;
+    if (p->where.map.how == MAP_RANKFILE && !opt->rankfile)
         return errmsg_set(p->err, LAUNCH_USAGE,
                           "-map-by rankfile needs a file: rankfile:file=FILE, or -rankfile FILE");
     return 0;
@@ -434,14 +420,15 @@ static int take_map_file(struct plan_builder *p)
 static int check_placement(struct plan_builder *p)
 {
     const struct launch_options *opt = p->opt;
-    const char *first = opt->rankfile           ? "-rankfile"
-                        : p->map.how == MAP_PPR ? "-map-by ppr"
-                        : p->map.how == MAP_SEQ ? "-map-by seq"
-                                                : NULL;
-    const char *second = opt->ppn                                                     ? "-ppn"
-                         : opt->rankmap                                               ? "-rankmap"
-                         : opt->rankfile && opt->map_by && p->map.how != MAP_RANKFILE ? "-map-by"
-                                                                                      : NULL;
+    const char *first = opt->rankfile                 ? "-rankfile"
+                        : p->where.map.how == MAP_PPR ? "-map-by ppr"
+                        : p->where.map.how == MAP_SEQ ? "-map-by seq"
+                                                      : NULL;
+    const char *second = opt->ppn       ? "-ppn"
+                         : opt->rankmap ? "-rankmap"
+                         : opt->rankfile && opt->map_by && p->where.map.how != MAP_RANKFILE
+                             ? "-map-by"
+                             : NULL;
 
     if (first && second)
         return errmsg_set(p->err, LAUNCH_USAGE, "use either %s or %s", second, first);
@@ -454,42 +441,20 @@ static int check_placement(struct plan_builder *p)
 static int check_options(struct plan_builder *p)
 {
     const struct launch_options *opt = p->opt;
-    int rc;
+    const struct map_policy_words words = {
+        .map_by = opt->map_by,
+        .rank_by = opt->rank_by,
+        .bind_to = opt->bind_to,
+        .over = opt->oversubscribe      ? OVER_YES
+                : opt->no_oversubscribe ? OVER_NO
+                                        : OVER_UNSAID,
+    };
+    int rc = map_policy_parse(&p->where, &words, &p->opt->arena, p->err);
 
-    if (mapping_parse(opt->map_by, &p->map, p->err) ||
-        ranking_parse(opt->rank_by, &p->ranking, p->err))
-        return LAUNCH_USAGE;
-    rc = take_map_file(p);
-    if (rc == 0)
-        rc = check_placement(p);
     if (rc)
-        return rc;
-    if (opt->oversubscribe)
-        p->map.over = OVER_YES;
-    else if (opt->no_oversubscribe)
-        p->map.over = OVER_NO;
-    return to_launch_code(binding_init(&p->binding, opt->bind_to, &p->map, p->err));
-}
-
-/* The objects by which ranks are numbered, if any. */
-static bool ranking_objects(const struct plan_builder *p, enum topo_kind *kind_p)
-{
-    *kind_p = p->ranking.object_given ? p->ranking.object : p->map.object;
-    return ranking_needs_places(&p->ranking) && *kind_p != TOPO_MACHINE &&
-           (p->ranking.object_given || p->map.object_given);
-}
-
-static int number_ranks(struct plan_builder *p)
-{
-    const uint32_t *places = NULL, *turns = NULL;
-    enum topo_kind kind;
-    int rc = 0;
-
-    if (ranking_objects(p, &kind))
-        rc = to_launch_code(binding_places(&p->binding, p->plan, kind, &places, p->err));
-    if (rc == 0)
-        rc = ranking_apply(p->plan, p->ranking.how, places, &turns);
-    return rc ? rc : binding_turns(p->plan, turns);
+        return to_launch_code(rc);
+    rc = take_map_file(p);
+    return rc ? rc : check_placement(p);
 }
 
 /* The words of the placement: a rank file, or :pe=N of the mapping, binds without -bind-to. */
@@ -498,36 +463,26 @@ static int note_placement(struct plan_builder *p)
     const struct launch_options *opt = p->opt;
     struct placement_words w = { .map_by = opt->rankfile ? "rankfile" : opt->map_by,
                                  .rank_by = opt->rank_by,
-                                 .bind_to = opt->bind_to };
-    char cores[32];
+                                 .bind_to = map_policy_bound(&p->where, opt->bind_to) };
 
     if (p->ranks.binds)
         w.bind_to = "rankfile";
-    if (!w.bind_to && p->map.pe) {
-        snprintf(cores, sizeof cores, "core:%u", p->map.pe);
-        w.bind_to = cores;
-    }
     w.cluster = placement_words_cluster(&p->plan->arena, p->envp);
     return w.cluster ? placement_words_set(p->plan, &w) : -ENOMEM;
 }
 
 static int bind_ranks(struct plan_builder *p)
 {
-    int rc;
-
     if (p->ranks.binds && p->opt->bind_to)
         return errmsg_set(p->err, LAUNCH_USAGE, "use either -bind-to or slot= in the rank file");
-    p->binding.remote = p->opt->remote;
-    p->binding.here = p->opt->here;
-    rc = to_launch_code(binding_nodes(&p->binding, p->plan, p->node_hosts, p->err));
-    if (rc == 0)
-        rc = number_ranks(p);
-    return rc ? rc : to_launch_code(binding_apply(&p->binding, p->plan, p->err));
+    p->where.binding.remote = p->opt->remote;
+    p->where.binding.here = p->opt->here;
+    return to_launch_code(map_policy_apply(&p->where, p->plan, p->node_hosts, p->err));
 }
 
 static bool binds(const struct plan_builder *p)
 {
-    bool wanted = p->opt->bind_to || p->map.pe || p->ranks.binds;
+    bool wanted = p->opt->bind_to || p->where.map.pe || p->ranks.binds;
 
     for (uint32_t b = 0; b < p->opt->nblocks && !wanted; b++) {
         for (uint32_t i = 0; i < p->blocks[b].hosts->count && !wanted; i++)
@@ -539,12 +494,9 @@ static bool binds(const struct plan_builder *p)
 /* Whether the hardware of other machines affects ranks, or is to be shown. */
 static bool needs_hardware(const struct plan_builder *p)
 {
-    enum topo_kind kind;
-
     if (!p->opt->remote || p->opt->dry_run)
         return false;
-    return (p->map.how == MAP_PPR && p->map.object != TOPO_MACHINE) || ranking_objects(p, &kind) ||
-           (p->opt->report_bindings && binds(p));
+    return map_policy_needs_hardware(&p->where) || (p->opt->report_bindings && binds(p));
 }
 
 /* A rank on each entry of the node lists: a plan for the daemons only. */
@@ -742,10 +694,20 @@ int launch_prepare_again(struct launch_options *opt, struct job_map *plan,
     job_map_free(plan);
     p->plan = plan;
     p->err = err;
-    p->binding.remote_machine = remote_machine;
-    p->binding.arg = arg;
+    p->where.binding.remote_machine = remote_machine;
+    p->where.binding.arg = arg;
     localhost_init(&p->machine, opt->localhost);
     rc = plan_job(p);
     localhost_free(&p->machine);
     return explain_errno(rc, err);
+}
+
+void launch_known_hardware(const struct launch_options *opt, struct binding *b)
+{
+    const struct plan_builder *p = opt->prepared;
+
+    b->remote = opt->remote;
+    b->here = opt->here;
+    b->remote_machine = p ? p->where.binding.remote_machine : NULL;
+    b->arg = p ? p->where.binding.arg : NULL;
 }

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "core/job_map.h"
-#include "topo/plan_bind.h"
+#include "launch/binding.h"
 #include "launch/options.h"
 
 /* Fills *opt and *plan (both may be uninitialised before; free both afterwards, whatever is
@@ -44,5 +44,9 @@ int launch_prepare_with(int argc, char **argv, char **envp, const struct launch_
 int launch_prepare_again(struct launch_options *opt, struct job_map *plan,
                          struct bind_machine *(*remote_machine)(void *arg, const char *node),
                          void *arg, struct errmsg *err);
+
+/* For the jobs that come later: which machine is which, and the hardware that others have reported
+ * (remote_machine stays NULL if they have not). */
+void launch_known_hardware(const struct launch_options *opt, struct binding *b);
 
 #endif

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "launch/localhost.h"
-#include "launch/mapping.h"
+#include "launch/map_policy.h"
 #include "launch/placement_words.h"
-#include "launch/ranking.h"
+#include "launch/plan_builder.h"
 #include "launch/spawn_env.h"
+#include "launch/spawn_output.h"
 #include "daemon/path_search.h"
 
 enum { HOSTFILE_MAX = 1 << 24 };
@@ -22,6 +23,8 @@ struct spawn_plan {
     struct localhost machine;
     struct host_list *hosts;      /* one list per command */
     struct mapping_block *blocks; /* likewise */
+    struct map_policy_words options;
+    struct map_policy where;
     struct errmsg *err;
     int *codes;
 };
@@ -363,77 +366,134 @@ static int fit(struct spawn_plan *r)
     return 0;
 }
 
-/* The first command's value of this key, or NULL. */
-static char *word_of_all(struct spawn_plan *r, const char *key)
-{
-    struct slice info = r->rq->ncommands ? spawn_info(&r->commands[0], key) : SLICE_NULL;
+/* ---- where each process runs --------------------------------------------------------------- */
 
-    return info.len ? arena_str(&r->plan->arena, info) : NULL;
+/* The value of a key that is the job's; NULL: none of its commands has it.  It may come with any
+ * command, but there is one mapping for all. */
+static int word_of_all(struct spawn_plan *r, const char *key, const char **word_p)
+{
+    struct slice word = SLICE_NULL;
+
+    for (uint32_t i = 0; i < r->rq->ncommands; i++) {
+        struct slice own = spawn_info(&r->commands[i], key);
+        if (own.len && word.len && !slice_eq(own, word))
+            return errmsg_set(r->err, SPAWN_NO_PLACE,
+                              "%s: the programs of one job cannot have different ones", key);
+        word = own.len ? own : word;
+    }
+    *word_p = word.len ? arena_str(&r->plan->arena, word) : NULL;
+    return word.len && !*word_p ? -ENOMEM : 0;
 }
 
-/* How ranks are distributed.  The binding is the parent's, so an object alone means the same as
- * `slot`. */
-static int read_mapping(struct spawn_plan *r, struct mapping_request *req)
-{
-    struct mapping_spec spec;
-    char *text = word_of_all(r, "map-by");
+/* What the request says, by key. */
+enum { WORD_MAP_BY, WORD_RANK_BY, WORD_BIND_TO, WORD_PPR, WORD_PE, WORD_CPUS, WORD_FULL, WORDS };
 
-    if (mapping_parse(text, &spec, r->err))
-        return SPAWN_BAD_REQUEST;
-    if (spec.how == MAP_SEQ || spec.how == MAP_RANKFILE ||
-        (spec.how == MAP_PPR && spec.object != TOPO_MACHINE))
-        return errmsg_set(r->err, SPAWN_NO_PLACE,
-                          "-map-by %.200s: not supported for spawned jobs; use slot, node, an "
-                          "object or ppr:N:node",
-                          text);
-    req->how = spec.how;
-    req->over = spec.over;
-    req->per_node = spec.how == MAP_PPR ? spec.ppr : 0;
+static int both(struct spawn_plan *r, const char *first, const char *second)
+{
+    return errmsg_set(r->err, SPAWN_BAD_REQUEST, "use either %s or %s", first, second);
+}
+
+/* All processes on the processors of a list: one seat of -bind-to user. */
+static const char *one_seat(struct arena *a, const char *list)
+{
+    char *text = arena_printf(a, "user:%s", list);
+
+    for (char *at = text; at && *at; at++)
+        *at = *at == ',' ? '+' : *at;
+    return text;
+}
+
+/* As the options of the command line would say it. */
+static int to_options(struct spawn_plan *r, const char *const *words, struct map_policy_words *to)
+{
+    struct arena *a = &r->plan->arena;
+
+    *to = (struct map_policy_words){ .map_by = words[WORD_MAP_BY],
+                                     .rank_by = words[WORD_RANK_BY],
+                                     .bind_to = words[WORD_BIND_TO],
+                                     .over = words[WORD_FULL] ? OVER_NO : OVER_UNSAID };
+    if (words[WORD_PPR] && to->map_by)
+        return both(r, "ppr", "map-by");
+    if (words[WORD_CPUS] && to->bind_to)
+        return both(r, "cpu-list", "bind-to");
+    if (words[WORD_PPR])
+        to->map_by = arena_printf(a, "ppr:%s", words[WORD_PPR]);
+    if (words[WORD_PE])
+        to->map_by = arena_printf(a, "%s:pe=%s", to->map_by ? to->map_by : "", words[WORD_PE]);
+    if (words[WORD_CPUS])
+        to->bind_to = one_seat(a, words[WORD_CPUS]);
+    return arena_ok(a) ? 0 : -ENOMEM;
+}
+
+static int placed(int rc)
+{
+    return rc == MAP_POLICY_BAD ? SPAWN_BAD_REQUEST : rc == MAP_POLICY_CANNOT ? SPAWN_NO_PLACE : rc;
+}
+
+static int check_placement(struct spawn_plan *r, const char *map_by)
+{
+    if (r->where.map.how == MAP_RANKFILE)
+        return errmsg_set(r->err, SPAWN_NO_PLACE, "-map-by %.200s: not supported for spawned jobs",
+                          map_by);
+    if (r->opt->remote && !r->where.binding.remote_machine && map_policy_needs_hardware(&r->where))
+        return errmsg_set(
+            r->err, SPAWN_NO_PLACE,
+            "the mapping or ranking depends on the hardware of other nodes, which they "
+            "report only to a launcher whose own -map-by or -rank-by needs it");
     return 0;
 }
 
-static int read_ranking(struct spawn_plan *r, enum ranking_how *how_p)
+static int read_placement(struct spawn_plan *r)
 {
-    struct ranking_spec spec;
-    char *text = word_of_all(r, "rank-by");
+    static const char *const keys[WORDS] = { "map-by", "rank-by",      "bind-to",     "ppr",
+                                             SPAWN_PE, SPAWN_CPU_LIST, SPAWN_NOT_OVER };
+    const char *words[WORDS];
+    int rc = 0;
 
-    if (ranking_parse(text, &spec, r->err))
-        return SPAWN_BAD_REQUEST;
-    if (ranking_needs_places(&spec))
-        return errmsg_set(r->err, SPAWN_NO_PLACE,
-                          "-rank-by %.200s: not supported for spawned jobs; use slot or node",
-                          text);
-    *how_p = spec.how;
-    return 0;
-}
-
-/* Every process gets its node, and its number. */
-static int place(struct spawn_plan *r)
-{
-    struct mapping_request req = { .one_node = r->opt->launcher != LAUNCHER_FORK && !r->opt->remote,
-                                   .one_node_name = r->parent->plan.nodes[0].name,
-                                   .blocks = r->blocks };
-    enum ranking_how how = RANK_AS_MAPPED;
-    const struct host *const *unused;
-    const uint32_t *turns;
-    int rc = read_mapping(r, &req);
-
+    for (size_t i = 0; i < WORDS && rc == 0; i++)
+        rc = word_of_all(r, keys[i], &words[i]);
     if (rc == 0)
-        rc = read_ranking(r, &how);
+        rc = to_options(r, words, &r->options);
     if (rc)
         return rc;
-    rc = mapping_place(r->plan, &req, &unused, r->err);
-    if (rc == 0)
-        rc = ranking_apply(r->plan, how, NULL, &turns);
-    return rc == MAPPING_BAD ? SPAWN_NO_RESOURCES : rc == MAPPING_CANNOT ? SPAWN_NO_PLACE : rc;
+    rc = placed(map_policy_parse(&r->where, &r->options, &r->plan->arena, r->err));
+    launch_known_hardware(r->opt, &r->where.binding);
+    return rc ? rc : check_placement(r, r->options.map_by);
 }
 
-/* Spawned processes are not bound. */
+/* Every process gets its node, its number, and its processors. */
+static int place(struct spawn_plan *r)
+{
+    struct mapping_request req = { .how = r->where.map.how,
+                                   .over = r->where.map.over,
+                                   .slots_of =
+                                       r->where.map.how == MAP_PPR ? map_policy_slots : NULL,
+                                   .arg = &r->where,
+                                   .one_node = r->opt->launcher != LAUNCHER_FORK && !r->opt->remote,
+                                   .one_node_name = r->parent->plan.nodes[0].name,
+                                   .blocks = r->blocks };
+    const struct host *const *node_hosts;
+    int rc = mapping_place(r->plan, &req, &node_hosts, r->err);
+
+    if (rc)
+        return rc == MAPPING_BAD ? SPAWN_NO_RESOURCES : rc == MAPPING_CANNOT ? SPAWN_NO_PLACE : rc;
+    return placed(map_policy_apply(&r->where, r->plan, node_hosts, r->err));
+}
+
+/* Of the whole request: every command is to blame. */
+static int of_all(struct spawn_plan *r, int rc)
+{
+    for (uint32_t i = 0; i < r->rq->ncommands && rc > 0; i++)
+        blame(r, i, -1);
+    return rc;
+}
+
 static int note_placement(struct spawn_plan *r)
 {
     const char *const *parent = r->parent->plan.words;
-    struct placement_words w = { .map_by = word_of_all(r, "map-by"),
-                                 .rank_by = word_of_all(r, "rank-by"),
+    struct placement_words w = { .map_by = r->options.map_by,
+                                 .rank_by = r->options.rank_by,
+                                 .bind_to = map_policy_bound(&r->where, r->options.bind_to),
                                  .cluster = parent[JOB_CLUSTER] };
 
     return placement_words_set(r->plan, &w);
@@ -457,12 +517,13 @@ static int run_steps(struct spawn_plan *r)
         memcpy(r->commands, r->rq->commands, n * sizeof *r->commands);
     rc = make_apps(r);
     if (rc == 0)
+        rc = of_all(r, spawn_output_read(r->plan, r->commands, n, r->err));
+    if (rc == 0)
+        rc = of_all(r, read_placement(r));
+    if (rc == 0)
         rc = fit(r);
-    if (rc == 0) {
-        rc = place(r);
-        for (uint32_t i = 0; i < n && rc > 0; i++)
-            blame(r, i, -1);
-    }
+    if (rc == 0)
+        rc = of_all(r, place(r));
     r->plan->universe = r->parent->plan.universe;
     if (r->plan->universe >= 0 && r->plan->universe < r->plan->nprocs)
         r->plan->universe = r->plan->nprocs;

@@ -9,8 +9,13 @@
  *   env, env-...     the environment: launch/spawn_env.h; may come several times
  *   host, hosts, add-host, add-hosts, hostfile, add-hostfile
  *                    nodes; default: the nodes of the parent
- *   map-by, rank-by  slot, node, an object, ppr:N:node; slot, node: as -map-by and -rank-by of the
- *                    command line.  Those of the first command are the job's
+ *   map-by, rank-by, bind-to    as the options of the command line; but no rank file
+ *   ppr              N:OBJECT: as map-by ppr:N:OBJECT
+ *   cpus-per-proc    N: as map-by ...:pe=N
+ *   cpu-list         processors, as in 0-3,8: all processes of a node share them
+ *   no-oversubscribe more processes than slots are refused
+ *                    These are for the whole job: two programs cannot have different ones
+ *   output-..., tag-output and the like    launch/spawn_output.h
  *   soft             "3", "1:5", "2:10:4", lists of these: numbers of processes that are also
  *                    accepted if the full number is impossible
  *   file             a file with more of these, a line each: KEY = VALUE; # begins a comment.  The

@@ -173,13 +173,45 @@ static void test_order(void)
     EQ(spawn("sh", 3, INFOS("map-by", "ppr:1:node")), SPAWN_NO_RESOURCES);
     OK_F(strstr(err.text, "does not allow more") && codes[2] == -1, "more than that asks for: %s",
          err.text);
-    EQ(spawn("sh", 2, INFOS("map-by", "ppr:1:core")), SPAWN_NO_PLACE);
-    OK(strstr(err.text, "-map-by ppr:1:core") && codes[0] == -1 && codes[1] == -1);
-    EQ(spawn("sh", 2, INFOS("map-by", "seq")), SPAWN_NO_PLACE);
+    EQ(spawn("sh", 2, INFOS("map-by", "ppr:1:machine", "host", "c,d")), 0);
+    OK(!strcmp(nodes(), "c d"));
+    EQ(spawn("sh", 2, INFOS("ppr", "1:node")), 0);
+    OK(!strcmp(nodes(), "a b"));
+    EQ(spawn("sh", 2, INFOS("ppr", "1:node", "map-by", "slot")), SPAWN_BAD_REQUEST);
+    EQ(spawn("sh", 5, INFOS(SPAWN_NOT_OVER, "1")), SPAWN_NO_RESOURCES);
+    EQ(spawn("sh", 5, INFOS("map-by", ":OVERSUBSCRIBE")), 0);
+    EQ(spawn("sh", 2, INFOS("map-by", "seq", "host", "c,d")), 0);
+    OK(!strcmp(nodes(), "c d"));
+    EQ(spawn("sh", 2, INFOS("map-by", "rankfile")), SPAWN_NO_PLACE);
     EQ(spawn("sh", 2, INFOS("map-by", "moon")), SPAWN_BAD_REQUEST);
     OK(strstr(err.text, "-map-by moon: it must be"));
-    EQ(spawn("sh", 2, INFOS("rank-by", "core")), SPAWN_NO_PLACE);
+    EQ(spawn("sh", 2, INFOS("rank-by", "core")), 0);
     EQ(spawn("sh", 2, INFOS("rank-by", "moon")), SPAWN_BAD_REQUEST);
+}
+
+/* Whether the first process is bound, and to how many processors. */
+static size_t bound(void)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; plan.procs[0].cpus && i < plan.procs[0].cpus_bytes / sizeof(long); i++)
+        n += (size_t)__builtin_popcountl(plan.procs[0].cpus[i]);
+    return n;
+}
+
+static void test_binding(void)
+{
+    EQ(spawn("sh", 2, NULL), 0);
+    OK(!plan.nodes[0].binding && bound() == 0);
+    EQ(spawn("sh", 2, INFOS("bind-to", "hwthread")), 0);
+    OK(plan.nodes[0].binding && bound() == 1);
+    EQ(spawn("sh", 2, INFOS("bind-to", "moon")), SPAWN_BAD_REQUEST);
+    OK(strstr(err.text, "-bind-to moon") && codes[0] == -1);
+    EQ(spawn("sh", 2, INFOS(SPAWN_PE, "1")), 0);
+    OK(bound() > 0);
+    EQ(spawn("sh", 2, INFOS(SPAWN_PE, "none")), SPAWN_BAD_REQUEST);
+    EQ(spawn("sh", 2, INFOS(SPAWN_CPU_LIST, "0", "bind-to", "core")), SPAWN_BAD_REQUEST);
+    EQ(spawn("sh", 2, INFOS(SPAWN_CPU_LIST, "99999")), SPAWN_NO_PLACE);
 }
 
 static void test_what(void)
@@ -263,6 +295,7 @@ int main(void)
     test_plain();
     test_where();
     test_order();
+    test_binding();
     test_what();
     test_file();
     test_blame();

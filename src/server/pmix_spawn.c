@@ -13,6 +13,7 @@
 /* What the value of an attribute is, and so how it becomes an info. */
 enum word_kind {
     WORD_TEXT,
+    WORD_NUMBER,
     WORD_FLAG,   /* "1", or no info */
     WORD_ENVAR,  /* NAME=VALUE */
     WORD_SPLICE, /* the separator, then NAME=VALUE */
@@ -31,8 +32,25 @@ static const struct spawn_word {
     { PMIX_ADD_HOSTFILE, "add-hostfile", WORD_TEXT },
     { PMIX_MAPBY, "map-by", WORD_TEXT },
     { PMIX_RANKBY, "rank-by", WORD_TEXT },
+    { PMIX_BINDTO, "bind-to", WORD_TEXT },
+    { PMIX_PPR, "ppr", WORD_TEXT },
+    { PMIX_CPUS_PER_PROC, SPAWN_PE, WORD_NUMBER },
+    { PMIX_CPU_LIST, SPAWN_CPU_LIST, WORD_TEXT },
+    { PMIX_NO_OVERSUBSCRIBE, SPAWN_NOT_OVER, WORD_FLAG },
     { PMIX_JOB_RECOVERABLE, SPAWN_RECOVERABLE, WORD_FLAG },
     { PMIX_JOB_CONTINUOUS, SPAWN_RECOVERABLE, WORD_FLAG },
+    { PMIX_TAG_OUTPUT, SPAWN_OUT_TAG, WORD_FLAG },
+    { PMIX_IOF_TAG_OUTPUT, SPAWN_OUT_TAG, WORD_FLAG },
+    { PMIX_TIMESTAMP_OUTPUT, SPAWN_OUT_TIME, WORD_FLAG },
+    { PMIX_IOF_TIMESTAMP_OUTPUT, SPAWN_OUT_TIME, WORD_FLAG },
+    { PMIX_IOF_RANK_OUTPUT, SPAWN_OUT_RANK, WORD_FLAG },
+    { PMIX_MERGE_STDERR_STDOUT, SPAWN_OUT_MERGE, WORD_FLAG },
+    { PMIX_IOF_MERGE_STDERR_STDOUT, SPAWN_OUT_MERGE, WORD_FLAG },
+    { PMIX_OUTPUT_TO_FILE, SPAWN_OUT_EACH, WORD_TEXT },
+    { PMIX_IOF_OUTPUT_TO_FILE, SPAWN_OUT_FILE, WORD_TEXT },
+    { PMIX_IOF_FILE_PATTERN, SPAWN_OUT_PATTERN, WORD_FLAG },
+    { PMIX_OUTPUT_TO_DIRECTORY, SPAWN_OUT_DIRECTORY, WORD_TEXT },
+    { PMIX_IOF_OUTPUT_TO_DIRECTORY, SPAWN_OUT_DIRECTORY, WORD_TEXT },
     { PMIX_SET_SESSION_CWD, SPAWN_SESSION, WORD_FLAG },
     { PMIX_INDEX_ARGV, SPAWN_INDEX, WORD_FLAG },
 };
@@ -100,6 +118,9 @@ static void add_word(struct spawn_infos *to, const struct spawn_word *w, const p
 {
     switch (w->kind) {
     case WORD_TEXT: add_info(to, w->ours, v->data.string); break;
+    case WORD_NUMBER:
+        add_made(to, w->ours, arena_printf(to->a, "%llu", (unsigned long long)pmix_number_of(v)));
+        break;
     case WORD_FLAG:
         if (pmix_flag_of(v))
             add_info(to, w->ours, "1");
@@ -118,6 +139,7 @@ static bool fits(const struct spawn_word *w, const pmix_value_t *v)
     case WORD_ENVAR: return v->type == PMIX_ENVAR && v->data.envar.envar;
     case WORD_SPLICE:
         return v->type == PMIX_ENVAR && v->data.envar.envar && v->data.envar.separator;
+    case WORD_NUMBER: return pmix_is_number(v);
     case WORD_FLAG: break;
     }
     return true;

@@ -6,8 +6,8 @@
  * A parent prints `GROUP N good`, after a line for each row whose status is not the expected one; a
  * child prints `NAME good`, or the check that does not hold and what it has found instead.  With
  * SPAWN_SHOW in the environment the parent prints each row.  `@` in a text of a row is DIR. */
-#include <errno.h>
 #include <pmix.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -106,6 +106,50 @@ static const struct row rows[] = {
       { { .infos = { FLAG_INFO(PMIX_SET_SESSION_CWD) }, .checks = { "session" } }, { .checks = { "cwd @/one" } } } },
     { "place", "a number in argv", 0, { { 0 } }, { { .nprocs = 2 }, { .infos = { FLAG_INFO(PMIX_INDEX_ARGV) }, .nprocs = 2, .checks = { "index" } } } },
 
+    { "bind", "not at all", 0, { { 0 } }, { { .nprocs = 2, .checks = { "cpus all" } } } },
+    { "bind", "to a processor", 0, { TEXT_INFO(PMIX_BINDTO, "hwthread") }, { { .nprocs = 3, .checks = { "cpus 1" } } } },
+    { "bind", "to none", 0, { TEXT_INFO(PMIX_BINDTO, "none") }, { { .nprocs = 1, .checks = { "cpus all" } } } },
+    { "bind", "to a list", 0, { TEXT_INFO(PMIX_CPU_LIST, "$") }, { { .nprocs = 2, .checks = { "cpus 1", "cpu $" } } } },
+    { "bind", "to a core each", 0, { NUMBER_INFO(PMIX_CPUS_PER_PROC, 1), TEXT_INFO(PMIX_MAPBY, "slot") }, { { .nprocs = 1, .checks = { "cpus core" } } } },
+    { "bind", "as no option can", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_BINDTO, "moon") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "bind", "in two ways", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_BINDTO, "core"), TEXT_INFO(PMIX_CPU_LIST, "$") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "bind", "numbers that are none", PMIX_ERR_BAD_PARAM, { NUMBER_INFO(PMIX_CPUS_PER_PROC, 0) }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "bind", "a flag that is required", 0, { REQUIRED_INFO(PMIX_BINDTO, STRING, "hwthread") }, { { .nprocs = 1, .checks = { "cpus 1" } } } },
+
+    { "out", "each", 0, { TEXT_INFO(PMIX_OUTPUT_TO_FILE, "@/each"), FLAG_INFO(PMIX_IOF_FILE_ONLY) }, { { .nprocs = 2, .checks = { "write" } } } },
+    { "out", "two", 0, { REQUIRED_INFO(PMIX_IOF_OUTPUT_TO_FILE, STRING, "two") }, { { .cwd = "@", .checks = { "write" } } } },
+    { "out", "pattern", 0, { TEXT_INFO(PMIX_IOF_OUTPUT_TO_FILE, "@/%r-of-all"), FLAG_INFO(PMIX_IOF_FILE_PATTERN) }, { { .nprocs = 2, .checks = { "write" } } } },
+    { "out", "deep", 0, { TEXT_INFO(PMIX_OUTPUT_TO_DIRECTORY, "@/deep/er") }, { { .nprocs = 3, .checks = { "write" } } } },
+    { "out", "merged", 0, { FLAG_INFO(PMIX_MERGE_STDERR_STDOUT), TEXT_INFO(PMIX_IOF_OUTPUT_TO_DIRECTORY, "@/merged") }, { { .checks = { "write" } } } },
+    { "out", "together", 0, { FLAG_INFO(PMIX_IOF_MERGE_STDERR_STDOUT) }, { { .checks = { "write" } } } },
+    { "out", "tagged", 0, { FLAG_INFO(PMIX_TAG_OUTPUT) }, { { .nprocs = 2, .checks = { "write" } } } },
+    { "out", "numbered", 0, { FLAG_INFO(PMIX_IOF_RANK_OUTPUT) }, { { .nprocs = 2 } } },
+    { "out", "timed", 0, { FLAG_INFO(PMIX_TIMESTAMP_OUTPUT), FLAG_INFO(PMIX_IOF_TAG_OUTPUT) }, { { .nprocs = 1 } } },
+    { "out", "in two ways", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_OUTPUT_TO_FILE, "@/x"), TEXT_INFO(PMIX_OUTPUT_TO_DIRECTORY, "@/y") },
+      { { .checks = { "never" } } } },
+    { "out", "below a file", PMIX_ERR_JOB_SYS_OP_FAILED, { TEXT_INFO(PMIX_OUTPUT_TO_DIRECTORY, "@/file") }, { { .checks = { "never" } } } },
+    { "out", "and as ever", 0, { { 0 } }, { { .nprocs = 1 } } },
+
+    /* on three nodes of two slots */
+    { "map", "by slot", 0, { TEXT_INFO(PMIX_MAPBY, "slot") }, { { .nprocs = 4, .checks = { "nodes n1 n1 n2 n2" } } } },
+    { "map", "by node", 0, { TEXT_INFO(PMIX_MAPBY, "node") }, { { .nprocs = 4, .checks = { "nodes n1 n2 n3 n1" } } } },
+    { "map", "by node, two programs", 0, { TEXT_INFO(PMIX_MAPBY, "node") },
+      { { .nprocs = 2, .checks = { "nodes n1 n2 n3" } }, { .nprocs = 1, .checks = { "nodes n1 n2 n1" } } } },
+    { "map", "by node, numbered by slot", 0, { TEXT_INFO(PMIX_MAPBY, "node"), TEXT_INFO(PMIX_RANKBY, "slot") },
+      { { .nprocs = 5, .checks = { "nodes n1 n1 n2 n2 n3" } } } },
+    { "map", "so many on each node", 0, { TEXT_INFO(PMIX_PPR, "1:node") }, { { .nprocs = 3, .checks = { "nodes n1 n2 n3" } } } },
+    { "map", "on a node that is named", 0, { TEXT_INFO(PMIX_HOST, "n2,n3") }, { { .nprocs = 2, .checks = { "nodes n2 n3" } } } },
+    { "map", "more than there are slots", 0, { TEXT_INFO(PMIX_MAPBY, "node:OVERSUBSCRIBE") }, { { .nprocs = 7, .checks = { "nodes n1 n2 n3 n1 n2 n3 n1" } } } },
+    { "map", "more, which is refused", PMIX_ERR_JOB_INSUFFICIENT_RESOURCES, { REQUIRED_INFO(PMIX_NO_OVERSUBSCRIBE, FLAG, NULL) },
+      { { .nprocs = 7, .checks = { "never" } } } },
+    { "map", "more than so many on each node", PMIX_ERR_JOB_INSUFFICIENT_RESOURCES, { TEXT_INFO(PMIX_PPR, "1:node") },
+      { { .nprocs = 4, .checks = { "never" } } } },
+    { "map", "in two ways", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_PPR, "1:node"), TEXT_INFO(PMIX_MAPBY, "node") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "map", "two programs in two ways", PMIX_ERR_JOB_FAILED_TO_MAP, { { 0 } },
+      { { .infos = { TEXT_INFO(PMIX_MAPBY, "node") }, .checks = { "never" } }, { .infos = { TEXT_INFO(PMIX_MAPBY, "slot") }, .checks = { "never" } } } },
+    { "map", "by hardware that is not known", PMIX_ERR_JOB_FAILED_TO_MAP, { TEXT_INFO(PMIX_MAPBY, "ppr:1:core") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "map", "bound there", 0, { TEXT_INFO(PMIX_MAPBY, "node"), TEXT_INFO(PMIX_BINDTO, "hwthread") }, { { .nprocs = 3, .checks = { "cpus 1", "nodes n1 n2 n3" } } } },
+
     { "fail", "no such program", PMIX_ERR_JOB_EXE_NOT_FOUND, { { 0 } }, { { .cmd = "@/none", .nprocs = 3 } } },
     { "fail", "no program of that name", PMIX_ERR_JOB_EXE_NOT_FOUND, { { 0 } }, { { .cmd = "spawn-no-such-name", .nprocs = 3 } } },
     { "fail", "the second application", PMIX_ERR_JOB_EXE_NOT_FOUND, { { 0 } }, { { .checks = { "never" } }, { .cmd = "@/none" } } },
@@ -124,17 +168,32 @@ static const struct row rows[] = {
 
 /* ---- texts ---- */
 
-/* With DIR for `@`. */
+static int first_cpu(void)
+{
+    cpu_set_t set;
+    int cpu = 0;
+
+    CPU_ZERO(&set);
+    sched_getaffinity(0, sizeof set, &set);
+    while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET((size_t)cpu, &set))
+        cpu++;
+    return cpu;
+}
+
+/* With DIR for `@`, and our first processor for `$`. */
 static char *filled(const char *text)
 {
     static char room[64][TEXT];
     static unsigned turn;
-    char *out = room[turn++ % 64];
+    char *out = room[turn++ % 64], cpu[16];
     size_t n = 0;
 
+    snprintf(cpu, sizeof cpu, "%d", first_cpu());
     for (; *text && n < TEXT - 1; text++)
-        n += (size_t)snprintf(out + n, TEXT - n, "%.*s", *text == '@' ? TEXT : 1,
-                              *text == '@' ? dir : text);
+        n += (size_t)snprintf(out + n, TEXT - n, "%.*s", strchr("@$", *text) ? TEXT : 1,
+                              *text == '@'   ? dir
+                              : *text == '$' ? cpu
+                                             : text);
     out[n < TEXT ? n : TEXT - 1] = '\0';
     return out;
 }
@@ -352,6 +411,61 @@ static bool check_index(const char *unused)
     return at && !strcmp(at, want) ? true : wrong(want, program);
 }
 
+static int count_cpus(void)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    sched_getaffinity(0, sizeof set, &set);
+    return CPU_COUNT(&set);
+}
+
+/* How many: a number; all that the tests have, which is more than one unless there is only one; or
+ * those of one core. */
+static bool check_cpus(const char *want)
+{
+    const char *all = getenv("SPAWN_CPUS");
+    char got[16];
+    int n = count_cpus();
+
+    snprintf(got, sizeof got, "%d", n);
+    if (!strcmp(want, "all"))
+        return all && atoi(all) == n ? true : wrong(want, got);
+    if (!strcmp(want, "core"))
+        return all && n >= 1 && n <= atoi(all) ? true : wrong(want, got);
+    return atoi(want) == n ? true : wrong(want, got);
+}
+
+static bool check_cpu(const char *want)
+{
+    char got[16];
+
+    snprintf(got, sizeof got, "%d", first_cpu());
+    return !strcmp(want, got) ? true : wrong(want, got);
+}
+
+/* The word of our rank. */
+static bool check_nodes(const char *want)
+{
+    char got[TEXT] = "none";
+    pmix_value_t *v = NULL;
+
+    for (uint32_t i = 0; i < me.rank; i++)
+        want += strcspn(want, " ") + 1;
+    if (PMIx_Get(&me, PMIX_HOSTNAME, NULL, 0, &v) == PMIX_SUCCESS) {
+        snprintf(got, sizeof got, "%s", v->data.string);
+        PMIX_VALUE_RELEASE(v);
+    }
+    return !strncmp(want, got, strcspn(want, " ")) ? true : wrong(want, got);
+}
+
+static bool check_write(const char *unused)
+{
+    (void)unused;
+    fprintf(stderr, "an error\n");
+    return true;
+}
+
 static bool check(const char *text)
 {
     static const struct {
@@ -360,7 +474,9 @@ static bool check(const char *text)
     } checks[] = { { "env", check_env },         { "noenv", check_noenv },
                    { "cwd", check_cwd },         { "parent", check_parent },
                    { "never", check_never },     { "begins", check_begins },
-                   { "session", check_session }, { "index", check_index } };
+                   { "session", check_session }, { "index", check_index },
+                   { "write", check_write },     { "cpus", check_cpus },
+                   { "cpu", check_cpu },         { "nodes", check_nodes } };
     size_t n = strcspn(text, " ");
 
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {

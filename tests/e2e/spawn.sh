@@ -9,7 +9,7 @@ begin
 use_launcher wireup
 patience=300
 spawn=$WU_BUILD/tests/e2e/e2e-spawn
-export SPAWN_OLD=old SPAWN_LIST=a:b
+export SPAWN_OLD=old SPAWN_LIST=a:b SPAWN_CPUS="$(nproc)"
 
 mkdir -p "$tmp/prefix/bin" "$tmp/one"
 echo "not a program" >"$tmp/file"
@@ -34,13 +34,33 @@ everything() # TITLE LAUNCHER-OPTIONS...
     rows "$case_of" parent 1 3 "$@"
     rows "$case_of" env 12 11 "$@"
     rows "$case_of" place 6 13 "$@"
+    rows "$case_of" bind 9 10 "$@"
     rows "$case_of" fail 13 2 "$@"
 }
 
+# Where the output is; no order of lines of several processes is certain.
+output() # TITLE LAUNCHER-OPTIONS...
+{
+    title=$1
+    shift
+    spawning run "$patience" "$WIREUP" "$@" "$spawn" out "$tmp"
+    same "$title: output" "$rc $(sed 's/^\[[0-9]*,/[N,/; s/^\[[0-9]*\] \[[0-9]*,/[T] [N,/' "$out" | sort | tr '\n' ';')" \
+        "0 [0] numbered good;[1] numbered good;[N,0] tagged good;[N,1] tagged good;[T] [N,0] timed good;an error;and as ever good;out 12 good;together good;" || explain
+    same "$title: standard error" "$(grep "an error" "$err" | sed 's/^\[[0-9]*,/[N,/' | sort | tr '\n' ';')" \
+        "[N,0] an error;[N,1] an error;" || explain
+    same "$title: files" "$(cd "$tmp" && for f in each.* two.* ?-of-all deep/er/*/*/* merged/*/*/*; do
+        echo "$f $(sort "$f" | tr '\n' ',')"; done | sed 's/kvs_[^/.]*/NS/; s/_[^/.]*\././; s|_[^/]*/|/|' | tr '\n' ';')" \
+        "each.0 an error,each good,;each.1 an error,each good,;two.NS.0.stderr an error,;two.NS.0.stdout two good,;0-of-all an error,pattern good,;1-of-all an error,pattern good,;deep/er/NS/rank.0/stderr an error,;deep/er/NS/rank.0/stdout deep good,;deep/er/NS/rank.1/stderr an error,;deep/er/NS/rank.1/stdout deep good,;deep/er/NS/rank.2/stderr an error,;deep/er/NS/rank.2/stdout deep good,;merged/NS/rank.0/stdout an error,merged good,;" || explain
+    rm -rf "$tmp"/each.* "$tmp"/two.* "$tmp"/?-of-all "$tmp/deep" "$tmp/merged"
+}
+
 everything "one node" -n 1
+output "one node" -n 1
 needs_host_names
 named_agent
 everything "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
+rows "three nodes" map 13 31 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 6
+output "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 
 case $(pkg-config --modversion pmix 2>/dev/null) in
 4.2*)

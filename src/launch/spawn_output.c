@@ -1,0 +1,113 @@
+/* spawn_output.c - see spawn_output.h. */
+#include "launch/spawn_output.h"
+
+#include <errno.h>
+
+struct reader {
+    struct arena *a;
+    const struct spawn_command *commands;
+    uint32_t n;
+};
+
+/* The first command that has it; empty: none has. */
+static struct slice word_of(const struct reader *r, const char *key)
+{
+    struct slice word = SLICE_NULL;
+
+    for (uint32_t i = 0; i < r->n && !word.len; i++)
+        word = spawn_info(&r->commands[i], key);
+    return word;
+}
+
+static bool has(const struct reader *r, const char *key)
+{
+    return word_of(r, key).len != 0;
+}
+
+static const char *read_label(const struct reader *r)
+{
+    const char *time = has(r, SPAWN_OUT_TIME) ? "[%t] " : "";
+    const char *tag = has(r, SPAWN_OUT_TAG) ? "[%g,%r] " : has(r, SPAWN_OUT_RANK) ? "[%r] " : "";
+
+    return *time || *tag ? arena_printf(r->a, "%s%s", time, tag) : NULL;
+}
+
+/* A path as a pattern that means itself. */
+static const char *literal(struct arena *a, struct slice path)
+{
+    char *text = arena_alloc(a, 2 * path.len + 1), *to = text;
+
+    for (size_t i = 0; text && i < path.len; i++) {
+        *to++ = path.ptr[i];
+        if (path.ptr[i] == '%')
+            *to++ = '%';
+    }
+    if (text)
+        *to = '\0';
+    return text;
+}
+
+/* All nodes get the same absolute path. */
+static const char *absolute(const struct reader *r, const char *wdir, struct slice path,
+                            bool pattern)
+{
+    const char *text = pattern ? arena_str(r->a, path) : literal(r->a, path);
+    const char *dir = wdir ? literal(r->a, slice_str(wdir)) : NULL;
+
+    return text && dir && text[0] != '/' ? arena_printf(r->a, "%s/%s", dir, text) : text;
+}
+
+/* The files of both streams: what follows the path. */
+static const struct file_names {
+    const char *key, *out, *err;
+} kinds[] = {
+    { SPAWN_OUT_EACH, ".%r", ".%r" },
+    { SPAWN_OUT_FILE, ".%n.%r.stdout", ".%n.%r.stderr" },
+    { SPAWN_OUT_DIRECTORY, "/%n/rank.%r/stdout", "/%n/rank.%r/stderr" },
+};
+
+static const struct file_names *kind_of(const struct reader *r, struct errmsg *err, int *rc_p)
+{
+    const struct file_names *found = NULL;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!has(r, kinds[i].key))
+            continue;
+        if (found)
+            *rc_p =
+                errmsg_set(err, SPAWN_BAD_REQUEST, "use either %s or %s", found->key, kinds[i].key);
+        found = &kinds[i];
+    }
+    return found;
+}
+
+static int read_files(const struct reader *r, const char *wdir, struct job_map_output *o,
+                      struct errmsg *err)
+{
+    int rc = 0;
+    const struct file_names *k = kind_of(r, err, &rc);
+    bool pattern = has(r, SPAWN_OUT_PATTERN);
+    const char *path;
+
+    if (rc || !k)
+        return rc;
+    path = absolute(r, wdir, word_of(r, k->key), pattern);
+    if (!path)
+        return -ENOMEM;
+    o->outfile = pattern ? path : arena_printf(r->a, "%s%s", path, k->out);
+    o->errfile = pattern || o->merged ? o->outfile : arena_printf(r->a, "%s%s", path, k->err);
+    return o->outfile && o->errfile ? 0 : -ENOMEM;
+}
+
+int spawn_output_read(struct job_map *plan, const struct spawn_command *commands, uint32_t n,
+                      struct errmsg *err)
+{
+    struct reader r = { &plan->arena, commands, n };
+    struct job_map_output *o = &plan->output;
+    int rc;
+
+    o->merged = has(&r, SPAWN_OUT_MERGE);
+    o->label = read_label(&r);
+    rc = read_files(&r, n ? plan->apps[0].wdir : NULL, o, err);
+    return rc == 0 && !arena_ok(&plan->arena) ? -ENOMEM : rc;
+}

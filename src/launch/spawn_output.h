@@ -1,0 +1,23 @@
+/* spawn_output.h - how the output of a spawned job is shown, as infos of its commands:
+ *   tag-output, timestamp-output, rank-output   each line begins with job and rank; seconds; rank
+ *   merge-output       standard error goes to standard output
+ *   output-rank        a file PATH.RANK for both
+ *   output-file        files PATH.NAMESPACE.RANK.stdout and .stderr
+ *   output-pattern     with output-file: PATH is a pattern, and nothing is added to it
+ *   output-directory   files PATH/NAMESPACE/rank.RANK/stdout and stderr
+ * A relative PATH is taken from the directory of the first program.  Files are written instead of
+ * the launcher's own output.
+ */
+#ifndef WIREUP_LAUNCH_SPAWN_OUTPUT_H
+#define WIREUP_LAUNCH_SPAWN_OUTPUT_H
+
+#include "base/err.h"
+#include "core/job_map.h"
+#include "core/spawn.h"
+
+/* From those of all commands into plan->output; the programs' directories are known.
+ * 0; SPAWN_BAD_REQUEST with the sentence; -ENOMEM. */
+int spawn_output_read(struct job_map *plan, const struct spawn_command *commands, uint32_t n,
+                      struct errmsg *err);
+
+#endif
