@@ -415,6 +415,7 @@ static enum answer_status do_abort(const struct core_call *k)
         return ANSWER_OK;
     if (why.len == 0)
         report_mixture(k->job, k->rank, &mixture);
+    k->job->procs[k->rank].aborted = true;
     job_abort(k->job, k->rank, rq->code,
               "rank %u on %s (pid %d) aborted with code %d%s" SLICE_FMT "%s", k->rank,
               p->nodes[p->procs[k->rank].node].name, k->job->procs[k->rank].pid, rq->code,

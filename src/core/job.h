@@ -58,6 +58,7 @@ struct proc {
     bool fetching;  /* on another node: its modex entries have been requested (EFFECT_modex_request)
                      */
     bool commanded; /* its end was requested: it is not a failure of the job */
+    bool aborted;   /* it has asked for the end of its job */
     struct slice
         *keys; /* of its modex entries, in the order of first puts; they lie in the store */
     uint32_t nkeys, keys_room;

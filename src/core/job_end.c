@@ -71,11 +71,13 @@ void job_blame(struct job *j, int exit_code, const char *reason)
 
 static void ask_for_end(struct job *j, uint32_t culprit, int exit_code, const char *reason)
 {
+    bool requested = culprit < j->plan.nprocs && j->procs[culprit].aborted;
+
     if (j->phase != JOB_RUNNING || j->asked_abort)
         return;
-    j->asked_abort =
-        effects_push(j->effects, EFFECT_WITH(abort, .job = j->id, .culprit = culprit,
-                                             .code = exit_code, .reason = slice_str(reason)));
+    j->asked_abort = effects_push(j->effects, EFFECT_WITH(abort, .job = j->id, .culprit = culprit,
+                                                          .code = exit_code, .requested = requested,
+                                                          .reason = slice_str(reason)));
 }
 
 void job_abort(struct job *j, uint32_t culprit, int exit_code, const char *format, ...)

@@ -469,8 +469,30 @@ static void test_events(void)
         pmix_handshake(&c, r);
     pmix_write(&c, 2, PMIX_HEAD "020d 0201 02d00f 0200"); /* registers for code 1000 */
     OK(pmix_receives(&c, 2, ""));
+    OK_F(c.nodes[2].events == 2 && c.nodes[1].events == 0,
+         "the node whose client has registered is told that the job has begun and runs");
+    c.nodes[2].events = 0;
     pmix_write(&c, 0, PMIX_HEAD "020c 02d00f 0205 0200");
     OK(c.nodes[1].events + c.nodes[2].events == 2 && c.nodes[0].events == 0);
+    cluster_close(&c);
+}
+
+/* Who has registered for aborts is told of one, wherever it happens; the others are told nothing.
+ */
+static void test_abort_event(uint32_t culprit)
+{
+    struct cluster c;
+
+    cluster_open(&c, 3, 47);
+    cluster_job(&c, 6, false, false);
+    pmix_handshake(&c, 4);
+    pmix_write(&c, 4, PMIX_HEAD "020d 0201 020f 0200"); /* registers for REQUESTED_ABORT */
+    pmix_receives(&c, 4, "");
+    send_to(&c, culprit, INIT);
+    cluster_received(&c, 0, culprit);
+    send_to(&c, culprit, "cmd=abort exitcode=3\n");
+    OK_F(c.nodes[1].events == 0 && pmix_receives(&c, 4, "pmix.evproc"),
+         "the abort of rank %u is told", culprit);
     cluster_close(&c);
 }
 
@@ -576,14 +598,15 @@ static void test_node_down(void)
     pmix_handshake(&c, 2);
     pmix_write(&c, 2, PMIX_HEAD "020d 0201 02d00f 0200"); /* registers for a code */
     OK(pmix_receives(&c, 2, ""));
+    c.nodes[1].events = 0; /* those kept before */
     send_to(&c, 0, "cmd=barrier_in\n");
     send_to(&c, 3, "cmd=barrier_in\n");
     server_deliver(&c.nodes[0].server, INPUT(job_failed, .job = c.nodes[0].jobs[0]->id, .code = 1,
                                              .reason = slice_str("node c is lost")));
     server_deliver(&c.nodes[0].server, INPUT(node_down, .job = c.nodes[0].jobs[0]->id, .node = 2));
     cluster_settle(&c);
-    OK_F(c.nodes[1].events == 1 && c.nodes[2].events == 0 && c.nodes[0].events == 0,
-         "the node whose client has registered is told of it, once");
+    OK_F(c.nodes[1].events == 2 && c.nodes[2].events == 0 && c.nodes[0].events == 0,
+         "the node whose client has registered is told that it is down and offline, once");
     for (uint32_t r = 4; r < 6; r++)
         server_deliver(&c.nodes[0].server, INPUT(proc_state, .job = c.nodes[0].jobs[0]->id,
                                                  .rank = r, .event = PROC_EVENT_DEATH, .code = 9));
@@ -744,6 +767,8 @@ int main(void)
     test_read_once(4);
     test_mixed();
     test_events();
+    test_abort_event(0);
+    test_abort_event(2);
     test_abort(7);
     test_abort(0);
     test_death();

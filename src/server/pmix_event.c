@@ -147,7 +147,7 @@ static bool wants(const struct pmix_session *s, const struct notice *n)
     bool recalled = n->flags & EVENT_RECALLED;
     bool all = recalled ? s->recall_all : s->every_event;
 
-    if (n->flags & EVENT_OWN && keeps_own_events(s))
+    if (n->flags & EVENT_OWN && n->flags & EVENT_RECALLED && keeps_own_events(s))
         return false;
     for (size_t i = recalled ? s->recall_from : 0; i < s->ncodes; i++) {
         if (s->codes[i] == n->code)
@@ -156,7 +156,7 @@ static bool wants(const struct pmix_session *s, const struct notice *n)
     return all && (!(n->flags & EVENT_BY_CODE) || is_hosts_business(s, n));
 }
 
-void pmix_notify(struct session *base, const struct notice *n)
+bool pmix_notify(struct session *base, const struct notice *n)
 {
     struct pmix_session *s = pmix_session_of(base);
     struct pmsg_infos kept = { .has = 0 };
@@ -165,7 +165,9 @@ void pmix_notify(struct session *base, const struct notice *n)
     struct punpack r;
 
     if (s->state != PMIX_TALKING || !wants(s, n))
-        return;
+        return false;
+    if (n->flags & EVENT_OWN && !(n->flags & EVENT_RECALLED))
+        return true; /* the library has notified its handlers itself */
     if (s->as->level >= PTYPE_V4 && !(n->flags & EVENT_RECALLED))
         m.has = PMSG_BIT(event, range);
     punpack_init(&r, n->infos, &ptype_own);
@@ -178,4 +180,5 @@ void pmix_notify(struct session *base, const struct notice *n)
     pmsg_write_event(&w, s->release, &m);
     pmix_send(s, 0);
     pmsg_free_infos(&kept, NULL);
+    return true;
 }

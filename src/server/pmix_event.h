@@ -7,8 +7,8 @@
 
 pmix_reader pmix_read_notify, pmix_read_regevents, pmix_read_deregevents;
 
-/* Sends the event if the client has registered for it. */
-void pmix_notify(struct session *base, const struct notice *n);
+/* Sends the event if the client has registered for it (session_ops.notify). */
+bool pmix_notify(struct session *base, const struct notice *n);
 
 /* The flags of an event from its infos: EVENT_... (core/request.h). */
 uint8_t pmix_event_flags(const pmix_info_t *infos, size_t n);

@@ -382,11 +382,19 @@ static void note_end(struct pmix_session *s, const char *nspace, uint32_t rank)
     }
 }
 
+/* Events that come in the way of ends: of jobs that begin, and of nodes, whose processes' own ends
+ * follow. */
+static bool is_of_no_process(int code)
+{
+    return code == PMIX_EVENT_JOB_START || code == PMIX_LAUNCH_COMPLETE ||
+           code == PMIX_EVENT_NODE_DOWN || code == PMIX_EVENT_NODE_OFFLINE;
+}
+
 void pmix_groups_follow(struct session *base, const struct notice *n, bool is_end)
 {
     struct pmix_session *s = pmix_session_of(base);
 
-    if (s->ngroups && is_end)
+    if (s->ngroups && is_end && !is_of_no_process(n->code))
         note_end(s, n->nspace, n->rank);
     else if (s->ngroups && n->code == PMIX_GROUP_LEFT)
         note_left(s, n);

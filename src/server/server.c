@@ -321,6 +321,8 @@ static enum answer_status refuse_rights(const struct server *s, struct peer *p,
 static void carry_out(struct server *s, struct peer *p, const struct request *rq, uint64_t ticket,
                       uint64_t now_ns, struct answer *a_p)
 {
+    bool ran = p->job->phase == JOB_RUNNING;
+
     a_p->status = ANSWER_OK;
     switch (rq->kind) {
     case REQ_notify: server_event_notify(s, p, &rq->u.notify); break;
@@ -328,11 +330,16 @@ static void carry_out(struct server *s, struct peer *p, const struct request *rq
     case REQ_iof_pull: a_p->status = server_recall_output(s, p); break;
     case REQ_monitor: a_p->status = server_monitor_request(s, p, &rq->u.monitor, now_ns); break;
     case REQ_beat: a_p->status = server_monitor_beat(s, p); break;
+    case REQ_abort:
+        core_request(&s->core, p->job, p->rank, ticket, rq, now_ns, a_p);
+        if (ran && p->job->phase != JOB_RUNNING)
+            server_notify_abort(s, p->job, p->rank, rq->u.abort.code);
+        break;
     case REQ_finalize:
         if (uncount_line(p)) /* others of the same process are left */
             break;
         core_request(&s->core, p->job, p->rank, ticket, rq, now_ns, a_p);
-        server_notify_disconnected(s, p->job, p->rank, 0, 0);
+        server_notify_finalized(s, p->job, p->rank);
         break;
     default: core_request(&s->core, p->job, p->rank, ticket, rq, now_ns, a_p); break;
     }

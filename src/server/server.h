@@ -34,6 +34,7 @@ struct server {
     struct core core;
     struct list events; /* struct kept_event, the oldest first */
     uint32_t nevents;
+    uint32_t next_slot;    /* for the next one that is kept */
     bool exits_subscribed; /* EFFECT_subscribe_exits has been sent */
     size_t event_bytes;
     struct list outputs; /* struct kept_output, the oldest first */

@@ -128,11 +128,17 @@ static bool server_on_preset(struct server *s, const struct op_preset *o, uint64
 
 static bool server_on_abort(struct server *s, const struct op_abort *o, uint64_t now_ns)
 {
+    struct job *j = job_of(s, o->job);
+    bool ran = j->phase == JOB_RUNNING;
     struct errmsg reason;
 
     (void)now_ns;
     errmsg_set(&reason, 0, SLICE_FMT, SLICE_ARG(slice_head(o->reason, ERRMSG_MAX)));
-    job_end(job_of(s, o->job), o->culprit, o->code, reason.text);
+    job_end(j, o->culprit, o->code, reason.text);
+    if (o->requested && ran && o->culprit < j->plan.nprocs) {
+        j->procs[o->culprit].aborted = true;
+        server_notify_abort(s, j, o->culprit, o->code);
+    }
     return true;
 }
 
@@ -196,24 +202,10 @@ static bool server_on_kvs_delete(struct server *s, const struct op_kvs_delete *o
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-/* The event that an exit is to the others, or 0: none. */
-static int event_code(const struct proc *p, enum proc_event event)
-{
-    bool took_part = p->state == PROC_STATE_ATTACHED || p->state == PROC_STATE_LOST;
-
-    if (p->commanded && (event == PROC_EVENT_DEATH || event == PROC_EVENT_EXIT))
-        return PMIX_ERR_PROC_KILLED_BY_CMD;
-    if (event == PROC_EVENT_DEATH)
-        return PMIX_ERR_PROC_ABORTED_BY_SIG;
-    if (event != PROC_EVENT_EXIT)
-        return 0;
-    return took_part ? PMIX_ERR_PROC_TERM_WO_SYNC : PMIX_EVENT_PROC_TERMINATED;
-}
-
 static bool server_on_proc_state(struct server *s, const struct op_proc_state *o, uint64_t now_ns)
 {
     struct job *j = job_of(s, o->job);
-    int event = event_code(&j->procs[o->rank], o->event);
+    struct server_change change = server_change_begins(j, o->rank, o->event);
 
     (void)now_ns;
     if (o->pid)
@@ -221,11 +213,7 @@ static bool server_on_proc_state(struct server *s, const struct op_proc_state *o
     job_event(j, o->rank, o->event, o->code);
     if (j->procs[o->rank].state == PROC_STATE_GONE)
         core_names_proc_ended(&s->core, j, o->rank);
-    if (event)
-        server_notify_end(s, j, o->rank, event, o->code);
-    if (o->event == PROC_EVENT_FINALIZE || o->event == PROC_EVENT_EXIT ||
-        o->event == PROC_EVENT_DEATH)
-        server_notify_disconnected(s, j, o->rank, event, o->code);
+    server_notify_change(s, j, o->rank, &change, o->code);
     return true;
 }
 

@@ -88,14 +88,35 @@ static inline void server_mark_dirty(struct server *s, struct peer *p)
 void server_event_notify(struct server *s, struct peer *p, const struct request_notify *rq);
 void server_event_recall(struct server *s, struct peer *p, const struct request_recall *rq);
 void server_events_free(struct server *s);
-void server_notify_end(struct server *s, const struct job *j, uint32_t rank, int event, int code);
-/* It ends, which has been reported to `event`, and may still be connected to others
- * (core/proc_connect.h). */
-void server_notify_disconnected(struct server *s, struct job *j, uint32_t rank, int event,
-                                int code);
+/* To the clients of this node that registered for it; and to other nodes when it is for more than
+ * this one. */
+void server_event_spread(struct server *s, const struct job *j, const struct notice *n);
+/* An event of the server's own about a process or a job, for everybody: other nodes get it only
+ * when they have subscribed to those (EFFECT_subscribe_exits). */
+bool server_event_is_end(const struct notice *n);
+
+/* ---- server_own_events.c ---- */
+
+/* A process changes: what was known of it and its job before. */
+struct server_change {
+    enum proc_event event;
+    int status; /* the event that the change is to others, or 0: none */
+    uint32_t started;
+};
+
+struct server_change server_change_begins(const struct job *j, uint32_t rank,
+                                          enum proc_event event);
+/* It has changed; code: as in job_event(). */
+void server_notify_change(struct server *s, struct job *j, uint32_t rank,
+                          const struct server_change *c, int code);
+/* It has finalized, and may still be connected to others (core/proc_connect.h). */
+void server_notify_finalized(struct server *s, struct job *j, uint32_t rank);
+/* It has asked for the end of its job, as the first one, and it ends. */
+void server_notify_abort(struct server *s, const struct job *j, uint32_t rank, int code);
 void server_notify_lost(struct server *s, const struct job *j, uint32_t rank);
 void server_notify_silent(struct server *s, const struct job *j, uint32_t rank, int code);
 void server_notify_job_end(struct server *s, const struct job *j);
+void server_notify_node_down(struct server *s, const struct job *j, uint32_t node);
 
 /* ---- server_output.c ---- */
 

@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/limit.h"
 #include "base/list.h"
 #include "core/job.h"
 #include "core/answer.h"
@@ -49,11 +50,13 @@ struct peer {
     bool attached;       /* a process takes part through this connection */
     bool counted;        /* in proc.lines */
     bool hung_up;
-    bool restricted_logged;  /* the refusal of a request for that was reported */
-    bool restricted;         /* the writer lacks the rights of the user who started it (rights.h) */
-    bool wants_output;       /* the session has subscribed to output: the kept output is due */
-    bool registered;         /* it has registered for events */
-    struct session *session; /* NULL: no bytes have come yet */
+    bool restricted_logged; /* the refusal of a request for that was reported */
+    bool restricted;        /* the writer lacks the rights of the user who started it (rights.h) */
+    bool wants_output;      /* the session has subscribed to output: the kept output is due */
+    bool registered;        /* it has registered for events */
+    uint64_t notified[(LIMIT_KEPT_EVENTS + 63) / 64]; /* the kept events that it was notified of: a
+                                                     bit for each slot */
+    struct session *session;                          /* NULL: no bytes have come yet */
     struct buf out;
     void *host; /* the host's own */
     /* PMIx commands (bit 1 << number) that the host reads itself: REQ_host. */
@@ -104,8 +107,9 @@ struct session_ops {
     int (*next)(struct session *s, struct request *rq_p, struct errmsg *err);
     /* The answer to the request with this token; a token that is not pending is ignored. */
     void (*answer)(struct session *s, uint32_t token, const struct answer *a);
-    /* An event that the client may have registered for.  May be NULL. */
-    void (*notify)(struct session *s, const struct notice *n);
+    /* An event that the client may have registered for.  True: it has, and is notified; of its own
+     * event (EVENT_OWN) it is only by its library, unless the event is an old one.  May be NULL. */
+    bool (*notify)(struct session *s, const struct notice *n);
     /* Any event that reaches this node, for the session's own records; is_end: a process or a job
      * has ended.  May be NULL. */
     void (*follow)(struct session *s, const struct notice *n, bool is_end);

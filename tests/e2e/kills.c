@@ -26,7 +26,7 @@ static uint32_t size;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t one_received = PTHREAD_COND_INITIALIZER;
 static bool end_received[64];
-static unsigned down_received;
+static unsigned down_received, offline_received;
 static bool with_node;
 static bool judging; /* what fails is nobody's death */
 
@@ -108,6 +108,7 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, p
     (void)nresults;
     pthread_mutex_lock(&lock);
     down_received += code == PMIX_EVENT_NODE_DOWN;
+    offline_received += code == PMIX_EVENT_NODE_OFFLINE;
     for (size_t i = 0; i < ninfo; i++) {
         if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) && code != PMIX_EVENT_NODE_DOWN &&
             info[i].value.type == PMIX_PROC && info[i].value.data.proc->rank < 64)
@@ -134,17 +135,18 @@ static bool all_received(int n, char **lost)
         if (!end_received[atoi(lost[i]) & 63])
             return false;
     }
-    return down_received > 0 || !with_node;
+    return (down_received > 0 && offline_received > 0) || !with_node;
 }
 
 static void survive(int n, char **lost)
 {
-    pmix_status_t codes[] = { PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_EVENT_NODE_DOWN };
+    pmix_status_t codes[] = { PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_EVENT_NODE_DOWN,
+                              PMIX_EVENT_NODE_OFFLINE };
     pmix_proc_t others[64];
     size_t count = 0;
     pmix_status_t rc;
 
-    must("handler", PMIx_Register_event_handler(codes, 2, NULL, 0, on_event, NULL, NULL));
+    must("handler", PMIx_Register_event_handler(codes, 3, NULL, 0, on_event, NULL, NULL));
     must("fence", PMIx_Fence(NULL, 0, NULL, 0));
     write_state("met");
     if (is_lost(me.rank, n, lost))

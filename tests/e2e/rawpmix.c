@@ -310,7 +310,7 @@ static void check_questions(void)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-enum { MY_EVENT = -5000 };
+enum { MY_EVENT = -5000, LATE_EVENT = -5001 };
 
 static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t *info,
                      size_t ninfo, pmix_info_t *results, size_t nresults,
@@ -321,40 +321,45 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, p
     (void)nresults;
     for (size_t i = 0; i < ninfo; i++) {
         if (!strcmp(info[i].key, "rawpmix.number") && info[i].value.data.uint32 == 77 &&
-            code == MY_EVENT && source->rank == size - 1)
+            (code == MY_EVENT || code == LATE_EVENT) && source->rank == size - 1)
             nevents++;
     }
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
 }
 
-static void check_events(void)
+static void notify(pmix_status_t code)
 {
-    pmix_status_t code = MY_EVENT;
-    pmix_data_range_t range = PMIX_RANGE_NAMESPACE;
     uint32_t number = 77;
-    size_t first_handler;
     pmix_info_t info;
 
-    first_handler = (size_t)PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL);
-    fence(false);
-    if (me.rank == size - 1) {
-        PMIX_INFO_LOAD(&info, "rawpmix.number", &number, PMIX_UINT32);
-        must("notify", PMIx_Notify_event(MY_EVENT, &me, range, &info, 1, NULL, NULL));
-    }
+    PMIX_INFO_LOAD(&info, "rawpmix.number", &number, PMIX_UINT32);
+    must("notify", PMIx_Notify_event(code, &me, PMIX_RANGE_NAMESPACE, &info, 1, NULL, NULL));
+}
+
+static void expect_event(pmix_status_t code, const char *what)
+{
     for (int i = 0; i < 150000 && !nevents; i++)
         usleep(2000);
     if (nevents != 1)
-        complain("%d events", (int)nevents);
-    /* Who registers late hears of it too (the source from its own library). */
-    PMIx_Deregister_event_handler(first_handler, NULL, NULL);
+        complain("%d %s %d", (int)nevents, what, code);
     fence(false);
     nevents = 0;
+}
+
+static void check_events(void)
+{
+    pmix_status_t code = MY_EVENT, late = LATE_EVENT;
+
     PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL);
-    for (int i = 0; i < 150000 && !nevents; i++)
-        usleep(2000);
-    if (nevents != 1)
-        complain("%d late events", (int)nevents);
     fence(false);
+    if (me.rank == size - 1) {
+        notify(LATE_EVENT);
+        notify(MY_EVENT);
+    }
+    expect_event(MY_EVENT, "events");
+    /* Who registers late hears of it too (the source from its own library). */
+    PMIx_Register_event_handler(&late, 1, NULL, 0, on_event, NULL, NULL);
+    expect_event(LATE_EVENT, "late events");
 }
 
 /* ---- one job of several protocols ------------------------------------------------------------ */

@@ -30,13 +30,13 @@ void events_free(struct client *c)
 
 /* ---- incoming events ------------------------------------------------------------------------- */
 
-/* Servers may pass on to all clients an event that is for some of them. */
-static bool is_for_us(const struct client *c, pmix_data_range_t range, const pmix_info_t *infos,
-                      size_t n)
+/* The processes that an event names are its only targets, whatever its range; servers may pass it
+ * on to all clients. */
+static bool is_for_us(const struct client *c, const pmix_info_t *infos, size_t n)
 {
     bool named = false;
 
-    for (size_t i = 0; i < n && range == PMIX_RANGE_CUSTOM; i++) {
+    for (size_t i = 0; i < n; i++) {
         const pmix_value_t *v = &infos[i].value;
         const pmix_data_array_t *a = v->type == PMIX_DATA_ARRAY ? v->data.darray : NULL;
         const pmix_proc_t *procs = v->type == PMIX_PROC ? v->data.proc : NULL;
@@ -58,16 +58,13 @@ static bool is_for_us(const struct client *c, pmix_data_range_t range, const pmi
 
 void event_arrived(struct client *c, struct server_link *s, struct slice bytes)
 {
-    pmix_data_range_t range = PMIX_RANGE_UNDEF;
     struct pmsg_event m;
     struct punpack r;
 
     punpack_init(&r, bytes, s->as);
     r.foreign = foreign_objects();
     if (pmsg_read_event(&r, s->release, &m) == PTYPE_FINE && m.command == CMD_NOTIFY) {
-        if (PMSG_HAS(&m, event, range))
-            range = m.range;
-        if (is_for_us(c, range, m.infos.items, m.infos.n)) {
+        if (is_for_us(c, m.infos.items, m.infos.n)) {
             chain_start(c, m.code, &m.source, m.infos.items, m.infos.n, false);
             m.infos.items = NULL; /* the chain's now */
             m.infos.n = 0;
@@ -116,7 +113,7 @@ static pmix_status_t notify_here(struct client *c, pmix_status_t status, const p
     bool kept = is_kept(range, infos, n);
     pmix_info_t *copy;
 
-    if (list_empty(&c->events.handlers.all) && !kept)
+    if ((list_empty(&c->events.handlers.all) && !kept) || !is_for_us(c, infos, n))
         return PMIX_SUCCESS;
     copy = copy_infos(infos, n);
     if (!copy)
@@ -180,7 +177,7 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
 
     if (!c)
         return PMIX_ERR_INIT;
-    if (!info && ninfo)
+    if ((!info && ninfo) || range > PMIX_RANGE_PROC_LOCAL)
         return api_end(c, PMIX_ERR_BAD_PARAM);
     if (!c->server && range != PMIX_RANGE_PROC_LOCAL)
         return api_end(c, PMIX_ERR_UNREACH);

@@ -23,7 +23,8 @@ struct handler {
     pmix_status_t *codes;
     enum handler_place place;
     char *name, *before, *after;
-    bool prepend, one_shot;
+    bool append; /* in its category: behind all others, not in front of them */
+    bool one_shot;
     pmix_data_range_t range;
     pmix_proc_t *sources, *affected;
     size_t nsources, naffected;
@@ -47,15 +48,17 @@ struct client_event {
     size_t ninfos;
 };
 
-/* NULL: no memory. */
-struct handler *handler_new(const pmix_status_t *codes, size_t ncodes, const pmix_info_t *infos,
-                            size_t ninfos);
+/* PMIX_ERR_BAD_PARAM: an info has a wrong type, or an unknown range; PMIX_ERR_NOMEM. */
+pmix_status_t handler_new(const pmix_status_t *codes, size_t ncodes, const pmix_info_t *infos,
+                          size_t ninfos, struct handler **h_p);
 void handler_free(struct handler *h); /* harmless on NULL; in a list or not */
 
 /* Infos of a registration that the library handles itself: they are not for the server. */
 bool handler_key_stays(const char *key);
 
-/* Numbers it, and gives it its place; PMIX_ERR_EVENT_REGISTRATION: another one has that place. */
+/* Numbers it, and gives it its place: by itself, in front of all of its category, as with OpenPMIx.
+ * PMIX_ERR_EVENT_REGISTRATION: another one has that place, or the one that it names as its
+ * neighbour is not registered in its category. */
 pmix_status_t handlers_insert(struct handlers *all, struct handler *h);
 /* One that is not removed; NULL: none. */
 struct handler *handlers_find(struct handlers *all, size_t ref);

@@ -52,9 +52,9 @@ static pmix_status_t prepare(struct client *c, struct registration *g, const pmi
 
     if (!fn || (!codes && ncodes) || (!infos && ninfos))
         return PMIX_ERR_BAD_PARAM;
-    g->h = handler_new(codes, ncodes, infos, ninfos);
-    if (!g->h)
-        return PMIX_ERR_NOMEM;
+    rc = handler_new(codes, ncodes, infos, ninfos, &g->h);
+    if (rc != PMIX_SUCCESS)
+        return rc;
     g->h->fn = fn;
     rc = handlers_insert(&c->events.handlers, g->h);
     if (rc == PMIX_SUCCESS && !event_codes_add(&c->events.codes, g->h, &g->news, &g->nnews))

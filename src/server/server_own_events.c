@@ -1,0 +1,277 @@
+/* server_own_events.c - events that the server itself raises: processes and jobs that start, abort
+ * and end, lost nodes, silent processes.
+ *
+ * Reading order: the infos; jobs; processes; nodes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "core/job_end.h"
+#include "core/request.h"
+#include "pmix_common.h"
+#include "server/server_priv.h"
+#include "wire/pmix_message.h"
+
+/* An event under construction.  It is in place: its infos point into it. */
+struct own_event {
+    struct notice notice;
+    pmix_proc_t affected;
+    pmix_info_t infos[5];
+    size_t n;
+};
+
+static void add(struct own_event *e, const char *key, pmix_value_t value)
+{
+    pmix_info_t *info = &e->infos[e->n++];
+
+    strncpy(info->key, key, PMIX_MAX_KEYLEN);
+    info->value = value;
+}
+
+static void add_text(struct own_event *e, const char *key, const char *text)
+{
+    add(e, key, (pmix_value_t){ .type = PMIX_STRING, .data.string = (char *)(uintptr_t)text });
+}
+
+static void add_number(struct own_event *e, const char *key, int number)
+{
+    add(e, key, (pmix_value_t){ .type = PMIX_INT, .data.integer = number });
+}
+
+/* Only clients registered for this very code are notified: a default handler often ends its
+ * process. */
+static void begin(struct own_event *e, const struct job *j, uint32_t rank, int code, uint8_t range)
+{
+    memset(e, 0, sizeof *e);
+    e->notice = (struct notice){ .code = code,
+                                 .range = range,
+                                 .flags = EVENT_BY_CODE,
+                                 .nspace = j->nspace,
+                                 .rank = rank,
+                                 .by_server = true };
+}
+
+static void add_affected(struct own_event *e)
+{
+    strncpy(e->affected.nspace, e->notice.nspace, PMIX_MAX_NSLEN);
+    e->affected.rank = e->notice.rank;
+    add(e, PMIX_EVENT_AFFECTED_PROC,
+        (pmix_value_t){ .type = PMIX_PROC, .data.proc = &e->affected });
+}
+
+/* The controlling node raises the event of an exit: to everybody, once, and when it is final. */
+static bool is_others(const struct server *s, const struct job *j, const struct notice *n)
+{
+    return server_event_is_end(n) && j->follows && s->core.has_others;
+}
+
+static void raise_event(struct server *s, const struct job *j, struct own_event *e)
+{
+    struct buf bytes = BUF_NULL(LIMIT_KEPT_EVENT_BYTES);
+    struct ppack w;
+
+    if (is_others(s, j, &e->notice))
+        return;
+    ppack_init(&w, &bytes, &ptype_own);
+    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { e->n, e->infos } });
+    e->notice.infos = buf_slice(&bytes);
+    if (ppack_ok(&w))
+        server_event_spread(s, j, &e->notice);
+    buf_free(&bytes);
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+/* How a job ended, as a PMIx status. */
+static pmix_status_t term_status(const struct job *j)
+{
+    const struct proc *p = j->culprit < j->plan.nprocs ? &j->procs[j->culprit] : NULL;
+
+    if (!j->failed)
+        return PMIX_SUCCESS;
+    if (!p)
+        return PMIX_ERR_JOB_ABORTED;
+    if (p->commanded)
+        return PMIX_ERR_JOB_KILLED_BY_CMD;
+    if (p->aborted)
+        return PMIX_ERR_JOB_ABORTED;
+    if (p->signalled)
+        return PMIX_ERR_JOB_ABORTED_BY_SIG;
+    return p->code ? PMIX_ERR_JOB_NON_ZERO_TERM : PMIX_ERR_JOB_TERM_WO_SYNC;
+}
+
+static bool is_end_of_job(int event)
+{
+    return event == PMIX_EVENT_JOB_END || event == PMIX_ERR_JOB_TERM_WO_SYNC;
+}
+
+static void notify_of_job(struct server *s, const struct job *j, int event)
+{
+    struct own_event e;
+
+    begin(&e, j, PMIX_RANK_WILDCARD, event, PMIX_RANGE_SESSION);
+    add_affected(&e);
+    add_text(&e, PMIX_NSPACE, j->nspace);
+    if (is_end_of_job(event)) {
+        add(&e, PMIX_JOB_TERM_STATUS,
+            (pmix_value_t){ .type = PMIX_STATUS, .data.status = term_status(j) });
+        add_number(&e, PMIX_EXIT_CODE, job_exit_code(j));
+    }
+    raise_event(s, j, &e);
+}
+
+/* Its first process is running, or its last one.  Of jobs that a host starts the host says so. */
+static void notify_of_start(struct server *s, const struct job *j)
+{
+    if (j->is_tool || s->takes)
+        return;
+    if (j->started == 1)
+        notify_of_job(s, j, PMIX_EVENT_JOB_START);
+    if (j->started == j->plan.nprocs)
+        notify_of_job(s, j, PMIX_LAUNCH_COMPLETE);
+}
+
+void server_notify_job_end(struct server *s, const struct job *j)
+{
+    if (!j || j->is_tool)
+        return;
+    notify_of_job(s, j, PMIX_EVENT_JOB_END);
+    if (j->failed && (j->npartners || j->blames != JOB_NO_RANK)) /* together with others, as one */
+        notify_of_job(s, j, PMIX_ERR_JOB_TERM_WO_SYNC);
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+static void notify_of_proc(struct server *s, const struct job *j, uint32_t rank, int event,
+                           int code)
+{
+    struct own_event e;
+
+    begin(&e, j, rank, event, PMIX_RANGE_SESSION);
+    add_affected(&e);
+    add_number(&e, PMIX_EXIT_CODE, code);
+    raise_event(s, j, &e);
+}
+
+/* The event that a change of a process is to the others, or 0: none. */
+static int event_code(const struct proc *p, enum proc_event event)
+{
+    bool took_part = p->state == PROC_STATE_ATTACHED || p->state == PROC_STATE_LOST;
+
+    if (p->commanded && (event == PROC_EVENT_DEATH || event == PROC_EVENT_EXIT))
+        return PMIX_ERR_PROC_KILLED_BY_CMD;
+    if (event == PROC_EVENT_DEATH)
+        return PMIX_ERR_PROC_ABORTED_BY_SIG;
+    if (event == PROC_EVENT_NOT_STARTED)
+        return PMIX_ERR_PROC_FAILED_TO_START;
+    if (event != PROC_EVENT_EXIT)
+        return 0;
+    return took_part ? PMIX_ERR_PROC_TERM_WO_SYNC : PMIX_EVENT_PROC_TERMINATED;
+}
+
+struct server_change server_change_begins(const struct job *j, uint32_t rank, enum proc_event event)
+{
+    return (struct server_change){ event, event_code(&j->procs[rank], event), j->started };
+}
+
+/* It may still be connected to others (core/proc_connect.h). */
+static void notify_disconnected(struct server *s, struct job *j, uint32_t rank, int event, int code)
+{
+    struct proc *p = &j->procs[rank];
+
+    if (p->connections && event != PMIX_ERR_PROC_TERM_WO_SYNC)
+        notify_of_proc(s, j, rank, PMIX_ERR_PROC_TERM_WO_SYNC, code);
+    p->connections = 0;
+}
+
+void server_notify_finalized(struct server *s, struct job *j, uint32_t rank)
+{
+    notify_disconnected(s, j, rank, 0, 0);
+}
+
+void server_notify_change(struct server *s, struct job *j, uint32_t rank,
+                          const struct server_change *c, int code)
+{
+    bool ends = c->event == PROC_EVENT_EXIT || c->event == PROC_EVENT_DEATH;
+
+    if (c->started != j->started)
+        notify_of_start(s, j);
+    if (c->status)
+        notify_of_proc(s, j, rank, c->status, code);
+    if (c->event == PROC_EVENT_EXIT && code && c->status != PMIX_ERR_PROC_KILLED_BY_CMD)
+        notify_of_proc(s, j, rank, PMIX_ERR_EXIT_NONZERO_TERM, code);
+    if (ends || c->event == PROC_EVENT_FINALIZE)
+        notify_disconnected(s, j, rank, c->status, code);
+}
+
+void server_notify_abort(struct server *s, const struct job *j, uint32_t rank, int code)
+{
+    if (!j->is_tool)
+        notify_of_proc(s, j, rank, PMIX_ERR_PROC_REQUESTED_ABORT, code);
+}
+
+void server_notify_lost(struct server *s, const struct job *j, uint32_t rank)
+{
+    struct own_event e;
+
+    begin(&e, j, rank, PMIX_ERR_LOST_CONNECTION, PMIX_RANGE_NAMESPACE);
+    add_affected(&e);
+    add_text(&e, PMIX_HOSTNAME, j->plan.nodes[j->plan.procs[rank].node].name);
+    raise_event(s, j, &e);
+}
+
+void server_notify_silent(struct server *s, const struct job *j, uint32_t rank, int code)
+{
+    struct own_event e;
+
+    begin(&e, j, rank, code, PMIX_RANGE_NAMESPACE);
+    add_affected(&e);
+    add(&e, PMIX_PROC_PID,
+        (pmix_value_t){ .type = PMIX_PID, .data.pid = (pid_t)j->procs[rank].pid });
+    raise_event(s, j, &e);
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+/* The job's processes on that node; NULL: no memory, or none. */
+static pmix_proc_t *procs_of(const struct job *j, uint32_t node, size_t *n_p)
+{
+    pmix_proc_t *procs = calloc((size_t)j->plan.nodes[node].nprocs + 1, sizeof *procs);
+    size_t n = 0;
+
+    for (uint32_t r = 0; procs && r < j->plan.nprocs && n < j->plan.nodes[node].nprocs; r++) {
+        if (j->plan.procs[r].node != node)
+            continue;
+        strncpy(procs[n].nspace, j->nspace, PMIX_MAX_NSLEN);
+        procs[n++].rank = r;
+    }
+    *n_p = n;
+    return procs;
+}
+
+static void notify_of_node(struct server *s, const struct job *j, uint32_t node, int event,
+                           pmix_data_array_t *procs)
+{
+    struct own_event e;
+
+    begin(&e, j, PMIX_RANK_WILDCARD, event, PMIX_RANGE_SESSION);
+    add_text(&e, PMIX_HOSTNAME, j->plan.nodes[node].name);
+    add(&e, PMIX_NODEID, (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = node });
+    add(&e, PMIX_EVENT_AFFECTED_PROCS,
+        (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = procs });
+    raise_event(s, j, &e);
+}
+
+/* It is down, and the launcher does not use it any more. */
+void server_notify_node_down(struct server *s, const struct job *j, uint32_t node)
+{
+    pmix_data_array_t list = { .type = PMIX_PROC };
+
+    list.array = procs_of(j, node, &list.size);
+    if (list.array) {
+        notify_of_node(s, j, node, PMIX_EVENT_NODE_DOWN, &list);
+        notify_of_node(s, j, node, PMIX_EVENT_NODE_OFFLINE, &list);
+    }
+    free(list.array);
+}

@@ -1,0 +1,73 @@
+#!/bin/sh
+# Events over PMIx (events.c), with our client library and, where it is installed, with OpenPMIx's:
+# on one node, and on three.
+#
+#   events.sh RANKS COUNT all|ours   RANKS and COUNT for the order of events; over three nodes it is 6 ranks
+#                                    and a tenth of COUNT
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+patience=300
+ours=$WU_BUILD/tests/e2e/e2e-events
+theirs=
+pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
+# shellcheck disable=SC2086
+[ "$3" = ours ] || [ -z "$pmix_flags" ] || { c_program events $pmix_flags && theirs=$bin/events; }
+
+launch 2 "$ours" nonsense
+ok "an unknown mode is not reported as good" eval '[ "$rc" != 0 ] && ! grep -q good "$out"' || explain
+
+whole() # WHERE MODE: what it has printed
+{
+    same "$2 $1" "$rc $(cat "$out")" "0 events $2 good" || explain
+}
+
+jobs() # WHERE WHOSE COMMAND...: spawns four jobs of one process
+{
+    where="$1, with $2"
+    shift 2
+    spawning "$@"
+    whole "$where" jobs
+    spawned "jobs $where" 4
+}
+
+# ---- one node
+launch 1 "$ours" places
+whole "of handlers" places
+for library in ours ${theirs:+theirs}; do
+    eval "program=\$$library"
+    word=
+    [ $library = ours ] || word=reference
+    launch "$1" "$program" order "$2"
+    same "$1 processes get $2 events of their neighbours and of rank 0 in order, with $library" "$rc $(cat "$out")" \
+        "0 events order good" || explain
+    launch 3 "$program" ranges $word
+    whole "on one node, with $library" ranges
+    launch 3 "$program" again $word
+    whole "on one node, with $library" again
+    jobs "on one node" $library launch 3 "$program" jobs $word
+done
+
+# ---- three nodes
+needs_host_names
+named_agent
+over() # N COMMAND...
+{
+    over_n=$1
+    shift
+    run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n "$over_n" "$@"
+}
+for library in ours ${theirs:+theirs}; do
+    eval "program=\$$library"
+    word=
+    [ $library = ours ] || word=reference
+    over 6 "$program" order $(($2 / 10))
+    whole "on three nodes, with $library" order
+    over 6 "$program" again $word
+    whole "on three nodes, with $library" again
+    spawning run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 3 "$program" jobs $word
+    whole "on three nodes, with $library" jobs
+    spawned "jobs on three nodes, with $library" 4
+done
+finish
