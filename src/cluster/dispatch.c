@@ -51,6 +51,8 @@ bool dispatch_message(struct dispatch *d, const struct msg *m, uint64_t now_ns)
     case MSG_spawn_request:
     case MSG_answer:
     case MSG_who:
+    case MSG_node_part_request:
+    case MSG_node_part:
     case MSG_collective_query: rpc_receive(&d->rpc, m, now_ns); return true;
     case MSG_subscribe_exits: events_receive(&d->events, m->from); return true;
     case MSG_iof_subscribe: iof_forward_receive(&d->iof, m->from, &m->u.iof_subscribe); return true;

@@ -147,6 +147,13 @@ void rpc_query(struct rpc *r, uint64_t ticket, struct slice job)
     send_to(r, &m, MSG_EVERYBODY);
 }
 
+void rpc_node_parts(struct rpc *r, uint64_t number, uint32_t parts)
+{
+    struct msg m = MSG_WITH(node_part_request, .number = number, .parts = parts);
+
+    send_to(r, &m, MSG_EVERYBODY);
+}
+
 /* An `asker` is the position that has asked. */
 void rpc_effect(struct rpc *r, const struct effect *e)
 {
@@ -241,6 +248,17 @@ static void on_who(struct rpc *r, uint32_t from, const struct op_who *w)
     buf_free(&part);
 }
 
+static void on_node_part_request(struct rpc *r, uint32_t from, const struct op_node_part_request *q)
+{
+    struct buf part = BUF_NULL(LIMIT_DAEMON_LINK_MESSAGE / 2);
+    struct msg m = MSG_WITH(node_part, .number = q->number);
+
+    r->calls.node_part(r->arg, q->parts, &part);
+    m.u.node_part.part = buf_ok(&part) ? buf_slice(&part) : SLICE_NULL;
+    send_to(r, &m, from);
+    buf_free(&part);
+}
+
 /* ---- answers in ------------------------------------------------------------------------------ */
 
 /* The launcher sends no other requests than queries of pending operations. */
@@ -263,6 +281,10 @@ void rpc_receive(struct rpc *r, const struct msg *m, uint64_t now_ns)
     case MSG_spawn_request: on_spawn(r, m->from, &m->u.spawn_request); break;
     case MSG_answer: on_answer(r, m); break;
     case MSG_who: on_who(r, m->from, &m->u.who); break;
+    case MSG_node_part_request: on_node_part_request(r, m->from, &m->u.node_part_request); break;
+    case MSG_node_part:
+        r->calls.node_part_here(r->arg, m->from, m->u.node_part.number, m->u.node_part.part);
+        break;
     default: break;
     }
 }

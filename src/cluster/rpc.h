@@ -24,6 +24,10 @@ struct rpc_calls {
     void (*pending)(void *arg, struct slice job, struct buf *part);
     /* Launcher: the part of another node, for rpc_query(). */
     void (*part)(void *arg, uint32_t from, uint64_t ticket, struct slice part);
+    /* Appends what this node knows for a query (server/node_part.h). */
+    void (*node_part)(void *arg, uint32_t parts, struct buf *part);
+    /* What another node knows, for rpc_node_parts(); empty: it had no memory for it. */
+    void (*node_part_here)(void *arg, uint32_t from, uint64_t number, struct slice part);
 };
 
 struct rpc {
@@ -41,11 +45,15 @@ void rpc_close(struct rpc *r); /* harmless twice, and on zeroed memory */
 /* EFFECT_modex_request, _modex_reply, _reply, _names, _collective_query or _spawn. */
 void rpc_effect(struct rpc *r, const struct effect *e);
 
-/* MSG_modex_request, _modex_reply, _name, _spawn, _answer, _who, _collective_query or _heard. */
+/* MSG_modex_request, _names, _spawn_request, _answer, _who, _collective_query, _node_part_request
+ * or _node_part. */
 void rpc_receive(struct rpc *r, const struct msg *m, uint64_t now_ns);
 
 /* Launcher: asks all daemons for their pending operations; `part` brings the answers. */
 void rpc_query(struct rpc *r, uint64_t ticket, struct slice job);
+
+/* Asks all other nodes what they know; `node_part_here` brings the answers. */
+void rpc_node_parts(struct rpc *r, uint64_t number, uint32_t parts);
 
 /* Launcher: the answer to a spawn request.  False: the ticket is not one of another node. */
 bool rpc_answer(struct rpc *r, uint64_t ticket, const struct answer *a);

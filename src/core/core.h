@@ -63,9 +63,7 @@ struct core {
     uint32_t nended;                              /* ever recorded */
     const char *hostname; /* this machine's, as it calls itself; the host's, or NULL */
     uint64_t memory;      /* of this machine, in bytes; 0: not known */
-    /* Bytes of private memory of a process (0: this one), if the host can find out; may be NULL. */
-    uint64_t (*memory_of)(int pid);
-    const char *wdir; /* where processes start that name no directory; the host's, or NULL */
+    const char *wdir;     /* where processes start that name no directory; the host's, or NULL */
     const char
         *sessions;      /* below it each job has its session directory, <job>/<rank>, which the host
                            makes (EFFECT_session_dir) and removes; the host's, or NULL: there are none */

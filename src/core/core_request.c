@@ -373,6 +373,22 @@ static enum answer_status do_credential(const struct core_call *k)
     return control_credential(k->core, k->job, k->ticket, &k->rq->u.credential);
 }
 
+static void about_node_parts(const struct core_call *k, struct pending *w)
+{
+    (void)k;
+    (void)w;
+}
+
+static enum answer_status do_node_parts(const struct core_call *k)
+{
+    if (!k->core->is_manager)
+        return ANSWER_NOT_FOUND;
+    effects_push(&k->core->effects,
+                 EFFECT_WITH(node_parts, .ticket = k->ticket, .parts = k->rq->u.node_parts.parts,
+                             .local = k->rq->u.node_parts.local));
+    return ANSWER_LATER;
+}
+
 static enum answer_status do_finalize(const struct core_call *k)
 {
     job_event(k->job, k->rank, PROC_EVENT_FINALIZE, 0);
@@ -453,6 +469,7 @@ static const struct {
     [REQ_register_cleanup] = { do_register_cleanup, NULL },
     [REQ_log] = { do_log, NULL },
     [REQ_credential] = { do_credential, NULL },
+    [REQ_node_parts] = { do_node_parts, about_node_parts },
     [REQ_finalize] = { do_finalize, NULL },
     [REQ_abort] = { do_abort, NULL },
 };

@@ -17,6 +17,7 @@
 #include "daemon/shutdown.h"
 #include "daemon/dvm_exec.h"
 #include "daemon/node_failure.h"
+#include "daemon/node_parts.h"
 #include "daemon/node_priv.h"
 #include "daemon/pending_query.h"
 #include "daemon/preflight.h"
@@ -49,6 +50,20 @@ static void pending_part(void *arg, uint32_t from, uint64_t ticket, struct slice
     pending_query_receive(s->pending_queries, from, ticket, part);
 }
 
+static void own_node_part(void *arg, uint32_t parts, struct buf *part)
+{
+    const struct cluster_io *s = arg;
+
+    node_parts_own(s->node_parts, parts, part);
+}
+
+static void node_part_here(void *arg, uint32_t from, uint64_t number, struct slice part)
+{
+    struct cluster_io *s = arg;
+
+    node_parts_receive(s->node_parts, from, number, part);
+}
+
 static void on_proc_states(void *arg, struct job *j)
 {
     struct cluster_io *s = arg;
@@ -79,7 +94,8 @@ static void open_dispatch(struct cluster_io *s, uint32_t me)
                                  .log = s->context->log,
                                  .core_calls = server_calls(),
                                  .core_arg = cluster_io_server(s),
-                                 .rpc_calls = { spawn, pending, pending_part },
+                                 .rpc_calls = { spawn, pending, pending_part, own_node_part,
+                                                node_part_here },
                                  .on_proc_states = on_proc_states,
                                  .wake = wake,
                                  .arg = s };
@@ -247,6 +263,7 @@ static void use_modules(struct cluster_io *s, struct node *n)
     s->job_shutdown = &n->job_shutdown;
     s->shutdown = &n->shutdown;
     s->pending_queries = &n->pending_queries;
+    s->node_parts = &n->node_parts;
     s->help = &n->help;
     s->trace_writer = &n->trace_writer;
     s->config = &n->config;

@@ -26,6 +26,7 @@ struct help;
 struct job_shutdown;
 struct launcher;
 struct local_jobs;
+struct node_parts;
 struct pending_queries;
 struct processes;
 struct shutdown;
@@ -57,6 +58,7 @@ struct cluster_io {
     struct job_shutdown *job_shutdown;
     struct shutdown *shutdown;
     struct pending_queries *pending_queries;
+    struct node_parts *node_parts;
     struct help *help;
     struct trace_writer *trace_writer;
     struct node_config *config; /* a daemon takes over the launcher's settings, … */

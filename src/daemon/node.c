@@ -61,24 +61,6 @@ static int open_child_acceptor(struct node *n)
     return watch_want(&n->chld, LOOP_READ);
 }
 
-/* Resident memory that is not shared with others. */
-static uint64_t memory_of(int pid)
-{
-    unsigned long pages = 0, shared = 0;
-    char path[64] = "/proc/self/statm";
-    FILE *f;
-
-    if (pid)
-        snprintf(path, sizeof path, "/proc/%d/statm", pid);
-    f = fopen(path, "re");
-    if (!f)
-        return 0;
-    if (fscanf(f, "%*u %lu %lu", &pages, &shared) != 2 || shared > pages)
-        pages = shared = 0;
-    fclose(f);
-    return (uint64_t)(pages - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 static bool knows_way(struct slice words)
 {
     enum overlay_schedule schedule;
@@ -95,7 +77,6 @@ static void equip_core(struct node *n)
     c->is_manager = true;
     c->has_neighbours = control_socket_is_open(&n->control_socket);
     c->has_topology = true;
-    c->memory_of = memory_of;
     c->memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     if (gethostname(n->hostname, sizeof n->hostname - 1) == 0)
         c->hostname = n->hostname;
@@ -119,6 +100,7 @@ static int open_acceptors(struct node *n)
     pending_queries_open(&n->pending_queries, &n->context);
     control_socket_open(&n->control_socket, &socket);
     name_queries_open(&n->name_queries, &n->context);
+    node_parts_open(&n->node_parts, &n->context, &n->topology);
     equip_core(n);
     job_control_open(&n->job_control, &control, &n->listener.conns);
     rc = open_child_acceptor(n);
@@ -274,6 +256,7 @@ struct node *node_free(struct node *n)
     output_close(&n->output);
     control_socket_close(&n->control_socket);
     name_queries_close(&n->name_queries);
+    node_parts_close(&n->node_parts);
     tools_close(&n->tools);
     pending_queries_close(&n->pending_queries);
     startup_timing_close(&n->timing);
@@ -433,6 +416,14 @@ static void on_control(void *arg, struct effect *e)
     job_control_carry_out(&n->job_control, e);
 }
 
+static void on_node_parts(void *arg, struct effect *e)
+{
+    struct node *n = arg;
+
+    node_parts_begin(&n->node_parts, e->u.node_parts.ticket, e->u.node_parts.parts,
+                     e->u.node_parts.local);
+}
+
 static void on_help(void *arg, struct effect *e)
 {
     struct node *n = arg;
@@ -457,13 +448,21 @@ static void for_other_nodes(void *arg, struct effect *e)
 }
 
 static effect_fn *const kinds[OPERATIONS] = {
-    [EFFECT_job_attr] = on_attr,       [EFFECT_input] = on_input,
-    [EFFECT_kill] = on_kill,           [EFFECT_job_ended] = on_job_ended,
-    [EFFECT_spawn] = on_spawn,         [EFFECT_names] = on_names,
-    [EFFECT_signal] = on_signal,       [EFFECT_proc_root] = on_control,
-    [EFFECT_session_dir] = on_control, [EFFECT_cleanup] = on_control,
-    [EFFECT_log] = on_control,         [EFFECT_credential] = on_control,
-    [EFFECT_help] = on_help,           [EFFECT_tool_connect] = on_tool,
+    [EFFECT_job_attr] = on_attr,
+    [EFFECT_input] = on_input,
+    [EFFECT_kill] = on_kill,
+    [EFFECT_job_ended] = on_job_ended,
+    [EFFECT_spawn] = on_spawn,
+    [EFFECT_names] = on_names,
+    [EFFECT_signal] = on_signal,
+    [EFFECT_proc_root] = on_control,
+    [EFFECT_session_dir] = on_control,
+    [EFFECT_cleanup] = on_control,
+    [EFFECT_log] = on_control,
+    [EFFECT_credential] = on_control,
+    [EFFECT_help] = on_help,
+    [EFFECT_tool_connect] = on_tool,
+    [EFFECT_node_parts] = on_node_parts,
 };
 
 static void write_out(void *arg, struct peer *p)

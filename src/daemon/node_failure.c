@@ -9,6 +9,7 @@
 #include "core/input.h"
 #include "daemon/job_shutdown.h"
 #include "daemon/dvm_exec.h"
+#include "daemon/node_parts.h"
 #include "daemon/pending_query.h"
 #include "daemon/preflight.h"
 #include "daemon/cluster_io.h"
@@ -153,10 +154,11 @@ void node_failure_position(struct cluster_io *s, uint32_t position)
     dispatch_lost(&s->dispatch, position);
     if (cluster_io_is_root(s)) {
         lose_at_launcher(s, position);
-        return;
+    } else {
+        LIST_EACH(l, &s->dispatch.map.placed)
+        lose_elsewhere(s, LIST_OF(l, struct placement, link), position);
     }
-    LIST_EACH(l, &s->dispatch.map.placed)
-    lose_elsewhere(s, LIST_OF(l, struct placement, link), position);
+    node_parts_lost(s->node_parts, position);
 }
 
 void node_failure_free(struct cluster_io *s)

@@ -16,6 +16,7 @@
 #include "daemon/local_job.h"
 #include "daemon/name_query.h"
 #include "daemon/node_context.h"
+#include "daemon/node_parts.h"
 #include "daemon/output.h"
 #include "daemon/pending_query.h"
 #include "daemon/process.h"
@@ -54,6 +55,7 @@ struct node {
     struct control_socket control_socket;
     struct name_queries name_queries;
     struct pending_queries pending_queries;
+    struct node_parts node_parts;
     struct trace_writer trace_writer;
     struct startup_timing timing;
     struct tools tools;

@@ -8,6 +8,7 @@
 #include "daemon/job_shutdown.h"
 #include "daemon/local_job.h"
 #include "daemon/node_context.h"
+#include "daemon/node_parts.h"
 #include "daemon/pending_query.h"
 #include "daemon/startup_timing.h"
 #include "io/loop.h"
@@ -26,6 +27,7 @@ struct at_launcher {
     struct local_jobs jobs;
     struct job_shutdown job_shutdown;
     struct pending_queries queries;
+    struct node_parts parts;
     struct cluster_io s;
     struct seg_region region;
 };
@@ -94,6 +96,7 @@ static struct at_launcher *begin(void)
     l->s.jobs = &l->jobs;
     l->s.job_shutdown = &l->job_shutdown;
     l->s.pending_queries = &l->queries;
+    l->s.node_parts = &l->parts;
     l->s.names = names;
     l->s.router = l->c.nodes[0].router;
     l->s.streams.sets = sets;
@@ -109,6 +112,7 @@ static struct at_launcher *begin(void)
     if (daemon_states_open(&l->s.daemons, POSITIONS, &l->c.log.log) < 0)
         abort();
     pending_queries_open(&l->queries, &l->context);
+    node_parts_open(&l->parts, &l->context, NULL);
     open_job(l);
     return l;
 }
@@ -116,6 +120,7 @@ static struct at_launcher *begin(void)
 static void end(struct at_launcher *l)
 {
     pending_queries_close(&l->queries);
+    node_parts_close(&l->parts);
     daemon_states_close(&l->s.daemons);
     rpc_close(&l->s.dispatch.rpc);
     events_close(&l->s.dispatch.events);

@@ -104,7 +104,7 @@ static const struct command_handler {
     [CMD_NOTIFY] = { pmix_read_notify, NULL },
     [CMD_REGEVENTS] = { pmix_read_regevents, NULL },
     [CMD_DEREGEVENTS] = { pmix_read_deregevents, NULL },
-    [CMD_QUERY] = { pmix_read_query, NULL },
+    [CMD_QUERY] = { pmix_read_query, pmix_reply_query },
     [CMD_LOG] = { pmix_read_log, pmix_reply_batch },
     [CMD_JOB_CONTROL] = { pmix_read_control, pmix_reply_batch },
     [CMD_MONITOR] = { pmix_read_monitor, NULL },

@@ -80,3 +80,9 @@ void pmix_group_note_gone(struct pmix_group *g, const char *nspace, uint32_t ran
     g->gone = more;
     pmix_set_proc(&g->gone[g->ngone++], nspace, rank);
 }
+
+void pmix_each_group(const struct pmix_session *s, pmix_group_fn *fn, void *arg)
+{
+    LIST_EACH(l, &s->groups)
+    fn(arg, LIST_OF(l, struct pmix_group, link));
+}

@@ -38,4 +38,8 @@ void pmix_group_keep(struct pmix_session *s, struct pmix_group **g_p);
 bool pmix_group_lists(const pmix_proc_t *procs, size_t n, const char *nspace, uint32_t rank);
 void pmix_group_note_gone(struct pmix_group *g, const char *nspace, uint32_t rank);
 
+/* The groups of the process at the other end of the connection. */
+typedef void pmix_group_fn(void *arg, const struct pmix_group *g);
+void pmix_each_group(const struct pmix_session *s, pmix_group_fn *fn, void *arg);
+
 #endif

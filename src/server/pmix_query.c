@@ -1,582 +1,207 @@
-/* pmix_query.c - PMIx_Query_info: information on jobs, processes, groups and this server.
- *
- * Each key has one small function; an unknown value is NOT_FOUND, and some of several found is a
- * partial success.
- */
+/* pmix_query.c - see pmix_query.h.  Reading order: the table; the subject of a query; the command;
+ * the answer. */
 #include "server/pmix_query.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limit.h"
 #include "core/core.h"
-#include "server/pmix_calls.h"
-#include "server/pmix_group.h"
+#include "server/node_part.h"
+#include "server/pmix_findings.h"
 #include "server/pmix_value.h"
-#include "wire/pmix_command.h"
 
 enum { TEXT_MAX = 1 << 24 };
 
-/* The subject of a query, by its qualifiers. */
-struct subject {
-    struct job *job;                   /* NULL: unknown, or removed */
-    const struct ended_job *ended_job; /* it has been removed */
-    uint32_t rank;                     /* PMIX_RANK_WILDCARD: all */
-    const char *group;                 /* or process set; NULL: none is named */
-    bool functions;                    /* which functions there are, and not their attributes */
-    struct slice host;                 /* of the process table; empty: all */
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static const struct query_row {
+    const char *key;
+    uint32_t parts;
+    pmix_finder *find;
+    const char *qualifiers;
+} rows[] = {
+#define QUERY(key, type, who, parts, finder, qualifiers)                                           \
+    { key, parts, pmix_find_##finder, qualifiers },
+#include "proto/pmix_queries.def"
 };
 
-/* The results, with the keys' texts after the list. */
-struct findings {
-    struct pmix_session *s;
-    pmix_info_t *list;
-    size_t n, room;
-    uint32_t missed;
-    bool no_memory;
-};
+enum { ROWS = sizeof rows / sizeof *rows };
 
-static void found(struct findings *f, const char *key, pmix_value_t v)
+static const struct query_row *row_of(const char *key)
 {
-    if (f->n == f->room) {
-        size_t room = f->room ? f->room * 2 : 8;
-        pmix_info_t *more = realloc(f->list, room * sizeof *more);
-        if (!more) {
-            f->no_memory = true;
-            pmem_value_free(&v, NULL);
-            return;
-        }
-        f->list = more;
-        f->room = room;
+    for (size_t i = 0; i < ROWS; i++) {
+        if (!strcmp(key, rows[i].key))
+            return &rows[i];
     }
-    memset(&f->list[f->n], 0, sizeof *f->list);
-    strncpy(f->list[f->n].key, key, PMIX_MAX_KEYLEN);
-    f->list[f->n++].value = v;
+    return NULL;
 }
 
-/* Takes the buffer over. */
-static void found_text(struct findings *f, const char *key, struct buf *text)
-{
-    const char *s = buf_cstr(text);
-    pmix_value_t v = { .type = PMIX_STRING, .data.string = s ? strdup(s) : NULL };
-
-    if (v.data.string)
-        found(f, key, v);
-    else
-        f->no_memory = true;
-    buf_free(text);
-}
-
-static void find_namespaces(struct findings *f, const char *key, const struct subject *about)
+void pmix_find_keys(struct pmix_findings *f, const char *key, const struct query_subject *about)
 {
     struct buf names = BUF_NULL(TEXT_MAX);
 
     (void)about;
-    LIST_EACH(l, &f->s->base.peer->core->jobs)
-    {
-        const struct job *j = LIST_OF(l, struct job, link);
-        if (j->is_tool)
-            continue;
-        if (buf_len(&names))
+    for (size_t i = 0; i < ROWS; i++)
+        buf_printf(&names, "%s%s", i ? "," : "", rows[i].key);
+    pmix_found_text(f, key, &names);
+}
+
+static bool has_word(struct slice words, struct slice word)
+{
+    while (words.len) {
+        if (slice_eq(slice_cut(&words, ','), word))
+            return true;
+    }
+    return false;
+}
+
+/* Those of the query's other keys; of all keys, if it has no others. */
+void pmix_find_qualifiers(struct pmix_findings *f, const char *key,
+                          const struct query_subject *about)
+{
+    struct buf names = BUF_NULL(TEXT_MAX);
+    bool all = about->query->keys[1] == NULL;
+
+    buf_str(&names, PMIX_QUERY_REFRESH_CACHE);
+    for (size_t i = 0; i < ROWS; i++) {
+        struct slice words = slice_str(rows[i].qualifiers);
+        bool wanted = all;
+        for (char **k = about->query->keys; *k && !wanted; k++)
+            wanted = !strcmp(*k, rows[i].key);
+        while (wanted && words.len) {
+            struct slice word = slice_cut(&words, ',');
+            if (has_word(buf_slice(&names), word))
+                continue;
             buf_byte(&names, ',');
-        buf_str(&names, j->nspace);
-    }
-    found_text(f, key, &names);
-}
-
-static void find_size(struct findings *f, const char *key, const struct subject *about)
-{
-    if (!about->job)
-        f->missed++;
-    else
-        found(f, key,
-              (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = about->job->plan.nprocs });
-}
-
-static void found_words(struct findings *f, const char *key, const char *words)
-{
-    struct buf text = BUF_NULL(TEXT_MAX);
-
-    buf_str(&text, words);
-    found_text(f, key, &text);
-}
-
-static pmix_proc_state_t state_of(const struct proc *p)
-{
-    switch (p->state) {
-    case PROC_STATE_PLANNED: return PMIX_PROC_STATE_PREPPED;
-    case PROC_STATE_RUNNING: return PMIX_PROC_STATE_RUNNING;
-    case PROC_STATE_ATTACHED: return PMIX_PROC_STATE_CONNECTED;
-    case PROC_STATE_LEAVING: return PMIX_PROC_STATE_RUNNING;
-    case PROC_STATE_LOST: return PMIX_PROC_STATE_COMM_FAILED;
-    default: break;
-    }
-    if (p->signalled)
-        return PMIX_PROC_STATE_ABORTED_BY_SIG;
-    return p->code ? PMIX_PROC_STATE_TERM_NON_ZERO : PMIX_PROC_STATE_TERMINATED;
-}
-
-static void describe(pmix_proc_info_t *to, const struct job *j, uint32_t rank)
-{
-    const struct job_map_proc *p = &j->plan.procs[rank];
-    const struct job_map_app *app = &j->plan.apps[p->app];
-
-    memset(to, 0, sizeof *to);
-    pmix_set_proc(&to->proc, j->nspace, rank);
-    to->hostname = strdup(j->plan.nodes[p->node].name);
-    to->executable_name = strdup(app->argv ? app->argv[0] : "");
-    to->pid = j->procs[rank].pid;
-    to->exit_code = j->procs[rank].code;
-    /* The state of ranks of other nodes is reported to the controlling node only. */
-    if (j->follows && j->procs[rank].state == PROC_STATE_PLANNED && !job_rank_is_here(j, rank))
-        to->state = PMIX_PROC_STATE_UNDEF;
-    else
-        to->state = state_of(&j->procs[rank]);
-}
-
-static bool is_on(const struct job *j, uint32_t rank, struct slice host)
-{
-    return host.len == 0 || slice_is(host, j->plan.nodes[j->plan.procs[rank].node].name);
-}
-
-static void find_table(struct findings *f, const char *key, const struct subject *about)
-{
-    const struct job *j = about->job;
-    pmix_data_array_t *a = j ? calloc(1, sizeof *a) : NULL;
-    pmix_proc_info_t *table = j ? calloc(j->plan.nprocs + (size_t)1, sizeof *table) : NULL;
-    bool local = !strcmp(key, PMIX_QUERY_LOCAL_PROC_TABLE);
-
-    if (!j) {
-        f->missed++;
-        return;
-    }
-    if (!a || !table) {
-        f->no_memory = true;
-        free(a);
-        free(table);
-        return;
-    }
-    a->type = PMIX_PROC_INFO;
-    a->array = table;
-    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
-        bool wanted = about->rank == PMIX_RANK_WILDCARD || about->rank == r;
-        if (wanted && (!local || job_rank_is_here(j, r)) && is_on(j, r, about->host))
-            describe(&table[a->size++], j, r);
-    }
-    found(f, key, (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = a });
-}
-
-/* ---- jobs ------------------------------------------------------------------------------------ */
-
-/* Of a job that runs, or has ended. */
-static void find_status(struct findings *f, const char *key, const struct subject *about)
-{
-    pmix_status_t status = PMIX_SUCCESS;
-
-    if (about->ended_job)
-        status = about->ended_job->failed ? PMIX_ERR_JOB_ABORTED : PMIX_SUCCESS;
-    else if (about->job)
-        status = about->job->failed ? PMIX_ERR_JOB_ABORTED : PMIX_SUCCESS;
-    else
-        f->missed++;
-    if (about->ended_job || about->job)
-        found(f, key, (pmix_value_t){ .type = PMIX_STATUS, .data.status = status });
-}
-
-static bool load(pmix_info_t *info, const char *key, pmix_value_t v)
-{
-    memset(info, 0, sizeof *info);
-    strncpy(info->key, key, PMIX_MAX_KEYLEN);
-    info->value = v;
-    return v.type != PMIX_STRING || v.data.string;
-}
-
-/* Takes the elements over. */
-static void found_array(struct findings *f, const char *key, uint16_t type, void *items, size_t n)
-{
-    pmix_data_array_t *a = calloc(1, sizeof *a);
-
-    if (!a) {
-        f->no_memory = true;
-        pmem_free(ptype_find(type), items, n, NULL);
-        free(items);
-        return;
-    }
-    *a = (pmix_data_array_t){ .type = type, .array = items, .size = n };
-    found(f, key, (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = a });
-}
-
-/* Name, size and program of a job. */
-static bool describe_job(pmix_info_t *to, const struct job *j)
-{
-    pmix_data_array_t *a = calloc(1, sizeof *a);
-    pmix_info_t *infos = calloc(3, sizeof *infos);
-    const char *program = j->plan.napps && j->plan.apps[0].argv ? j->plan.apps[0].argv[0] : "";
-    bool good;
-
-    load(to, PMIX_JOB_INFO_ARRAY, (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = a });
-    if (!a || !infos) {
-        free(infos);
-        return false;
-    }
-    *a = (pmix_data_array_t){ .type = PMIX_INFO, .array = infos, .size = 3 };
-    good = load(&infos[0], PMIX_NSPACE,
-                (pmix_value_t){ .type = PMIX_STRING, .data.string = strdup(j->nspace) });
-    good = load(&infos[1], PMIX_CMD_LINE,
-                (pmix_value_t){ .type = PMIX_STRING, .data.string = strdup(program) }) &&
-           good;
-    load(&infos[2], PMIX_JOB_SIZE,
-         (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = j->plan.nprocs });
-    return good;
-}
-
-static void find_namespace_info(struct findings *f, const char *key, const struct subject *about)
-{
-    const struct list *jobs = &f->s->base.peer->core->jobs;
-    pmix_info_t *infos;
-    size_t n = 0;
-
-    (void)about;
-    LIST_EACH(l, jobs)
-    n++;
-    infos = calloc(n + 1, sizeof *infos);
-    n = 0;
-    LIST_EACH(l, jobs)
-    {
-        const struct job *j = LIST_OF(l, struct job, link);
-        if (!j->is_tool && (!infos || !describe_job(&infos[n++], j)))
-            f->no_memory = true;
-    }
-    found_array(f, key, PMIX_INFO, infos, n);
-}
-
-/* ---- resources ------------------------------------------------------------------------------- */
-
-static void find_slots(struct findings *f, const char *key, const struct subject *about)
-{
-    const struct job *first = core_first_job(f->s->base.peer->core);
-    uint64_t slots = 0, used = 0;
-
-    (void)about;
-    for (uint32_t n = 0; first && n < first->plan.nnodes; n++)
-        slots += first->plan.nodes[n].slots;
-    LIST_EACH(l, &f->s->base.peer->core->jobs)
-    {
-        const struct job *j = LIST_OF(l, struct job, link);
-        used += j->is_tool ? 0 : j->plan.nprocs - j->ended;
-    }
-    found(f, key,
-          (pmix_value_t){ .type = PMIX_UINT32,
-                          .data.uint32 = slots > used ? (uint32_t)(slots - used) : 0 });
-}
-
-/* In megabytes, as in the PMIx Standard. */
-static void find_memory(struct findings *f, const char *key, const struct subject *about)
-{
-    uint64_t (*memory_of)(int pid) = f->s->base.peer->core->memory_of;
-    pmix_info_t *infos = calloc(2, sizeof *infos);
-    uint64_t bytes = 0, n = 0;
-
-    if (!memory_of || !about->job || !infos) {
-        f->missed++;
-        free(infos);
-        return;
-    }
-    for (uint32_t r = 0; r < about->job->plan.nprocs; r++) {
-        const struct proc *p = &about->job->procs[r];
-        if (p->pid <= 0 || p->state == PROC_STATE_GONE ||
-            (about->rank != PMIX_RANK_WILDCARD && about->rank != r))
-            continue;
-        bytes += memory_of(p->pid);
-        n++;
-    }
-    load(&infos[0], PMIX_DAEMON_MEMORY,
-         (pmix_value_t){ .type = PMIX_FLOAT, .data.fval = (float)memory_of(0) / 1e6F });
-    load(&infos[1], PMIX_CLIENT_AVG_MEMORY,
-         (pmix_value_t){ .type = PMIX_FLOAT, .data.fval = (float)(n ? bytes / n : 0) / 1e6F });
-    found_array(f, key, PMIX_INFO, infos, 2);
-}
-
-/* ---- groups and sets ------------------------------------------------------------------------- */
-
-static void find_group_count(struct findings *f, const char *key, const struct subject *about)
-{
-    (void)about;
-    found(f, key, (pmix_value_t){ .type = PMIX_SIZE, .data.size = f->s->ngroups });
-}
-
-static void find_group_names(struct findings *f, const char *key, const struct subject *about)
-{
-    struct buf names = BUF_NULL(TEXT_MAX);
-
-    (void)about;
-    LIST_EACH(l, &f->s->groups)
-    {
-        if (buf_len(&names))
-            buf_byte(&names, ',');
-        buf_str(&names, LIST_OF(l, struct pmix_group, link)->id);
-    }
-    found_text(f, key, &names);
-}
-
-static void find_group_members(struct findings *f, const char *key, const struct subject *about)
-{
-    LIST_EACH(l, &f->s->groups)
-    {
-        const struct pmix_group *g = LIST_OF(l, struct pmix_group, link);
-        pmix_proc_t *members;
-        if (!about->group || strcmp(g->id, about->group) != 0)
-            continue;
-        members = calloc(g->nprocs + 1, sizeof *members);
-        if (!members) {
-            f->no_memory = true;
-            return;
+            buf_slice_put(&names, word);
         }
-        memcpy(members, g->procs, g->nprocs * sizeof *members);
-        found_array(f, key, PMIX_PROC, members, g->nprocs);
+    }
+    pmix_found_text(f, key, &names);
+}
+
+/* ---- the subject of a query ------------------------------------------------------------------ */
+
+static void name_job(const struct pmix_session *s, struct query_subject *about, const char *name)
+{
+    const struct core *c = s->base.peer->core;
+
+    about->names_job = true;
+    about->job = NULL;
+    about->ended_job = NULL;
+    if (!*name || !pmix_sees_nspace(s, name))
         return;
-    }
-    f->missed++;
+    about->job = core_job_named(c, slice_str(name));
+    about->ended_job = about->job ? NULL : core_ended_job(c, slice_str(name));
 }
 
-static void find_set_count(struct findings *f, const char *key, const struct subject *about)
+static void on_nspace(const struct pmix_session *s, struct query_subject *q, const pmix_value_t *v)
 {
-    size_t n = 0;
-
-    (void)about;
-    LIST_EACH(l, &f->s->base.peer->core->sets)
-    n++;
-    found(f, key, (pmix_value_t){ .type = PMIX_SIZE, .data.size = n });
+    if (v->type == PMIX_STRING && v->data.string)
+        name_job(s, q, v->data.string);
 }
 
-static void find_set_names(struct findings *f, const char *key, const struct subject *about)
+static void on_procid(const struct pmix_session *s, struct query_subject *q, const pmix_value_t *v)
 {
-    struct buf names = BUF_NULL(TEXT_MAX);
-
-    (void)about;
-    LIST_EACH(l, &f->s->base.peer->core->sets)
-    {
-        if (buf_len(&names))
-            buf_byte(&names, ',');
-        buf_str(&names, LIST_OF(l, struct pset, link)->name);
-    }
-    found_text(f, key, &names);
-}
-
-static void find_set_members(struct findings *f, const char *key, const struct subject *about)
-{
-    const struct pset *p =
-        about->group ? psets_find(&f->s->base.peer->core->sets, about->group) : NULL;
-    pmix_proc_t *members = p ? calloc(p->n + 1, sizeof *members) : NULL;
-
-    if (!p) {
-        f->missed++;
+    if (v->type != PMIX_PROC || !v->data.proc)
         return;
-    }
-    if (!members) {
-        f->no_memory = true;
-        return;
-    }
-    for (size_t i = 0; i < p->n; i++)
-        pmix_set_proc(&members[i], p->members[i].nspace, p->members[i].rank);
-    found_array(f, key, PMIX_PROC, members, p->n);
+    name_job(s, q, v->data.proc->nspace);
+    q->rank = v->data.proc->rank;
 }
 
-/* ---- abilities of this server ---------------------------------------------------------------- */
-
-static const char *const spawn_words =
-    PMIX_WDIR "," PMIX_HOST "," PMIX_HOSTFILE "," PMIX_ADD_HOST "," PMIX_ADD_HOSTFILE "," PMIX_MAPBY
-              "," PMIX_RANKBY "," PMIX_JOB_RECOVERABLE "," PMIX_JOB_CONTINUOUS;
-
-static void find_spawn(struct findings *f, const char *key, const struct subject *about)
+static void on_rank(const struct pmix_session *s, struct query_subject *q, const pmix_value_t *v)
 {
-    (void)about;
-    found_words(f, key, spawn_words);
+    (void)s;
+    if (v->type == PMIX_PROC_RANK)
+        q->rank = v->data.rank;
+    else if (pmix_is_number(v))
+        q->rank = (uint32_t)pmix_number_of(v);
 }
 
-static void find_uri(struct findings *f, const char *key, const struct subject *about)
+static void on_host(const struct pmix_session *s, struct query_subject *q, const pmix_value_t *v)
 {
-    const char *uri = f->s->base.peer->core->uri;
-
-    (void)about;
-    if (uri)
-        found_words(f, key, uri);
-    else
-        f->missed++;
+    (void)s;
+    if (v->type == PMIX_STRING)
+        q->host = v->data.string;
 }
 
-static void find_abi_version(struct findings *f, const char *key, const struct subject *about)
+static void on_group(const struct pmix_session *s, struct query_subject *q, const pmix_value_t *v)
 {
-    (void)about;
-    found_words(f, key, PMIX_ABI_VERSION);
+    (void)s;
+    if (v->type == PMIX_STRING)
+        q->group = v->data.string;
 }
 
-static const char *const qualifier_words =
-    PMIX_NSPACE "," PMIX_PROCID "," PMIX_RANK "," PMIX_HOSTNAME "," PMIX_GROUP_ID "," PMIX_PSET_NAME
-                "," PMIX_QUERY_REFRESH_CACHE "," PMIX_QUERY_LOCAL_ONLY;
-
-static void find_qualifiers(struct findings *f, const char *key, const struct subject *about)
+static void on_local(const struct pmix_session *s, struct query_subject *q, const pmix_value_t *v)
 {
-    (void)about;
-    found_words(f, key, qualifier_words);
+    (void)s;
+    q->local = pmix_flag_of(v);
 }
 
-static bool describe_attr(pmix_regattr_t *to, const struct pmix_call_attr *a)
+static void on_average(const struct pmix_session *s, struct query_subject *q, const pmix_value_t *v)
 {
-    to->name = strdup(a->name);
-    strncpy(to->string, a->key, PMIX_MAX_KEYLEN);
-    to->type = a->type;
-    to->description = calloc(2, sizeof *to->description);
-    if (to->description)
-        to->description[0] = strdup("as in the PMIx Standard");
-    return to->name && to->description && to->description[0];
+    (void)s;
+    q->average = pmix_flag_of(v);
 }
 
-static bool describe_call(pmix_info_t *to, const struct pmix_call *call)
+static void on_extremes(const struct pmix_session *s, struct query_subject *q,
+                        const pmix_value_t *v)
 {
-    pmix_data_array_t *a = calloc(1, sizeof *a);
-    pmix_regattr_t *attrs = calloc(call->nattrs, sizeof *attrs);
-    bool good = true;
-
-    load(to, call->name, (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = a });
-    if (!a || !attrs) {
-        free(attrs);
-        return false;
-    }
-    for (size_t i = 0; i < call->nattrs; i++)
-        good = describe_attr(&attrs[i], &call->attrs[i]) && good;
-    *a = (pmix_data_array_t){ .type = PMIX_REGATTR, .array = attrs, .size = call->nattrs };
-    return good;
+    (void)s;
+    q->extremes = pmix_flag_of(v);
 }
-
-static void find_support(struct findings *f, const char *key, const struct subject *about)
-{
-    pmix_info_t *infos;
-    size_t n = 0;
-    struct buf names = BUF_NULL(TEXT_MAX);
-
-    if (about->functions) { /* only their names are requested */
-        for (size_t i = 0; i < PMIX_CALLS; i++) {
-            buf_str(&names, i ? "," : "");
-            buf_str(&names, pmix_calls[i].name);
-        }
-        found_text(f, PMIX_HOST_FUNCTIONS, &names);
-        return;
-    }
-    infos = calloc(PMIX_CALLS, sizeof *infos);
-    for (size_t i = 0; infos && i < PMIX_CALLS; i++) {
-        if (pmix_calls[i].nattrs && !describe_call(&infos[n++], &pmix_calls[i]))
-            f->no_memory = true;
-    }
-    f->no_memory = f->no_memory || !infos;
-    found_array(f, key, PMIX_INFO, infos, n);
-}
-
-static void find_keys(struct findings *f, const char *key, const struct subject *about);
 
 static const struct {
     const char *key;
-    void (*find)(struct findings *f, const char *key, const struct subject *about);
-} questions[] = {
-    { PMIX_QUERY_NAMESPACES, find_namespaces },
-    { PMIX_QUERY_NAMESPACE_INFO, find_namespace_info },
-    { PMIX_QUERY_JOB_STATUS, find_status },
-    { PMIX_JOB_SIZE, find_size },
-    { PMIX_QUERY_PROC_TABLE, find_table },
-    { PMIX_QUERY_LOCAL_PROC_TABLE, find_table },
-    { PMIX_QUERY_AVAILABLE_SLOTS, find_slots },
-    { PMIX_QUERY_MEMORY_USAGE, find_memory },
-    { PMIX_QUERY_NUM_PSETS, find_set_count },
-    { PMIX_QUERY_PSET_NAMES, find_set_names },
-    { PMIX_QUERY_PSET_MEMBERSHIP, find_set_members },
-    { PMIX_QUERY_NUM_GROUPS, find_group_count },
-    { PMIX_QUERY_GROUP_NAMES, find_group_names },
-    { PMIX_QUERY_GROUP_MEMBERSHIP, find_group_members },
-    { PMIX_SERVER_URI, find_uri },
-    { PMIX_QUERY_STABLE_ABI_VERSION, find_abi_version },
-    { PMIX_QUERY_PROVISIONAL_ABI_VERSION, find_abi_version },
-    { PMIX_QUERY_SPAWN_SUPPORT, find_spawn },
-    { PMIX_QUERY_ATTRIBUTE_SUPPORT, find_support },
-    { PMIX_QUERY_SUPPORTED_KEYS, find_keys },
-    { PMIX_QUERY_SUPPORTED_QUALIFIERS, find_qualifiers },
+    void (*take)(const struct pmix_session *s, struct query_subject *q, const pmix_value_t *v);
+} qualifiers[] = {
+    { PMIX_NSPACE, on_nspace },
+    { PMIX_PROCID, on_procid },
+    { PMIX_RANK, on_rank },
+    { PMIX_HOSTNAME, on_host },
+    { PMIX_GROUP_ID, on_group },
+    { PMIX_PSET_NAME, on_group },
+    { PMIX_QUERY_LOCAL_ONLY, on_local },
+    { PMIX_QUERY_REPORT_AVG, on_average },
+    { PMIX_QUERY_REPORT_MINMAX, on_extremes },
 };
 
-static void find_keys(struct findings *f, const char *key, const struct subject *about)
+static void take_qualifier(const struct pmix_session *s, struct query_subject *about,
+                           const pmix_info_t *info)
 {
-    struct buf names = BUF_NULL(TEXT_MAX);
-
-    (void)about;
-    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
-        if (i)
-            buf_byte(&names, ',');
-        buf_str(&names, questions[i].key);
+    for (size_t i = 0; i < sizeof qualifiers / sizeof *qualifiers; i++) {
+        if (!strcmp(info->key, qualifiers[i].key))
+            qualifiers[i].take(s, about, &info->value);
     }
-    found_text(f, key, &names);
 }
 
-static void find(struct findings *f, const char *key, const struct subject *about)
+static struct query_subject subject_of(const struct pmix_session *s, const pmix_query_t *q)
 {
-    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
-        if (!strcmp(key, questions[i].key)) {
-            questions[i].find(f, key, about);
-            return;
-        }
-    }
-    f->missed++;
+    struct query_subject about = { .job = s->base.peer->job,
+                                   .rank = PMIX_RANK_WILDCARD,
+                                   .query = q };
+
+    if (about.job->is_tool) /* it asks which there are */
+        about.job = core_first_job(s->base.peer->core);
+    for (size_t i = 0; i < q->nqual; i++)
+        take_qualifier(s, &about, &q->qualifiers[i]);
+    return about;
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static void name_job(const struct command *c, struct subject *about, const char *name)
+/* What the nodes must tell for one query, and whether this one alone can. */
+static uint32_t parts_of(const struct pmix_session *s, const pmix_query_t *q, bool *local_p)
 {
-    about->job = pmix_job_of(c, slice_str(name));
-    about->ended_job = about->job ? NULL : core_ended_job(c->s->base.peer->core, slice_str(name));
-}
+    struct query_subject about = subject_of(s, q);
+    uint32_t parts = 0;
 
-static struct subject subject_of(const struct command *c, const pmix_query_t *q)
-{
-    struct subject about = { .job = c->s->base.peer->job, .rank = PMIX_RANK_WILDCARD };
-
-    if (about.job->is_tool) /* it asks which there are */
-        about.job = core_first_job(c->s->base.peer->core);
-
-    for (size_t i = 0; i < q->nqual; i++) {
-        const char *key = q->qualifiers[i].key;
-        const pmix_value_t *v = &q->qualifiers[i].value;
-        const char *word = v->type == PMIX_STRING ? v->data.string : NULL;
-        if (!strcmp(key, PMIX_NSPACE) && word) {
-            name_job(c, &about, word);
-        } else if (!strcmp(key, PMIX_PROCID) && v->type == PMIX_PROC && v->data.proc) {
-            name_job(c, &about, v->data.proc->nspace);
-            about.rank = v->data.proc->rank;
-        } else if (!strcmp(key, PMIX_RANK) && v->type == PMIX_PROC_RANK) {
-            about.rank = v->data.rank;
-        } else if (!strcmp(key, PMIX_HOSTNAME) && word) {
-            about.host = slice_str(word);
-        } else if (!strcmp(key, PMIX_HOST_FUNCTIONS)) {
-            about.functions = true;
-        } else if ((!strcmp(key, PMIX_GROUP_ID) || !strcmp(key, PMIX_PSET_NAME)) && word) {
-            about.group = word;
-        }
+    for (char **key = q->keys; key && *key; key++) {
+        const struct query_row *row = row_of(*key);
+        parts |= row ? row->parts : 0;
     }
-    return about;
-}
-
-static void reply_findings(struct command *c, const struct findings *f)
-{
-    struct pmsg_status_infos m = { .has = PMSG_BIT(status_infos, infos),
-                                   .status = f->missed ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS,
-                                   .infos = { f->n, f->list } };
-    struct ppack w;
-
-    if (f->n == 0) {
-        pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_FOUND);
-        return;
-    }
-    w = pmix_writer(c->s);
-    pmsg_write_status_infos(&w, c->s->release, &m);
-    pmix_send_or_fail(c->s, c->tag, &w);
+    /* Everybody's hardware description is much. */
+    *local_p = about.local || ((parts & ~(uint32_t)NODE_PART_TOPOLOGY) == 0 && !about.host);
+    return parts;
 }
 
 static bool is_about_sets(const pmix_query_t *q)
@@ -610,20 +235,77 @@ bool pmix_asks_for_sets(const struct command *c)
     return is;
 }
 
+static void answer_queries(struct pmix_session *s, uint32_t tag, const pmix_query_t *queries,
+                           size_t n, struct slice parts);
+
 void pmix_read_query(struct command *c)
 {
-    struct findings f = { .s = c->s };
     struct pmsg_query m;
+    struct request_node_parts rq = { .local = true };
+    bool fine = pmsg_read_query(&c->r, c->s->release, &m) == PTYPE_FINE;
+    struct pmix_pending *p = NULL;
 
-    pmsg_read_query(&c->r, c->s->release, &m);
-    for (size_t i = 0; punpack_ok(&c->r) && i < m.queries.n; i++) {
-        struct subject about = subject_of(c, &m.queries.items[i]);
-        for (char **key = m.queries.items[i].keys; key && *key; key++)
-            find(&f, *key, &about);
+    for (size_t i = 0; fine && i < m.queries.n; i++) {
+        bool local;
+        rq.parts |= parts_of(c->s, &m.queries.items[i], &local);
+        rq.local = rq.local && local;
     }
-    c->no_memory = c->no_memory || f.no_memory;
-    if (punpack_ok(&c->r) && !c->no_memory)
-        reply_findings(c, &f);
-    pmix_drop_infos(f.list, f.n);
+    if (fine && rq.parts && c->s->base.peer->core->is_manager)
+        p = pmix_ask(c, (struct request){ .kind = REQ_node_parts, .u.node_parts = rq });
+    else if (fine)
+        answer_queries(c->s, c->tag, m.queries.items, m.queries.n, SLICE_NULL);
+    if (p) {
+        p->queries = m.queries.items;
+        p->nqueries = m.queries.n;
+        m.queries.items = NULL;
+        m.queries.n = 0;
+    }
     pmsg_free_query(&m, NULL);
+}
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+static void find(struct pmix_findings *f, const pmix_query_t *q)
+{
+    struct query_subject about = subject_of(f->s, q);
+
+    for (char **key = q->keys; key && *key; key++) {
+        const struct query_row *row = row_of(*key);
+        (row ? row->find : pmix_find_job_info)(f, *key, &about);
+    }
+}
+
+static void reply_findings(struct pmix_session *s, uint32_t tag, const struct pmix_findings *f)
+{
+    struct pmsg_status_infos m = { .has = PMSG_BIT(status_infos, infos),
+                                   .status = f->missed ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS,
+                                   .infos = { f->list.n, f->list.items } };
+    struct ppack w;
+
+    if (f->list.no_memory || f->parts.no_memory || f->list.n == 0) {
+        bool none = !f->list.no_memory && !f->parts.no_memory;
+        pmix_reply_status(s, tag, none ? PMIX_ERR_NOT_FOUND : PMIX_ERR_NOMEM);
+        return;
+    }
+    w = pmix_writer(s);
+    pmsg_write_status_infos(&w, s->release, &m);
+    pmix_send_or_fail(s, tag, &w);
+}
+
+static void answer_queries(struct pmix_session *s, uint32_t tag, const pmix_query_t *queries,
+                           size_t n, struct slice parts)
+{
+    struct pmix_findings f = { .s = s };
+
+    pmix_read_parts(parts, &f.parts);
+    for (size_t i = 0; i < n; i++)
+        find(&f, &queries[i]);
+    reply_findings(s, tag, &f);
+    info_array_free(&f.list);
+    info_array_free(&f.parts);
+}
+
+void pmix_reply_query(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
+{
+    answer_queries(s, p->tag, p->queries, p->nqueries, answer_to_node_parts(a).parts);
 }

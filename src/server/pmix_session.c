@@ -22,6 +22,8 @@ void pmix_pending_free(struct pmix_pending *p)
         free(p->others[i]);
     free(p->others);
     pmix_group_free(NULL, p->group);
+    pmem_free(ptype_find(PMIX_QUERY), p->queries, p->nqueries, NULL);
+    free(p->queries);
 }
 
 static void drop_values(struct pmix_session *s)

@@ -41,8 +41,10 @@ struct pmix_pending {
     char **others; /* CONNECT: namespaces besides the requester's own */
     uint32_t nothers;
     struct pmix_group *group; /* GROUP_CONSTRUCT, GROUP_DESTRUCT */
-    uint16_t channels;        /* SPAWN: output channels that the requester wants */
-    pmix_replier *reply;      /* NULL: the status of the answer */
+    pmix_query_t *queries;    /* QUERY */
+    size_t nqueries;
+    uint16_t channels;   /* SPAWN: output channels that the requester wants */
+    pmix_replier *reply; /* NULL: the status of the answer */
 };
 
 enum pmix_state { PMIX_HELLO, PMIX_ASKED, PMIX_WELCOME, PMIX_TALKING };

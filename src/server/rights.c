@@ -51,6 +51,7 @@ bool rights_needed(const struct request *rq)
     case REQ_commit:
     case REQ_modex_get:
     case REQ_collective:
+    case REQ_node_parts: /* the reply leaves out other jobs */
     case REQ_recall:
     case REQ_monitor:
     case REQ_beat:

@@ -900,7 +900,7 @@ static void check_query(void)
         { PMIX_QUERY_SUPPORTED_KEYS, PMIX_STRING },
     };
     static const char *const none[] = { PMIX_QUERY_QUEUE_LIST, PMIX_QUERY_ALLOC_STATUS,
-                                        PMIX_QUERY_STORAGE_LIST, "pmix.qry.nonsense" };
+                                        PMIX_QUERY_AUTHORIZATIONS, "pmix.qry.nonsense" };
     pmix_proc_t all = process(PMIX_RANK_WILDCARD);
     pmix_info_t *found;
     bool yes = true;

@@ -1,0 +1,43 @@
+/* node_part.h - what one node knows for queries: the states of its processes, what they and the
+ * node use, its storage, the groups of its processes.
+ *
+ * The parts of all nodes follow each other in one answer (REQ_node_parts); each is a list of infos
+ * in Wireup's own encoding, with one info for each table of processes, process, node, storage and
+ * group.  What is in it is trusted no more than a client's message.
+ */
+#ifndef WIREUP_SERVER_NODE_PART_H
+#define WIREUP_SERVER_NODE_PART_H
+
+#include "base/buf.h"
+#include "base/slice.h"
+#include "server/info_array.h"
+
+struct machine;
+struct server;
+
+enum {
+    NODE_PART_PROCS = 1,
+    NODE_PART_USAGE = 2, /* of the processes */
+    NODE_PART_NODE = 4,
+    NODE_PART_STORAGE = 8,
+    NODE_PART_GROUPS = 16,
+    NODE_PART_TOPOLOGY = 32 /* of its hardware, as hwloc's XML */
+};
+
+/* The keys of its infos; the value of each is an array of infos, and that of a table of
+ * pmix_proc_info_t. */
+#define NODE_PART_OF_PROCS    PMIX_QUERY_PROC_TABLE
+#define NODE_PART_OF_PROC     PMIX_PROC_RESOURCE_USAGE
+#define NODE_PART_OF_NODE     PMIX_NODE_RESOURCE_USAGE
+#define NODE_PART_OF_STORAGE  PMIX_STORAGE_ID
+#define NODE_PART_OF_GROUP    PMIX_GROUP_ID
+#define NODE_PART_OF_HARDWARE PMIX_HWLOC_XML_V2
+
+/* In the info of a process: its memory that is not shared, in megabytes. */
+#define NODE_PART_UNSHARED PMIX_CLIENT_AVG_MEMORY
+
+/* Appends this node's part.  Running out of memory poisons the buffer. */
+void node_part_write(const struct server *s, uint32_t parts, const struct machine *m,
+                     struct buf *out);
+
+#endif

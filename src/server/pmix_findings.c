@@ -1,0 +1,56 @@
+/* pmix_findings.c - see pmix_findings.h. */
+#include "server/pmix_findings.h"
+
+#include <string.h>
+
+#include "wire/pmix_message.h"
+
+bool pmix_sees_job(const struct pmix_session *s, const struct job *j)
+{
+    return !s->base.peer->restricted || j == s->base.peer->job;
+}
+
+bool pmix_sees_nspace(const struct pmix_session *s, const char *nspace)
+{
+    return !s->base.peer->restricted || !strcmp(nspace, s->base.peer->job->nspace);
+}
+
+void pmix_found_text(struct pmix_findings *f, const char *key, struct buf *text)
+{
+    const char *s = buf_cstr(text);
+
+    if (s)
+        info_array_text(&f->list, key, s);
+    else
+        f->list.no_memory = true;
+    buf_free(text);
+}
+
+const pmix_info_t *pmix_next_part(const struct pmix_findings *f, const char *key,
+                                  const pmix_info_t *last)
+{
+    size_t from = last ? (size_t)(last - f->parts.items) + 1 : 0;
+
+    for (size_t i = from; i < f->parts.n; i++) {
+        if (!strcmp(f->parts.items[i].key, key))
+            return &f->parts.items[i];
+    }
+    return NULL;
+}
+
+void pmix_read_parts(struct slice parts, struct info_array *l)
+{
+    struct punpack r;
+
+    punpack_init(&r, parts, &ptype_own);
+    while (punpack_ok(&r) && punpack_left(&r)) {
+        struct pmsg_infos m;
+        if (pmsg_read_infos(&r, 0, &m) == PTYPE_FINE) {
+            for (size_t i = 0; i < m.infos.n; i++) {
+                info_array_add(l, m.infos.items[i].key, m.infos.items[i].value);
+                m.infos.items[i].value = (pmix_value_t){ .type = PMIX_UNDEF };
+            }
+        }
+        pmsg_free_infos(&m, NULL);
+    }
+}

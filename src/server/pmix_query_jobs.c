@@ -1,0 +1,296 @@
+/* pmix_query_jobs.c - see pmix_query_jobs.h, and pmix_findings.h: jobs, processes, slots. */
+#include "server/pmix_query_jobs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include "server/node_part.h"
+#include "server/pmix_findings.h"
+#include "server/pmix_value.h"
+
+enum { TEXT_MAX = 1 << 24 };
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+static bool is_listed(const struct pmix_findings *f, const struct job *j)
+{
+    return !j->is_tool && pmix_sees_job(f->s, j);
+}
+
+void pmix_find_namespaces(struct pmix_findings *f, const char *key,
+                          const struct query_subject *about)
+{
+    struct buf names = BUF_NULL(TEXT_MAX);
+
+    (void)about;
+    LIST_EACH(l, &f->s->base.peer->core->jobs)
+    {
+        const struct job *j = LIST_OF(l, struct job, link);
+        if (is_listed(f, j))
+            buf_printf(&names, "%s%s", buf_len(&names) ? "," : "", j->nspace);
+    }
+    pmix_found_text(f, key, &names);
+}
+
+/* Of a job that runs, or has ended. */
+void pmix_find_status(struct pmix_findings *f, const char *key, const struct query_subject *about)
+{
+    bool failed = about->ended_job ? about->ended_job->failed : about->job && about->job->failed;
+
+    if (!about->ended_job && !about->job) {
+        f->missed++;
+        return;
+    }
+    info_array_add(&f->list, key,
+                   (pmix_value_t){ .type = PMIX_STATUS,
+                                   .data.status = failed ? PMIX_ERR_JOB_ABORTED : PMIX_SUCCESS });
+}
+
+static void add_command_line(struct info_array *l, char *const *argv)
+{
+    struct buf line = BUF_NULL(TEXT_MAX);
+    const char *text;
+
+    for (size_t i = 0; argv && argv[i]; i++)
+        buf_printf(&line, "%s%s", i ? " " : "", argv[i]);
+    text = buf_cstr(&line);
+    if (text)
+        info_array_text(l, PMIX_CMD_LINE, text);
+    else
+        l->no_memory = true;
+    buf_free(&line);
+}
+
+static uint32_t app_size(const struct job *j, uint32_t app)
+{
+    uint32_t n = 0;
+
+    for (uint32_t r = 0; r < j->plan.nprocs; r++)
+        n += j->plan.procs[r].app == app;
+    return n;
+}
+
+static void add_app(struct info_array *l, const struct job *j, uint32_t app)
+{
+    struct info_array one = { .items = NULL };
+
+    info_array_u32(&one, PMIX_APPNUM, app);
+    info_array_u32(&one, PMIX_APP_SIZE, app_size(j, app));
+    add_command_line(&one, j->plan.apps[app].argv);
+    info_array_infos(l, PMIX_APP_INFO_ARRAY, &one);
+}
+
+/* Name, size and program of a job; its programs, if there are several. */
+static void add_job(struct info_array *l, const struct job *j)
+{
+    struct info_array one = { .items = NULL };
+
+    info_array_text(&one, PMIX_NSPACE, j->nspace);
+    add_command_line(&one, j->plan.napps ? j->plan.apps[0].argv : NULL);
+    info_array_u32(&one, PMIX_JOB_SIZE, j->plan.nprocs);
+    info_array_u32(&one, PMIX_JOB_NUM_APPS, j->plan.napps);
+    for (uint32_t a = 0; j->plan.napps > 1 && a < j->plan.napps; a++)
+        add_app(&one, j, a);
+    info_array_infos(l, PMIX_JOB_INFO_ARRAY, &one);
+}
+
+void pmix_find_namespace_info(struct pmix_findings *f, const char *key,
+                              const struct query_subject *about)
+{
+    struct info_array jobs = { .items = NULL };
+
+    LIST_EACH(l, &f->s->base.peer->core->jobs)
+    {
+        const struct job *j = LIST_OF(l, struct job, link);
+        if (is_listed(f, j) && (!about->names_job || about->job == j))
+            add_job(&jobs, j);
+    }
+    if (jobs.n || jobs.no_memory)
+        info_array_infos(&f->list, key, &jobs);
+    else
+        f->missed++;
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+static pmix_proc_state_t state_of(const struct proc *p)
+{
+    switch (p->state) {
+    case PROC_STATE_PLANNED: return PMIX_PROC_STATE_PREPPED;
+    case PROC_STATE_RUNNING: return PMIX_PROC_STATE_RUNNING;
+    case PROC_STATE_ATTACHED: return PMIX_PROC_STATE_CONNECTED;
+    case PROC_STATE_LEAVING: return PMIX_PROC_STATE_RUNNING;
+    case PROC_STATE_LOST: return PMIX_PROC_STATE_COMM_FAILED;
+    default: break;
+    }
+    if (p->signalled)
+        return PMIX_PROC_STATE_ABORTED_BY_SIG;
+    return p->code ? PMIX_PROC_STATE_TERM_NON_ZERO : PMIX_PROC_STATE_TERMINATED;
+}
+
+void pmix_describe_proc(pmix_proc_info_t *to, const struct job *j, uint32_t rank)
+{
+    const struct job_map_proc *p = &j->plan.procs[rank];
+    const struct job_map_app *app = &j->plan.apps[p->app];
+
+    memset(to, 0, sizeof *to);
+    pmix_set_proc(&to->proc, j->nspace, rank);
+    to->hostname = strdup(j->plan.nodes[p->node].name);
+    to->executable_name = strdup(app->argv ? app->argv[0] : "");
+    to->pid = j->procs[rank].pid;
+    to->exit_code = j->procs[rank].code;
+    /* The state of ranks of other nodes is reported to the controlling node only. */
+    if (j->follows && j->procs[rank].state == PROC_STATE_PLANNED && !job_rank_is_here(j, rank))
+        to->state = PMIX_PROC_STATE_UNDEF;
+    else
+        to->state = state_of(&j->procs[rank]);
+}
+
+static bool is_on(const struct job *j, uint32_t rank, const char *host)
+{
+    return !host || !strcmp(host, j->plan.nodes[j->plan.procs[rank].node].name);
+}
+
+/* A node knows its own processes better than we do; of one that has no process number any more it
+ * knows nothing. */
+static void take_row(pmix_proc_info_t *to, const pmix_proc_info_t *row)
+{
+    if (row->pid > 0)
+        to->pid = row->pid;
+    to->state = row->state;
+}
+
+/* The places of the ranks in the table; UINT32_MAX: not in it. */
+static void take_part(const struct job *j, pmix_proc_info_t *table, const uint32_t *places,
+                      const pmix_info_t *part)
+{
+    const pmix_data_array_t *a =
+        part->value.type == PMIX_DATA_ARRAY ? part->value.data.darray : NULL;
+
+    for (size_t i = 0; a && a->type == PMIX_PROC_INFO && i < a->size; i++) {
+        const pmix_proc_info_t *row = (const pmix_proc_info_t *)a->array + i;
+        uint32_t rank = row->proc.rank;
+        if (rank < j->plan.nprocs && places[rank] != UINT32_MAX &&
+            !strcmp(row->proc.nspace, j->nspace))
+            take_row(&table[places[rank]], row);
+    }
+}
+
+static void find_table(struct pmix_findings *f, const char *key, const struct query_subject *about,
+                       bool local)
+{
+    const struct job *j = about->job;
+    pmix_proc_info_t *table = j ? calloc(j->plan.nprocs + (size_t)1, sizeof *table) : NULL;
+    uint32_t *places = j ? calloc(j->plan.nprocs + (size_t)1, sizeof *places) : NULL;
+    uint32_t n = 0;
+
+    if (!j)
+        f->missed++;
+    for (uint32_t r = 0; table && places && r < j->plan.nprocs; r++) {
+        bool wanted = about->rank == PMIX_RANK_WILDCARD || about->rank == r;
+        places[r] = UINT32_MAX;
+        if (!wanted || (local && !job_rank_is_here(j, r)) || !is_on(j, r, about->host))
+            continue;
+        places[r] = n;
+        pmix_describe_proc(&table[n++], j, r);
+    }
+    for (const pmix_info_t *p = NULL;
+         places && table && (p = pmix_next_part(f, NODE_PART_OF_PROCS, p));)
+        take_part(j, table, places, p);
+    free(places);
+    if (j)
+        info_array_items(&f->list, key, PMIX_PROC_INFO, table, n);
+}
+
+void pmix_find_table(struct pmix_findings *f, const char *key, const struct query_subject *about)
+{
+    find_table(f, key, about, about->local);
+}
+
+/* Of the requester's node, if no other is named. */
+void pmix_find_local_table(struct pmix_findings *f, const char *key,
+                           const struct query_subject *about)
+{
+    find_table(f, key, about, !about->host);
+}
+
+void pmix_find_peers(struct pmix_findings *f, const char *key, const struct query_subject *about)
+{
+    const struct job *j = about->job;
+    pmix_proc_t *peers = j ? calloc(j->plan.nprocs + (size_t)1, sizeof *peers) : NULL;
+    size_t n = 0;
+
+    for (uint32_t r = 0; peers && r < j->plan.nprocs; r++) {
+        if (about->host ? is_on(j, r, about->host) : job_rank_is_here(j, r))
+            pmix_set_proc(&peers[n++], j->nspace, r);
+    }
+    if (j)
+        info_array_items(&f->list, key, PMIX_PROC, peers, n);
+    else
+        f->missed++;
+}
+
+static bool has_procs(const struct job *j, uint32_t node)
+{
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (j->plan.procs[r].node == node)
+            return true;
+    }
+    return false;
+}
+
+void pmix_find_nodes(struct pmix_findings *f, const char *key, const struct query_subject *about)
+{
+    const struct job *j = about->job;
+    struct buf names = BUF_NULL(TEXT_MAX);
+
+    if (!j) {
+        f->missed++;
+        return;
+    }
+    for (uint32_t n = 0; n < j->plan.nnodes; n++) {
+        if (has_procs(j, n))
+            buf_printf(&names, "%s%s", buf_len(&names) ? "," : "", j->plan.nodes[n].name);
+    }
+    pmix_found_text(f, key, &names);
+}
+
+/* ---- slots ----------------------------------------------------------------------------------- */
+
+void pmix_find_slots(struct pmix_findings *f, const char *key, const struct query_subject *about)
+{
+    const struct job *first = core_first_job(f->s->base.peer->core);
+    uint64_t slots = 0, used = 0;
+
+    (void)about;
+    for (uint32_t n = 0; first && n < first->plan.nnodes; n++)
+        slots += first->plan.nodes[n].slots;
+    LIST_EACH(l, &f->s->base.peer->core->jobs)
+    {
+        const struct job *j = LIST_OF(l, struct job, link);
+        used += j->is_tool ? 0 : j->plan.nprocs - j->ended;
+    }
+    info_array_u32(&f->list, key, slots > used ? (uint32_t)(slots - used) : 0);
+}
+
+/* The nodes that were allocated to the launcher: each job's plan has all of them. */
+void pmix_find_allocation(struct pmix_findings *f, const char *key,
+                          const struct query_subject *about)
+{
+    const struct job *first = core_first_job(f->s->base.peer->core);
+    struct info_array nodes = { .items = NULL };
+
+    (void)about;
+    for (uint32_t n = 0; first && n < first->plan.nnodes; n++) {
+        struct info_array one = { .items = NULL };
+        info_array_text(&one, PMIX_HOSTNAME, first->plan.nodes[n].name);
+        info_array_u32(&one, PMIX_NODEID, n);
+        info_array_u32(&one, PMIX_NUM_SLOTS, first->plan.nodes[n].slots);
+        info_array_infos(&nodes, PMIX_NODE_INFO_ARRAY, &one);
+    }
+    if (nodes.n || nodes.no_memory)
+        info_array_infos(&f->list, key, &nodes);
+    else
+        f->missed++;
+}

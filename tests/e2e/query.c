@@ -1,0 +1,590 @@
+/* query.c - PMIx_Query_info: what it tells of a job of three processes, on one node or on three.
+ *
+ *   query hold              a process: rank 0 asks; all wait until a line comes
+ *   query tool PID NODES    a tool of the launcher with that pid: asks about its job
+ *   query spoil             the control: expects what is not so
+ *
+ * Each key is asked for as it is, and once more with PMIX_QUERY_REFRESH_CACHE.  Prints a line for
+ * what is not as expected, and at last `query NODES good` or `query NODES WRONG`. */
+#include <pmix.h>
+#include <pmix_tool.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SIZE = 3, HOST_MAX = 256, MOST_KEYS = 3, MOST_QUALIFIERS = 4 };
+
+/* Keys that OpenPMIx 4.2 does not name. */
+#define PROC_USAGE   "pmix.qry.pres"
+#define NODE_USAGE   "pmix.qry.nres"
+#define RSS          "pmix.proc.rss"
+#define MEM_TOTAL    "pmix.node.mtot"
+#define PEERS        "pmix.qry.peers"
+#define NODES        "pmix.qry.node"
+#define ALLOCATION   "pmix.query.allc"
+#define HWLOC_XML_V2 "pmix.hwlocxml2"
+
+static pmix_proc_t me;
+static char job[PMIX_MAX_NSLEN + 1], last_host[HOST_MAX];
+static uint32_t nodes, near; /* how many of its processes are on the node that is asked */
+static bool refreshed, spoilt;
+static int wrong;
+
+static void complain(const char *format, ...)
+{
+    va_list args;
+
+    wrong++;
+    printf("query WRONG%s: ", refreshed ? ", refreshed" : "");
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    printf("\n");
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+struct answer {
+    pmix_status_t status;
+    pmix_info_t *infos;
+    size_t n;
+};
+
+struct qualifier {
+    const char *key;
+    const void *value; /* NULL: true */
+    pmix_data_type_t type;
+};
+
+static const bool yes = true;
+
+static void load_qualifiers(pmix_query_t *q, const struct qualifier *with)
+{
+    size_t n = 0;
+
+    while (with[n].key)
+        n++;
+    if (n + refreshed == 0)
+        return;
+    PMIX_QUERY_QUALIFIERS_CREATE(q, n + refreshed);
+    for (size_t i = 0; i < n; i++)
+        PMIX_INFO_LOAD(&q->qualifiers[i], with[i].key, with[i].value ? with[i].value : &yes,
+                       with[i].value ? with[i].type : PMIX_BOOL);
+    if (refreshed)
+        PMIX_INFO_LOAD(&q->qualifiers[n], PMIX_QUERY_REFRESH_CACHE, &yes, PMIX_BOOL);
+}
+
+static struct answer ask_all(const char *const *keys, const struct qualifier *with)
+{
+    struct answer a = { .infos = NULL };
+    pmix_query_t q;
+
+    PMIX_QUERY_CONSTRUCT(&q);
+    for (; *keys; keys++)
+        PMIX_ARGV_APPEND(a.status, q.keys, *keys);
+    load_qualifiers(&q, with);
+    a.status = PMIx_Query_info(&q, 1, &a.infos, &a.n);
+    return a;
+}
+
+#define ASK(key, ...)                                                                              \
+    ask_all((const char *const[]){ key, NULL }, (const struct qualifier[]){ __VA_ARGS__, { NULL } })
+#define ASK_BARE(key)                                                                              \
+    ask_all((const char *const[]){ key, NULL }, (const struct qualifier[]){ { NULL } })
+#define TEXT(key, text)                                                                            \
+    {                                                                                              \
+        key, text, PMIX_STRING                                                                     \
+    }
+#define FLAG(key)                                                                                  \
+    {                                                                                              \
+        key, NULL, PMIX_BOOL                                                                       \
+    }
+#define PROC(key, proc)                                                                            \
+    {                                                                                              \
+        key, proc, PMIX_PROC                                                                       \
+    }
+#define U32(key, number)                                                                           \
+    {                                                                                              \
+        key, number, PMIX_UINT32                                                                   \
+    }
+
+static const pmix_value_t *value_of(const struct answer *a, const char *key)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        if (!strcmp(a->infos[i].key, key))
+            return &a->infos[i].value;
+    }
+    return NULL;
+}
+
+static const pmix_data_array_t *array_of(const struct answer *a, const char *key,
+                                         pmix_data_type_t type)
+{
+    const pmix_value_t *v = value_of(a, key);
+    const pmix_data_array_t *array = v && v->type == PMIX_DATA_ARRAY ? v->data.darray : NULL;
+
+    if (a->status != PMIX_SUCCESS || !array || array->type != type) {
+        complain("%s: %s, no array of type %d", key, PMIx_Error_string(a->status), type);
+        return NULL;
+    }
+    return array;
+}
+
+static const char *text_of(const struct answer *a, const char *key)
+{
+    const pmix_value_t *v = value_of(a, key);
+
+    if (a->status != PMIX_SUCCESS || !v || v->type != PMIX_STRING || !v->data.string) {
+        complain("%s: %s, no text", key, PMIx_Error_string(a->status));
+        return "";
+    }
+    return v->data.string;
+}
+
+static bool has_word(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (!strncmp(at, word, n) && (at[n] == ',' || !at[n]))
+            return true;
+    }
+    return false;
+}
+
+static void expect_missing(const char *what, struct answer a)
+{
+    if (a.status != PMIX_ERR_NOT_FOUND || a.n)
+        complain("%s: %s, %zu answers", what, PMIx_Error_string(a.status), a.n);
+}
+
+static pmix_proc_t process(uint32_t rank)
+{
+    pmix_proc_t p;
+
+    PMIX_LOAD_PROCID(&p, job, rank);
+    return p;
+}
+
+/* Within an info whose value is an array of infos. */
+static const pmix_value_t *inside(const pmix_info_t *info, const char *key)
+{
+    const pmix_data_array_t *a =
+        info->value.type == PMIX_DATA_ARRAY ? info->value.data.darray : NULL;
+    const pmix_info_t *infos = a && a->type == PMIX_INFO ? a->array : NULL;
+
+    for (size_t i = 0; infos && i < a->size; i++) {
+        if (!strcmp(infos[i].key, key))
+            return &infos[i].value;
+    }
+    return NULL;
+}
+
+static uint32_t count_named(const pmix_data_array_t *a, const char *name)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; a && i < a->size; i++)
+        n += !strcmp(((const pmix_info_t *)a->array)[i].key, name);
+    return n;
+}
+
+static void expect_count(const char *what, uint32_t is, uint32_t should)
+{
+    if (is != should + spoilt)
+        complain("%s: %u, not %u", what, is, should);
+}
+
+/* ---- jobs and processes ---------------------------------------------------------------------- */
+
+static void check_jobs(void)
+{
+    struct answer a = ASK_BARE(PMIX_QUERY_NAMESPACES);
+    const pmix_data_array_t *jobs;
+    const pmix_value_t *v;
+
+    if (!has_word(text_of(&a, PMIX_QUERY_NAMESPACES), job))
+        complain("the job is not among %s", text_of(&a, PMIX_QUERY_NAMESPACES));
+    a = ASK(PMIX_QUERY_NAMESPACE_INFO, TEXT(PMIX_NSPACE, job));
+    jobs = array_of(&a, PMIX_QUERY_NAMESPACE_INFO, PMIX_INFO);
+    expect_count("jobs of that name", count_named(jobs, PMIX_JOB_INFO_ARRAY), 1);
+    v = jobs && jobs->size ? inside(jobs->array, PMIX_CMD_LINE) : NULL;
+    if (!v || v->type != PMIX_STRING || !strstr(v->data.string, "query hold"))
+        complain("its command line");
+    expect_missing("information on no job",
+                   ASK(PMIX_QUERY_NAMESPACE_INFO, TEXT(PMIX_NSPACE, "nobody")));
+    a = ASK(PMIX_QUERY_JOB_STATUS, TEXT(PMIX_NSPACE, job));
+    v = value_of(&a, PMIX_QUERY_JOB_STATUS);
+    if (!v || v->type != PMIX_STATUS || v->data.status != PMIX_SUCCESS)
+        complain("its status: %s", PMIx_Error_string(a.status));
+    expect_missing("the status of no job", ASK(PMIX_QUERY_JOB_STATUS, TEXT(PMIX_NSPACE, "nobody")));
+}
+
+/* All have met: each is connected to the server of its own node. */
+static void check_row(const pmix_proc_info_t *row, uint32_t rank)
+{
+    if (row->proc.rank != rank || strcmp(row->proc.nspace, job) != 0)
+        complain("row %u is %s.%u", rank, row->proc.nspace, row->proc.rank);
+    if (row->pid <= 1 || kill(row->pid, 0) < 0)
+        complain("rank %u has pid %d", rank, row->pid);
+    if (row->state != PMIX_PROC_STATE_CONNECTED)
+        complain("rank %u is in state %d", rank, row->state);
+    if (!row->hostname || !row->executable_name || !strstr(row->executable_name, "query"))
+        complain("rank %u: host or program", rank);
+}
+
+static void check_table(void)
+{
+    struct answer a = ASK(PMIX_QUERY_PROC_TABLE, TEXT(PMIX_NSPACE, job));
+    const pmix_data_array_t *t = array_of(&a, PMIX_QUERY_PROC_TABLE, PMIX_PROC_INFO);
+    const pmix_proc_info_t *rows = t ? t->array : NULL;
+    uint32_t hosts = 0;
+
+    expect_count("rows of the table", t ? (uint32_t)t->size : 0, SIZE);
+    for (uint32_t i = 0; t && i < t->size; i++) {
+        check_row(&rows[i], i);
+        hosts += i == 0 || strcmp(rows[i].hostname, rows[i - 1].hostname) != 0;
+    }
+    expect_count("nodes in the table", hosts, nodes);
+    if (hosts)
+        snprintf(last_host, sizeof last_host, "%s", rows[t->size - 1].hostname);
+}
+
+static uint32_t rows_of(const char *key, struct answer a)
+{
+    const pmix_data_array_t *t = array_of(&a, key, PMIX_PROC_INFO);
+
+    return t ? (uint32_t)t->size : 0;
+}
+
+static void check_some_rows(void)
+{
+    const char *all = PMIX_QUERY_PROC_TABLE, *some = PMIX_QUERY_LOCAL_PROC_TABLE;
+    pmix_proc_t two = process(2);
+
+    expect_count("one process", rows_of(all, ASK(all, PROC(PMIX_PROCID, &two))), 1);
+    expect_count("those of a node",
+                 rows_of(all, ASK(all, TEXT(PMIX_NSPACE, job), TEXT(PMIX_HOSTNAME, last_host))),
+                 SIZE / nodes);
+    expect_count("those of this node",
+                 rows_of(all, ASK(all, TEXT(PMIX_NSPACE, job), FLAG(PMIX_QUERY_LOCAL_ONLY))), near);
+    expect_count("the local table", rows_of(some, ASK(some, TEXT(PMIX_NSPACE, job))), near);
+    expect_count("another node's local table",
+                 rows_of(some, ASK(some, TEXT(PMIX_NSPACE, job), TEXT(PMIX_HOSTNAME, last_host))),
+                 SIZE / nodes);
+    expect_missing("the table of no job", ASK(all, TEXT(PMIX_NSPACE, "nobody")));
+}
+
+static void check_places(void)
+{
+    struct answer a = ASK(PEERS, TEXT(PMIX_NSPACE, job), TEXT(PMIX_HOSTNAME, last_host));
+    const pmix_data_array_t *peers = array_of(&a, PEERS, PMIX_PROC);
+    struct answer b = ASK(NODES, TEXT(PMIX_NSPACE, job));
+    struct answer c = ASK_BARE(ALLOCATION);
+
+    expect_count("peers of a node", peers ? (uint32_t)peers->size : 0, SIZE / nodes);
+    if (!has_word(text_of(&b, NODES), last_host))
+        complain("the nodes are %s", text_of(&b, NODES));
+    expect_count("nodes of the allocation",
+                 count_named(array_of(&c, ALLOCATION, PMIX_INFO), PMIX_NODE_INFO_ARRAY), nodes);
+}
+
+/* ---- usage ----------------------------------------------------------------------------------- */
+
+static bool is_positive(const pmix_value_t *v)
+{
+    return v && v->type == PMIX_FLOAT && v->data.fval > 0;
+}
+
+static uint32_t count_in(struct answer a, const char *key, const char *name, const char *member)
+{
+    const pmix_data_array_t *array = array_of(&a, key, PMIX_INFO);
+    const pmix_info_t *infos = array ? array->array : NULL;
+
+    for (size_t i = 0; array && member && i < array->size; i++) {
+        if (!strcmp(infos[i].key, name) && !is_positive(inside(&infos[i], member)))
+            complain("%s: no %s", key, member);
+    }
+    return count_named(array, name);
+}
+
+static void check_memory(void)
+{
+    const char *key = PMIX_QUERY_MEMORY_USAGE, *each = PMIX_PROC_INFO_ARRAY;
+    struct answer a = ASK(key, TEXT(PMIX_NSPACE, job));
+    const pmix_data_array_t *all = array_of(&a, key, PMIX_INFO);
+    const pmix_info_t *infos = all ? all->array : NULL;
+    pmix_proc_t two = process(2);
+
+    if (!all || all->size < 2 || strcmp(infos[0].key, PMIX_DAEMON_MEMORY) != 0 ||
+        !is_positive(&infos[0].value) || strcmp(infos[1].key, PMIX_CLIENT_AVG_MEMORY) != 0 ||
+        !is_positive(&infos[1].value))
+        complain("memory of the daemon and of its processes");
+    expect_count("memory of nodes", count_in(a, key, PMIX_NODE_INFO_ARRAY, PMIX_CLIENT_AVG_MEMORY),
+                 nodes);
+    expect_count("memory of processes", count_in(a, key, each, RSS), SIZE);
+    expect_count(
+        "averages alone",
+        count_in(ASK(key, TEXT(PMIX_NSPACE, job), FLAG(PMIX_QUERY_REPORT_AVG)), key, each, NULL),
+        0);
+    expect_count(
+        "minimum and maximum",
+        count_in(ASK(key, TEXT(PMIX_NSPACE, job), FLAG(PMIX_QUERY_REPORT_MINMAX)), key, each, RSS),
+        2);
+    expect_count("memory of one process",
+                 count_in(ASK(key, PROC(PMIX_PROCID, &two)), key, each, RSS), 1);
+    expect_missing("memory of no job", ASK(key, TEXT(PMIX_NSPACE, "nobody")));
+}
+
+static void check_usage(void)
+{
+    const char *each = "pmix.proc.res", *node = "pmix.node.res";
+
+    expect_count("processes",
+                 count_in(ASK(PROC_USAGE, TEXT(PMIX_NSPACE, job)), PROC_USAGE, each, RSS), SIZE);
+    expect_count("their average",
+                 count_in(ASK(PROC_USAGE, TEXT(PMIX_NSPACE, job), FLAG(PMIX_QUERY_REPORT_AVG)),
+                          PROC_USAGE, each, RSS),
+                 1);
+    expect_count("those of a node",
+                 count_in(ASK(PROC_USAGE, TEXT(PMIX_NSPACE, job), TEXT(PMIX_HOSTNAME, last_host)),
+                          PROC_USAGE, each, RSS),
+                 SIZE / nodes);
+    expect_count("nodes of the job",
+                 count_in(ASK(NODE_USAGE, TEXT(PMIX_NSPACE, job)), NODE_USAGE, node, MEM_TOTAL),
+                 nodes);
+    expect_count(
+        "one node",
+        count_in(ASK(NODE_USAGE, TEXT(PMIX_HOSTNAME, last_host)), NODE_USAGE, node, MEM_TOTAL), 1);
+}
+
+/* ---- storage and hardware -------------------------------------------------------------------- */
+
+static void check_storage(void)
+{
+    struct answer a = ASK(PMIX_QUERY_STORAGE_LIST, TEXT(PMIX_HOSTNAME, last_host));
+    const char *const keys[] = { PMIX_STORAGE_PATH, PMIX_STORAGE_TYPE, NULL };
+    char *list = strdup(text_of(&a, PMIX_QUERY_STORAGE_LIST)), *path;
+    struct qualifier which[] = { TEXT(PMIX_STORAGE_ID, list), { NULL } };
+    const char *is;
+
+    list[strcspn(list, ",")] = '\0';
+    path = strchr(list, ':');
+    a = ask_all(keys, which);
+    is = text_of(&a, PMIX_STORAGE_PATH);
+    if (!*list || !path ||
+        (strncmp(list, last_host, (size_t)(path - list)) == 0 && strcmp(path + 1, is)))
+        complain("storage %s is at %s", list, is);
+    if (!*text_of(&a, PMIX_STORAGE_TYPE))
+        complain("storage %s has no type", list);
+    expect_missing("a storage that is not there",
+                   ASK(PMIX_STORAGE_TYPE, TEXT(PMIX_STORAGE_ID, "nowhere")));
+    free(list);
+}
+
+static void check_hardware(void)
+{
+    struct answer a = ASK_BARE(HWLOC_XML_V2), b = ASK(HWLOC_XML_V2, TEXT(PMIX_HOSTNAME, last_host));
+
+    if (strncmp(text_of(&a, HWLOC_XML_V2), "<?xml", 5) != 0)
+        complain("this node's hardware");
+    if (strncmp(text_of(&b, HWLOC_XML_V2), "<?xml", 5) != 0)
+        complain("the hardware of %s", last_host);
+    expect_missing("the hardware of no node", ASK(HWLOC_XML_V2, TEXT(PMIX_HOSTNAME, "nowhere")));
+}
+
+/* ---- groups and sets ------------------------------------------------------------------------- */
+
+static void check_groups(void)
+{
+    struct answer a = ASK_BARE(PMIX_QUERY_NUM_GROUPS), b = ASK_BARE(PMIX_QUERY_GROUP_NAMES);
+    struct answer c = ASK(PMIX_QUERY_GROUP_MEMBERSHIP, TEXT(PMIX_GROUP_ID, "few"));
+    const pmix_value_t *v = value_of(&a, PMIX_QUERY_NUM_GROUPS);
+    const pmix_data_array_t *members = array_of(&c, PMIX_QUERY_GROUP_MEMBERSHIP, PMIX_PROC);
+    const pmix_proc_t *procs = members ? members->array : NULL;
+
+    expect_count("groups", v && v->type == PMIX_SIZE ? (uint32_t)v->data.size : 77, 2);
+    if (!has_word(text_of(&b, PMIX_QUERY_GROUP_NAMES), "few") ||
+        !has_word(text_of(&b, PMIX_QUERY_GROUP_NAMES), "all"))
+        complain("groups: %s", text_of(&b, PMIX_QUERY_GROUP_NAMES));
+    if (!members || members->size != 2 || procs[0].rank != 1 || procs[1].rank != 2)
+        complain("members of a group of others");
+    expect_missing("a group that is none",
+                   ASK(PMIX_QUERY_GROUP_MEMBERSHIP, TEXT(PMIX_GROUP_ID, "none")));
+    a = ASK_BARE(PMIX_QUERY_NUM_PSETS);
+    v = value_of(&a, PMIX_QUERY_NUM_PSETS);
+    if (!v || v->type != PMIX_SIZE)
+        complain("the number of process sets: %s", PMIx_Error_string(a.status));
+}
+
+/* ---- information on the job ------------------------------------------------------------------ */
+
+static void expect_number(const char *key, struct answer a, uint32_t should)
+{
+    const pmix_value_t *v = value_of(&a, key);
+    uint32_t is = v && v->type == PMIX_UINT32   ? v->data.uint32
+                  : v && v->type == PMIX_UINT16 ? v->data.uint16
+                                                : UINT32_MAX;
+
+    if (is != should)
+        complain("%s: %s, %u", key, PMIx_Error_string(a.status), is);
+}
+
+static void check_job_info(void)
+{
+    uint32_t first = 0;
+
+    expect_number(PMIX_JOB_SIZE, ASK(PMIX_JOB_SIZE, TEXT(PMIX_NSPACE, job)), SIZE);
+    expect_number(PMIX_NUM_NODES, ASK(PMIX_NUM_NODES, TEXT(PMIX_NSPACE, job)), nodes);
+    expect_number(
+        PMIX_APP_SIZE,
+        ASK(PMIX_APP_SIZE, TEXT(PMIX_NSPACE, job), FLAG(PMIX_APP_INFO), U32(PMIX_APPNUM, &first)),
+        SIZE);
+    expect_number(PMIX_LOCAL_SIZE,
+                  ASK(PMIX_LOCAL_SIZE, TEXT(PMIX_NSPACE, job), FLAG(PMIX_NODE_INFO),
+                      TEXT(PMIX_HOSTNAME, last_host)),
+                  SIZE / nodes);
+    expect_number(PMIX_UNIV_SIZE,
+                  ASK(PMIX_UNIV_SIZE, TEXT(PMIX_NSPACE, job), FLAG(PMIX_SESSION_INFO)), SIZE);
+    expect_number(PMIX_APPNUM,
+                  ASK(PMIX_APPNUM, TEXT(PMIX_NSPACE, job),
+                      { PMIX_RANK, &(pmix_rank_t){ 2 }, PMIX_PROC_RANK }),
+                  0);
+}
+
+/* ---- what the server can do ------------------------------------------------------------------ */
+
+static void check_abilities(void)
+{
+    const char *const two[] = { PMIX_QUERY_SUPPORTED_QUALIFIERS, PMIX_QUERY_MEMORY_USAGE, NULL };
+    struct answer keys = ASK_BARE(PMIX_QUERY_SUPPORTED_KEYS);
+    struct answer all =
+        ask_all(two, (const struct qualifier[]){ TEXT(PMIX_NSPACE, job), { NULL } });
+    struct answer calls = ASK(PMIX_QUERY_ATTRIBUTE_SUPPORT, FLAG(PMIX_HOST_FUNCTIONS));
+    struct answer spawn =
+        ASK(PMIX_QUERY_ATTRIBUTE_SUPPORT, TEXT(PMIX_HOST_ATTRIBUTES, "PMIx_Spawn"));
+    const pmix_data_array_t *a = array_of(&spawn, PMIX_HOST_ATTRIBUTES, PMIX_INFO);
+    const char *words = text_of(&keys, PMIX_QUERY_SUPPORTED_KEYS);
+
+    if (!has_word(words, NODE_USAGE) || has_word(words, PMIX_QUERY_QUEUE_LIST))
+        complain("keys: %s", words);
+    words = text_of(&all, PMIX_QUERY_SUPPORTED_QUALIFIERS);
+    if (!has_word(words, PMIX_QUERY_REPORT_AVG) || has_word(words, PMIX_STORAGE_ID))
+        complain("qualifiers of memory: %s", words);
+    if (!has_word(text_of(&calls, PMIX_HOST_FUNCTIONS), "PMIx_Spawn"))
+        complain("functions of the host");
+    expect_count("functions of that name", a ? (uint32_t)a->size : 0, 1);
+    if (a && a->size && strcmp(((const pmix_info_t *)a->array)->key, "PMIx_Spawn") != 0)
+        complain("the attributes are those of another function");
+}
+
+static void check_unknown(void)
+{
+    const char *const keys[] = { PMIX_QUERY_NAMESPACES, "no.such", PMIX_QUERY_QUEUE_LIST, NULL };
+    struct answer a = ask_all(keys, (const struct qualifier[]){ { NULL } });
+    const char *ours = getenv("LD_LIBRARY_PATH"); /* OpenPMIx 4.2's library drops what was found */
+
+    if (a.status != PMIX_ERR_PARTIAL_SUCCESS || a.n != (ours && *ours))
+        complain("some of several: %s, %zu answers", PMIx_Error_string(a.status), a.n);
+    expect_missing("an unknown key", ASK_BARE("no.such"));
+    expect_missing("queues", ASK_BARE(PMIX_QUERY_QUEUE_LIST));
+}
+
+static void check_everything(void)
+{
+    static void (*const checks[])(void) = { check_jobs,     check_table,     check_some_rows,
+                                            check_places,   check_memory,    check_usage,
+                                            check_storage,  check_hardware,  check_groups,
+                                            check_job_info, check_abilities, check_unknown };
+
+    for (int again = 0; again < 2; again++) {
+        refreshed = again;
+        for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+            checks[i]();
+    }
+    printf("query %u %s\n", nodes, wrong ? "WRONG" : "good");
+    fflush(stdout);
+}
+
+/* ---- who asks -------------------------------------------------------------------------------- */
+
+static uint32_t number_of_nodes(void)
+{
+    pmix_proc_t all = process(PMIX_RANK_WILDCARD);
+    pmix_value_t *v = NULL;
+
+    if (PMIx_Get(&all, PMIX_NUM_NODES, NULL, 0, &v) != PMIX_SUCCESS || v->type != PMIX_UINT32)
+        return 1;
+    return v->data.uint32;
+}
+
+static void construct(const char *name, const pmix_proc_t *procs, size_t n)
+{
+    pmix_info_t *results = NULL;
+    size_t nresults = 0;
+    pmix_status_t rc = PMIx_Group_construct(name, procs, n, NULL, 0, &results, &nresults);
+
+    if (rc != PMIX_SUCCESS)
+        complain("the group %s: %s", name, PMIx_Error_string(rc));
+}
+
+static int run_process(bool waits)
+{
+    pmix_proc_t all, few[2];
+    char line[16];
+
+    if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS)
+        return 1;
+    snprintf(job, sizeof job, "%s", me.nspace);
+    all = process(PMIX_RANK_WILDCARD);
+    few[0] = process(1);
+    few[1] = process(2);
+    nodes = number_of_nodes();
+    near = SIZE / nodes;
+    construct("all", &all, 1);
+    if (me.rank)
+        construct("few", few, 2);
+    PMIx_Fence(NULL, 0, NULL, 0);
+    if (me.rank == 0)
+        check_everything();
+    if (me.rank == 0 && waits && !fgets(line, sizeof line, stdin))
+        complain("no line");
+    PMIx_Fence(NULL, 0, NULL, 0);
+    PMIx_Finalize(NULL, 0);
+    return wrong != 0;
+}
+
+/* The launcher hosts processes only if there is one node. */
+static int run_tool(pid_t launcher, uint32_t n)
+{
+    pmix_info_t info;
+    struct answer a;
+    pmix_status_t rc;
+
+    nodes = n;
+    near = nodes == 1 ? SIZE : 0;
+    PMIX_INFO_LOAD(&info, PMIX_SERVER_PIDINFO, &launcher, PMIX_PID);
+    rc = PMIx_tool_init(&me, &info, 1);
+    if (rc != PMIX_SUCCESS) {
+        printf("query WRONG: tool_init: %s\n", PMIx_Error_string(rc));
+        return 1;
+    }
+    a = ASK_BARE(PMIX_QUERY_NAMESPACES);
+    snprintf(job, sizeof job, "%s", text_of(&a, PMIX_QUERY_NAMESPACES));
+    check_everything();
+    PMIx_tool_finalize();
+    return wrong != 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 4 && !strcmp(argv[1], "tool"))
+        return run_tool((pid_t)atoi(argv[2]), (uint32_t)atoi(argv[3]));
+    spoilt = argc == 2 && !strcmp(argv[1], "spoil");
+    return run_process(!spoilt);
+}
