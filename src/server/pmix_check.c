@@ -5,6 +5,7 @@
 
 #include "core/core.h"
 #include "server/pmix_calls.h"
+#include "server/pmix_value.h"
 
 /* A list in a message, whatever its items. */
 struct items {
@@ -12,39 +13,61 @@ struct items {
     void *items;
 };
 
-static pmix_status_t check_apps(enum pmix_call_id id, struct items l)
+/* A user or group that the client is not; without the flag nobody is asked to be that one. */
+static bool is_other(const struct command *c, const pmix_info_t *info)
+{
+    const struct peer *p = c->s->base.peer;
+    uint64_t claimed = pmix_number_of(&info->value);
+
+    return info->flags & PMIX_INFO_REQD &&
+           ((!strcmp(info->key, PMIX_USERID) && claimed != p->uid) ||
+            (!strcmp(info->key, PMIX_GRPID) && claimed != p->gid));
+}
+
+static pmix_status_t check_infos(const struct command *c, enum pmix_call_id id,
+                                 const pmix_info_t *infos, size_t n)
+{
+    pmix_status_t status = pmix_call_check(id, infos, n);
+
+    for (size_t i = 0; i < n && status == PMIX_SUCCESS; i++)
+        status = is_other(c, &infos[i]) ? PMIX_ERR_NO_PERMISSIONS : PMIX_SUCCESS;
+    return status;
+}
+
+static pmix_status_t check_apps(const struct command *c, enum pmix_call_id id, struct items l)
 {
     const pmix_app_t *apps = l.items;
     pmix_status_t status = PMIX_SUCCESS;
 
     for (size_t i = 0; i < l.n && status == PMIX_SUCCESS; i++)
-        status = pmix_call_check(id, apps[i].info, apps[i].ninfo);
+        status = check_infos(c, id, apps[i].info, apps[i].ninfo);
     return status;
 }
 
-static pmix_status_t check_queries(enum pmix_call_id id, struct items l)
+static pmix_status_t check_queries(const struct command *c, enum pmix_call_id id, struct items l)
 {
     const pmix_query_t *queries = l.items;
     pmix_status_t status = PMIX_SUCCESS;
 
     for (size_t i = 0; i < l.n && status == PMIX_SUCCESS; i++)
-        status = pmix_call_check(id, queries[i].qualifiers, queries[i].nqual);
+        status = check_infos(c, id, queries[i].qualifiers, queries[i].nqual);
     return status;
 }
 
-static pmix_status_t check_field(enum pmix_call_id id, const struct pmsg_field *f, const void *at)
+static pmix_status_t check_field(const struct command *c, enum pmix_call_id id,
+                                 const struct pmsg_field *f, const void *at)
 {
     struct items l;
 
     if (f->shape == PMSG_ONE && f->type == PMSG_TYPE_INFO)
-        return pmix_call_check(id, at, 1);
+        return check_infos(c, id, at, 1);
     if (f->shape != PMSG_LIST)
         return PMIX_SUCCESS;
     memcpy(&l, at, sizeof l);
     switch (f->type) {
-    case PMSG_TYPE_INFO: return pmix_call_check(id, l.items, l.n);
-    case PMSG_TYPE_APP: return check_apps(id, l);
-    case PMSG_TYPE_QUERY: return check_queries(id, l);
+    case PMSG_TYPE_INFO: return check_infos(c, id, l.items, l.n);
+    case PMSG_TYPE_APP: return check_apps(c, id, l);
+    case PMSG_TYPE_QUERY: return check_queries(c, id, l);
     default: return PMIX_SUCCESS;
     }
 }
@@ -63,7 +86,7 @@ pmix_status_t pmix_check(const struct command *c)
         status = PMIX_ERR_NOMEM;
     for (unsigned i = 0; i < row->nfields && status == PMIX_SUCCESS; i++) {
         if (m.has >> i & 1)
-            status = check_field((enum pmix_call_id)(call - pmix_calls), &row->fields[i],
+            status = check_field(c, (enum pmix_call_id)(call - pmix_calls), &row->fields[i],
                                  (const char *)&m + row->fields[i].offset);
     }
     pmsg_free(row, &m, NULL);

@@ -5,7 +5,8 @@
 #include "server/pmix_session.h"
 
 /* That of the first info that its call refuses (pmix_calls.h).  PMIX_SUCCESS: there is none, the
- * command has no infos, or it cannot be read, which its handler notices; PMIX_ERR_NOMEM.  Nothing
+ * command has no infos, or it cannot be read, which its handler notices; PMIX_ERR_NOMEM;
+ * PMIX_ERR_NO_PERMISSIONS: it must be done as a user or group that the client is not.  Nothing
  * is refused on behalf of another process manager: it gets the infos, and knows what it honours. */
 pmix_status_t pmix_check(const struct command *c);
 

@@ -5,13 +5,32 @@
 
 #include "base/limit.h"
 #include "core/request.h"
+#include "server/pmix_value.h"
+
+/* Of the kinds that the client would take, separated by commas, there is one. */
+static bool is_wanted(const pmix_info_t *infos, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct slice kinds = slice_str(pmix_text_of(&infos[i]) ? pmix_text_of(&infos[i]) : "");
+        bool has = strcmp(infos[i].key, PMIX_CRED_TYPE) != 0 || !kinds.len;
+        while (!has && kinds.len)
+            has = slice_is(slice_trim(slice_cut(&kinds, ',')), "munge");
+        if (!has)
+            return false;
+    }
+    return true;
+}
 
 void pmix_read_get_credential(struct command *c)
 {
     struct pmsg_infos m;
 
-    if (pmsg_read_infos(&c->r, c->s->release, &m) == PTYPE_FINE)
+    if (pmsg_read_infos(&c->r, c->s->release, &m) != PTYPE_FINE)
+        ; /* the caller sees that */
+    else if (is_wanted(m.infos.items, m.infos.n))
         pmix_ask(c, REQUEST_WITH(credential, .validate = false));
+    else
+        pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_SUPPORTED);
     pmsg_free_infos(&m, NULL);
 }
 

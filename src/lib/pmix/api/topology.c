@@ -6,6 +6,7 @@
 
 #include "lib/pmix/values/value.h"
 #include "pmix_server.h"
+#include "server/pmix_calls.h"
 
 static pmix_status_t status_of(int rc)
 {
@@ -96,7 +97,7 @@ pmix_status_t PMIx_Compute_distances(pmix_topology_t *topo, pmix_cpuset_t *cpuse
 {
     struct ptopo_wanted wanted;
     const char **ids;
-    pmix_status_t rc = PMIX_ERR_BAD_PARAM;
+    pmix_status_t rc;
 
     if (distances == NULL || ndist == NULL)
         return PMIX_ERR_BAD_PARAM;
@@ -105,11 +106,15 @@ pmix_status_t PMIx_Compute_distances(pmix_topology_t *topo, pmix_cpuset_t *cpuse
     if (topo == NULL || topo->topology == NULL || cpuset == NULL || cpuset->bitmap == NULL ||
         (info == NULL && ninfo > 0))
         return PMIX_ERR_BAD_PARAM;
+    rc = pmix_call_check(PMIX_CALL_COMPUTE_DISTANCES, info, ninfo);
+    if (rc != PMIX_SUCCESS)
+        return rc;
     ids = calloc(ninfo + 1, sizeof *ids);
     if (ids == NULL)
         return PMIX_ERR_NOMEM;
-    if (read_wanted(info, ninfo, ids, &wanted))
-        rc = status_of(ptopo_distances(topo, cpuset, &wanted, distances, ndist));
+    rc = read_wanted(info, ninfo, ids, &wanted)
+             ? status_of(ptopo_distances(topo, cpuset, &wanted, distances, ndist))
+             : PMIX_ERR_BAD_PARAM;
     free(ids);
     return rc;
 }

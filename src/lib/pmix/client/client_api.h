@@ -6,6 +6,7 @@
 #include <sys/single_threaded.h>
 
 #include "lib/pmix/client/client.h"
+#include "server/pmix_calls.h"
 
 /* The client, locked and in use until api_end; NULL: there is none. */
 struct client *api_begin(void);
@@ -13,6 +14,12 @@ struct client *api_begin(void);
 pmix_status_t api_end(struct client *c, pmix_status_t rc);
 /* The end of a call with a callback: sends the begun message (with rc), or frees the op. */
 pmix_status_t api_send_begin(struct client *c, struct message *m, struct op *op, pmix_status_t rc);
+
+/* Of a call whose infos the library reads itself (pmix_calls.h). */
+static inline pmix_status_t api_check(enum pmix_call_id id, const pmix_info_t *infos, size_t n)
+{
+    return infos && n ? pmix_call_check(id, infos, n) : PMIX_SUCCESS;
+}
 
 /* Prints one sentence on standard error. */
 void api_print_error(const struct errmsg *err);

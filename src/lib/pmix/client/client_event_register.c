@@ -140,7 +140,9 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes, 
 
     if (!c)
         return PMIX_ERR_INIT;
-    rc = prepare(c, &g, codes, ncodes, info, ninfo, evhdlr);
+    rc = api_check(PMIX_CALL_REGISTER_EVENT, info, ninfo);
+    if (rc == PMIX_SUCCESS)
+        rc = prepare(c, &g, codes, ncodes, info, ninfo, evhdlr);
     if (rc == PMIX_ERR_EVENT_REGISTRATION && cbfunc)
         rc = refuse_nb(c, rc, cbfunc, cbdata);
     else if (rc == PMIX_SUCCESS)

@@ -97,9 +97,14 @@ static void read_qualifiers(struct query *q, const pmix_info_t *info)
 static pmix_status_t make_query(struct client *c, struct query *q, const pmix_proc_t *proc,
                                 const char *key, const pmix_info_t *infos, size_t ninfos)
 {
+    pmix_status_t rc;
+
     if ((!proc && !key) || (!infos && ninfos) ||
         (key && strnlen(key, PMIX_MAX_KEYLEN + 1) > PMIX_MAX_KEYLEN))
         return PMIX_ERR_BAD_PARAM;
+    rc = api_check(PMIX_CALL_GET, infos, ninfos);
+    if (rc != PMIX_SUCCESS)
+        return rc;
     *q = (struct query){ .nspace = proc && *proc->nspace ? proc->nspace : c->me.nspace,
                          .rank = proc ? proc->rank : PMIX_RANK_UNDEF,
                          .key = key,

@@ -98,7 +98,7 @@ static pmix_status_t start(const pmix_info_t *info, size_t ninfo, struct client 
     return rc;
 }
 
-pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
+pmix_status_t init_client(pmix_proc_t *proc, const pmix_info_t *info, size_t ninfo)
 {
     struct client *c = api_lock();
     pmix_status_t rc = PMIX_SUCCESS;
@@ -118,6 +118,13 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
     }
     api_unlock();
     return rc;
+}
+
+pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
+{
+    pmix_status_t rc = api_check(PMIX_CALL_INIT, info, ninfo);
+
+    return rc == PMIX_SUCCESS ? init_client(proc, info, ninfo) : rc;
 }
 
 pmix_status_t init_host(const struct client_seat *seat, const pmix_info_t *info, size_t ninfo)
@@ -214,9 +221,12 @@ static bool wants_barrier(const pmix_info_t *info, size_t ninfo)
 
 pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
 {
-    struct client *c = api_lock();
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc = api_check(PMIX_CALL_FINALIZE, info, ninfo);
+    struct client *c;
 
+    if (rc != PMIX_SUCCESS)
+        return rc;
+    c = api_lock();
     if (!c) /* one Finalize too many does no harm, as with OpenPMIx */
         rc = PMIX_SUCCESS;
     else if (lib.inits > 1)

@@ -20,6 +20,9 @@ struct client_seat {
     void *arg;
 };
 
+/* PMIx_Init with infos that have been checked. */
+pmix_status_t init_client(pmix_proc_t *proc, const pmix_info_t *info, size_t ninfo);
+
 /* PMIX_ERR_EXISTS: the process is a client already. */
 pmix_status_t init_host(const struct client_seat *seat, const pmix_info_t *info, size_t ninfo);
 void init_host_end(void);

@@ -351,11 +351,15 @@ pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[], 
                               PMIX_ERR_LOST_CONNECTION, PMIX_ERR_PROC_TERM_WO_SYNC,
                               PMIX_EVENT_PROC_TERMINATED };
     struct invitation *g;
+    pmix_status_t rc;
 
     if (!PMIx_Initialized())
         return PMIX_ERR_INIT;
     if (!grp || !*grp || !procs || !nprocs || (!info && ninfo))
         return PMIX_ERR_BAD_PARAM;
+    rc = api_check(PMIX_CALL_GROUP_INVITE, info, ninfo);
+    if (rc != PMIX_SUCCESS)
+        return rc;
     g = gathering_new(grp, procs, nprocs, cbfunc, cbdata);
     if (!g)
         return PMIX_ERR_NOMEM;
@@ -380,6 +384,9 @@ pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t *leader, pm
         return PMIX_ERR_INIT;
     if (!grp || !*grp || !leader || (!info && ninfo))
         return PMIX_ERR_BAD_PARAM;
+    rc = api_check(PMIX_CALL_GROUP_JOIN, info, ninfo);
+    if (rc != PMIX_SUCCESS)
+        return rc;
     g = gathering_new(grp, leader, 1, cbfunc, cbdata);
     if (!g)
         return PMIX_ERR_NOMEM;
@@ -410,6 +417,9 @@ pmix_status_t PMIx_Group_leave_nb(const char grp[], const pmix_info_t info[], si
         return api_end(c, PMIX_ERR_BAD_PARAM);
     if (!c->server)
         return api_end(c, PMIX_ERR_UNREACH);
+    rc = api_check(PMIX_CALL_GROUP_LEAVE, info, ninfo);
+    if (rc != PMIX_SUCCESS)
+        return api_end(c, rc);
     member = group_take(c, grp, &procs, &n);
     api_end(c, PMIX_SUCCESS);
     if (!member)

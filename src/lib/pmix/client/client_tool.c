@@ -38,9 +38,12 @@ pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo
     struct pmix_env env;
     struct wish w;
     struct found_server f;
+    pmix_status_t rc = api_check(PMIX_CALL_TOOL_INIT, info, ninfo);
 
+    if (rc != PMIX_SUCCESS)
+        return rc;
     if (PMIx_Initialized())
-        return PMIx_Init(proc, info, ninfo);
+        return init_client(proc, info, ninfo);
     wish_read(&w, info, ninfo);
     if (pmix_env_read(&env, &err) < 0)
         return PMIX_ERR_BAD_PARAM;
@@ -82,12 +85,16 @@ static pmix_status_t attach(pmix_proc_t *myproc, pmix_proc_t *server, const pmix
     struct server_link *s;
     struct wish w;
     struct found_server f;
-    pmix_status_t rc = PMIX_ERR_UNREACH;
+    pmix_status_t rc;
 
     if (!c)
         return PMIX_ERR_INIT;
     if (!info || !ninfo)
         return api_end(c, PMIX_ERR_BAD_PARAM);
+    rc = api_check(PMIX_CALL_TOOL_ATTACH, info, ninfo);
+    if (rc != PMIX_SUCCESS)
+        return api_end(c, rc);
+    rc = PMIX_ERR_UNREACH;
     wish_read(&w, info, ninfo);
     if (myproc)
         *myproc = c->me;
@@ -179,11 +186,12 @@ pmix_status_t PMIx_tool_set_server(const pmix_proc_t *server, pmix_info_t info[]
 {
     struct client *c = api_begin();
     struct server_link *s;
+    pmix_status_t rc = api_check(PMIX_CALL_TOOL_SET_SERVER, info, ninfo);
 
-    (void)info;
-    (void)ninfo;
     if (!c)
         return PMIX_ERR_INIT;
+    if (rc != PMIX_SUCCESS)
+        return api_end(c, rc);
     s = find_link(c, server);
     if (s)
         c->server = s;

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/pmix/client/client_api.h"
 #include "lib/pmix/server/server.h"
 #include "lib/pmix/server/server_attributes.h"
 #include "lib/pmix/server/server_collective.h"
@@ -21,11 +22,13 @@
 #include "server/pmix_info.h"
 #include "wireup_server.h"
 
-static pmix_status_t done_at_once(pmix_op_cbfunc_t cbfunc, void *cbdata)
+/* A call that has nothing to do, unless something is required of it. */
+static pmix_status_t done_at_once(enum pmix_call_id id, const pmix_info_t *infos, size_t n,
+                                  pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     struct pserver *s = instance_enter();
 
-    return s ? instance_leave(s, PMIX_SUCCESS, cbfunc, cbdata) : PMIX_ERR_INIT;
+    return s ? instance_leave(s, api_check(id, infos, n), cbfunc, cbdata) : PMIX_ERR_INIT;
 }
 
 /* ---- jobs and processes ---------------------------------------------------------------------- */
@@ -198,12 +201,11 @@ pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace, pmix_inf
 {
     struct pserver *s = instance_enter();
     struct setup_call *k;
+    pmix_status_t rc = api_check(PMIX_CALL_SETUP_APPLICATION, info, ninfo);
 
-    (void)ninfo;
-    (void)info;
     if (!s)
         return PMIX_ERR_INIT;
-    k = has_name(nspace) && cbfunc ? calloc(1, sizeof *k) : NULL;
+    k = has_name(nspace) && cbfunc && rc == PMIX_SUCCESS ? calloc(1, sizeof *k) : NULL;
     if (k) {
         *k = (struct setup_call){ .call.run = run_setup, .cbfunc = cbfunc, .cbdata = cbdata };
         pserver_add_call(s, &k->call);
@@ -211,6 +213,8 @@ pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace, pmix_inf
     pserver_unlock(s);
     if (!has_name(nspace) || !cbfunc)
         return PMIX_ERR_BAD_PARAM;
+    if (rc != PMIX_SUCCESS)
+        return rc;
     return k ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
@@ -218,9 +222,7 @@ pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace, pmix_i
                                               size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     (void)nspace;
-    (void)info;
-    (void)ninfo;
-    return done_at_once(cbfunc, cbdata);
+    return done_at_once(PMIX_CALL_SETUP_LOCAL_SUPPORT, info, ninfo, cbfunc, cbdata);
 }
 
 /* ---- resources, inventory, output ------------------------------------------------------------ */
@@ -228,17 +230,13 @@ pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace, pmix_i
 pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
                                              pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)info;
-    (void)ninfo;
-    return done_at_once(cbfunc, cbdata);
+    return done_at_once(PMIX_CALL_REGISTER_RESOURCES, info, ninfo, cbfunc, cbdata);
 }
 
 pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo,
                                                pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)info;
-    (void)ninfo;
-    return done_at_once(cbfunc, cbdata);
+    return done_at_once(PMIX_CALL_DEREGISTER_RESOURCES, info, ninfo, cbfunc, cbdata);
 }
 
 struct infos_call {
@@ -260,12 +258,11 @@ pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[], size_t ndi
 {
     struct pserver *s = instance_enter();
     struct infos_call *k;
+    pmix_status_t rc = api_check(PMIX_CALL_COLLECT_INVENTORY, directives, ndirs);
 
-    (void)directives;
-    (void)ndirs;
     if (!s)
         return PMIX_ERR_INIT;
-    k = cbfunc ? calloc(1, sizeof *k) : NULL;
+    k = cbfunc && rc == PMIX_SUCCESS ? calloc(1, sizeof *k) : NULL;
     if (k) {
         *k = (struct infos_call){ .call.run = run_infos, .cbfunc = cbfunc, .cbdata = cbdata };
         pserver_add_call(s, &k->call);
@@ -273,6 +270,8 @@ pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[], size_t ndi
     pserver_unlock(s);
     if (!cbfunc)
         return PMIX_ERR_BAD_PARAM;
+    if (rc != PMIX_SUCCESS)
+        return rc;
     return k ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
@@ -282,9 +281,7 @@ pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo,
 {
     (void)info;
     (void)ninfo;
-    (void)directives;
-    (void)ndirs;
-    return done_at_once(cbfunc, cbdata);
+    return done_at_once(PMIX_CALL_DELIVER_INVENTORY, directives, ndirs, cbfunc, cbdata);
 }
 
 pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source, pmix_iof_channel_t channel,

@@ -166,8 +166,10 @@ static void end_move(void)
 
 pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[], size_t ninfo)
 {
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc = api_check(PMIX_CALL_SERVER_INIT, info, ninfo);
 
+    if (rc != PMIX_SUCCESS)
+        return rc;
     pthread_mutex_lock(&host.lock);
     if (host.pid && host.pid != getpid()) { /* of the process that forked us */
         host.s = NULL;
