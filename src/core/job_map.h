@@ -95,6 +95,7 @@ struct job_map {
     bool path_only;                   /* nodes search for a program by name on PATH alone */
     const char *words[JOB_MAP_WORDS]; /* NULL: not known */
     struct job_map_output output;
+    const char *report; /* lines for the user before the start; NULL: none.  Only on the planner */
 };
 
 void job_map_init(struct job_map *p);

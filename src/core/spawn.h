@@ -47,12 +47,18 @@ struct spawn_request {
 #define SPAWN_OUT_FILE      "output-file"
 #define SPAWN_OUT_PATTERN   "output-pattern"
 #define SPAWN_OUT_DIRECTORY "output-directory"
+#define SPAWN_SHOW_MAP      "display-map"
+#define SPAWN_SHOW_BINDINGS "report-bindings"
+#define SPAWN_NO_LAUNCH     "do-not-launch"
+#define SPAWN_JOB_LIMIT     "job-timeout"
+#define SPAWN_LIMIT         "spawn-timeout"
 #define SPAWN_SESSION       "session-wdir"
 #define SPAWN_INDEX         "index-argv"
 #define SPAWN_ENV_VALUE     "env-value" /* launch/spawn_env.h */
 #define SPAWN_ENV_SET       "env-set"
 #define SPAWN_ENV_ADD       "env-add"
 #define SPAWN_ENV_UNSET     "env-unset"
+#define SPAWN_ENV_FIRST     "env-first"
 #define SPAWN_ENV_PREPEND   "env-prepend"
 #define SPAWN_ENV_APPEND    "env-append"
 
@@ -68,6 +74,7 @@ enum spawn_failure {
     SPAWN_NO_RESOURCES, /* too many processes: slots, limits, memory */
     SPAWN_NO_PLACE,     /* the mapping is impossible on these nodes */
     SPAWN_NO_FILES,     /* output files cannot be created */
+    SPAWN_LATE,         /* its time limit has passed */
     SPAWN_FAILURES
 };
 
@@ -92,6 +99,9 @@ struct spawn_command spawn_copy_command(struct arena *a, struct slice program, u
 
 /* The value of an info key of one command, or the empty slice. */
 struct slice spawn_info(const struct spawn_command *cmd, const char *key);
+
+/* The same of the first command that has it. */
+struct slice spawn_info_of_all(const struct spawn_request *rq, const char *key);
 
 /* The sum of nprocs over all commands. */
 uint64_t spawn_nprocs(const struct spawn_request *rq);

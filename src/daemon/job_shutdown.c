@@ -31,7 +31,7 @@ void job_shutdown_begin(struct job_shutdown *d, struct job *job)
 
     if (!job->follows) {
         /* Until a spawn is answered, its failure is the answer, and does not end the requester. */
-        if (!w || w->spawning != SPAWNING_STATE_AWAITED)
+        if (!w || (w->spawning != SPAWNING_STATE_AWAITED && !w->late))
             server_deliver(d->context->server, INPUT(abort_connected, .job = job->id));
         if (d->context->cluster)
             job_states_kill(&d->context->cluster->dispatch.context, job);

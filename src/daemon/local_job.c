@@ -48,7 +48,7 @@ void local_job_preset(const struct local_jobs *jobs, struct job *job)
         server_preset(s, job, c->job_attrs[i].key, c->job_attrs[i].value);
 }
 
-static void job_name(const struct local_jobs *jobs, char *name, size_t room)
+void local_job_next_name(const struct local_jobs *jobs, char *name, size_t room)
 {
     static const char hex[] = "0123456789abcdef";
     char salt[9] = "";
@@ -107,7 +107,7 @@ struct local_job *local_job_lead(struct local_jobs *jobs, struct job_map *plan,
     if (jobs->given_name)
         snprintf(name, sizeof name, "%.120s", jobs->given_name);
     else
-        job_name(jobs, name, sizeof name);
+        local_job_next_name(jobs, name, sizeof name);
     jobs->given_name = NULL;
     o.nspace = name;
     w = local_job_new(jobs, &o);
@@ -156,6 +156,7 @@ void local_job_adopt(struct local_job *w)
 static void take_down(struct local_job *w, void (*end)(struct memfd *))
 {
     timer_stop(&w->grace);
+    timer_stop(&w->limit);
     server_job_gone(w->jobs->context->server, w->job);
     end(&w->store);
     list_unlink(&w->link);

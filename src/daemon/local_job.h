@@ -40,6 +40,10 @@ struct local_job {
     enum spawn_failure refusal; /* why it was not begun, though it was announced; 0: it was */
     enum node_stdin push_to;    /* which ranks' standard input other clients feed */
     uint32_t push_rank;
+    uint32_t limit_s, start_limit_s; /* seconds from its start, and for it; 0: no limit */
+    void (*answer_late)(struct local_job *w);
+    bool late;                   /* one has passed: its end is no failure of its parent */
+    struct timer limit;          /* of its start, then of itself (spawn_limit.h) */
     struct timer grace;          /* until its processes are killed (job_shutdown.c): … */
     struct processes *processes; /* … of these */
     struct unloaded unloaded;    /* launcher: ranks whose libraries are not found */
@@ -70,6 +74,9 @@ void local_job_preset(const struct local_jobs *jobs, struct job *job);
 
 /* A job map of processes on this node that are not ours to start.  0 or -ENOMEM. */
 int local_job_plan_others(const struct local_jobs *jobs, struct job_map *p, uint32_t count);
+
+/* The namespace of the next job. */
+void local_job_next_name(const struct local_jobs *jobs, char *name, size_t room);
 
 /* The step of its start. */
 void local_job_step(struct local_job *w, enum local_job_event event);

@@ -9,6 +9,7 @@
 #include "daemon/job_msgs.h"
 #include "daemon/preflight.h"
 #include "daemon/cluster_io.h"
+#include "daemon/spawn_limit.h"
 
 /* Processes of the job on other nodes may not have been tried yet. */
 static bool all_tried(const struct job *job)
@@ -54,22 +55,26 @@ static enum spawn_failure mark_failures(struct local_job *w)
     return why;
 }
 
-void spawning_answer(struct local_job *w)
+static void answer(struct local_job *w)
 {
     struct job *job = w->job;
-    enum spawn_failure failed;
+    enum spawn_failure failed = mark_failures(w);
     struct answer a;
 
-    if (w->spawning != SPAWNING_STATE_AWAITED || (job->spread && !all_tried(job)))
-        return;
     spawning_state_event(&w->spawning, SPAWNING_EVENT_ANSWER, w->jobs->context->log);
-    failed = mark_failures(w);
+    spawn_limit_started(w);
     /* When all are started, there is nothing to list. */
     a = ANSWER_TO(spawn, failed ? ANSWER_FAILED : ANSWER_OK, .nspace = slice_str(job->nspace),
                   .codes = { w->codes, failed ? w->ncodes : 0 }, .failure = failed);
     answer_spawn(w->jobs->context, w->ticket, &a);
     if (!failed && job->failed) /* it was started, and died meanwhile */
         server_deliver(w->jobs->context->server, INPUT(abort_connected, .job = job->id));
+}
+
+void spawning_answer(struct local_job *w)
+{
+    if (w->spawning == SPAWNING_STATE_AWAITED && (!w->job->spread || all_tried(w->job)))
+        answer(w);
 }
 
 void spawning_on_state(struct local_jobs *jobs, struct job *j)
@@ -106,25 +111,42 @@ static bool is_recoverable(const struct spawn_request *rq)
     return false;
 }
 
-/* 0, or the request is refused with a sentence: enum spawn_failure. */
-static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e, struct job *parent,
-                       int *codes, uint32_t ncodes, struct errmsg *err)
+static void report(const struct node_context *c, const struct job_map *plan)
+{
+    struct slice rest = slice_str(plan->report);
+
+    while (rest.len) {
+        struct slice line = slice_cut(&rest, '\n');
+        log_error(c->log, SLICE_FMT, SLICE_ARG(line));
+    }
+}
+
+/* Nothing is started: the plan was all that was wanted. */
+static int stop_here(struct local_jobs *jobs, const struct op_spawn *e, struct job_map *plan,
+                     int *codes)
+{
+    char name[160];
+    struct answer a;
+
+    local_job_next_name(jobs, name, sizeof name);
+    a = ANSWER_TO(spawn, ANSWER_OK, .nspace = slice_str(name));
+    answer_spawn(jobs->context, e->ticket, &a);
+    job_map_free(plan);
+    free(codes);
+    return 0;
+}
+
+/* Takes the plan over.  0, or the request is refused with a sentence: enum spawn_failure. */
+static int start(struct local_jobs *jobs, const struct op_spawn *e, struct job *parent,
+                 struct job_map *plan, struct local_job **w_p, struct errmsg *err)
 {
     const struct node_context *c = jobs->context;
-    /* A tool has no nodes and no environment of its own here. */
-    const struct job *like = parent->is_tool ? core_first_job(&c->server->core) : parent;
-    struct job_map plan;
-    struct local_job *w;
-    int rc = c->config->plan_spawn && like
-                 ? c->config->plan_spawn(c->config->arg, like, e->request, &plan, codes, err)
-                 : errmsg_set(err, SPAWN_NOT_STARTED, "this launcher cannot start more processes");
+    bool keep_going = c->config->keep_going || is_recoverable(e->request);
+    struct local_job *w = *w_p =
+        local_job_lead(jobs, plan, parent, e->request->requestor, keep_going, err);
 
-    if (rc)
-        return rc;
-    w = local_job_lead(jobs, &plan, parent, e->request->requestor,
-                       c->config->keep_going || is_recoverable(e->request), err);
     if (!w) {
-        job_map_free(&plan);
+        job_map_free(plan);
         return SPAWN_NO_NODES;
     }
     if (preflight_here(w, err) != 0) {
@@ -136,10 +158,35 @@ static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e, struct
     if (c->cluster)
         job_msgs_announce(c->cluster, w, e->request);
     spawning_state_event(&w->spawning, SPAWNING_EVENT_REQUEST, c->log);
+    spawn_limit_begin(w, e->request, answer);
     w->ticket = e->ticket;
+    local_jobs_start(jobs);
+    return 0;
+}
+
+/* Takes the codes over if it succeeds.  0, or as above. */
+static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e, struct job *parent,
+                       int *codes, uint32_t ncodes, struct errmsg *err)
+{
+    const struct node_context *c = jobs->context;
+    /* A tool has no nodes and no environment of its own here. */
+    const struct job *like = parent->is_tool ? core_first_job(&c->server->core) : parent;
+    struct local_job *w;
+    struct job_map plan;
+    int rc = c->config->plan_spawn && like
+                 ? c->config->plan_spawn(c->config->arg, like, e->request, &plan, codes, err)
+                 : errmsg_set(err, SPAWN_NOT_STARTED, "this launcher cannot start more processes");
+
+    if (rc)
+        return rc;
+    report(c, &plan);
+    if (spawn_info_of_all(e->request, SPAWN_NO_LAUNCH).len)
+        return stop_here(jobs, e, &plan, codes);
+    rc = start(jobs, e, parent, &plan, &w, err);
+    if (rc)
+        return rc;
     w->codes = codes;
     w->ncodes = ncodes;
-    local_jobs_start(jobs);
     return 0;
 }
 

@@ -72,6 +72,17 @@ static void do_prepend(struct env_list *e, const struct edit *d)
         do_set(e, d);
 }
 
+/* Unless it is the first one already. */
+static void do_first(struct env_list *e, const struct edit *d)
+{
+    const char *old = value_at(e, position(e, d->name), d->name);
+    struct slice rest = old ? slice_str(old) : SLICE_NULL;
+
+    if (!old || !slice_starts(rest, d->value) ||
+        (rest.len > d->value.len && rest.ptr[d->value.len] != d->separator.ptr[0]))
+        do_prepend(e, d);
+}
+
 static void do_append(struct env_list *e, const struct edit *d)
 {
     size_t i = position(e, d->name);
@@ -88,9 +99,9 @@ static const struct edit_kind {
     void (*carry_out)(struct env_list *e, const struct edit *d);
     bool separated, bare; /* begins with a separator; is a name alone */
 } edits[] = {
-    { SPAWN_ENV_SET, do_set, false, false },      { SPAWN_ENV_ADD, do_add, false, false },
-    { SPAWN_ENV_UNSET, do_unset, false, true },   { SPAWN_ENV_PREPEND, do_prepend, true, false },
-    { SPAWN_ENV_APPEND, do_append, true, false },
+    { SPAWN_ENV_SET, do_set, false, false },    { SPAWN_ENV_ADD, do_add, false, false },
+    { SPAWN_ENV_UNSET, do_unset, false, true }, { SPAWN_ENV_PREPEND, do_prepend, true, false },
+    { SPAWN_ENV_FIRST, do_first, true, false }, { SPAWN_ENV_APPEND, do_append, true, false },
 };
 
 static const struct edit_kind *edit_kind(struct slice key)

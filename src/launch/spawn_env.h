@@ -6,6 +6,7 @@
  *   env-set, env-add NAME=VALUE; env-add only if there is no such variable yet
  *   env-unset        NAME
  *   env-prepend, env-append    the separator, then NAME=VALUE: before, or after, what is there
+ *   env-first        as env-prepend, unless the value is the first there already
  * The first two come first, whatever their position; the others are carried out in their order.
  * Variables that only the process manager sets are skipped in the first two: programs pass
  * their whole environment on.  The others name one variable, so that is an error.

@@ -60,6 +60,16 @@ static void test_edits(void)
     OK_F(is("NONE", "x") && is("NEW", "y"), "no separator beside nothing");
 }
 
+static void test_first(void)
+{
+    EQ(BUILD(SPAWN_ENV_FIRST, ":LIST=a", SPAWN_ENV_FIRST, ":ONE=1", SPAWN_ENV_FIRST, ":NEW=x"), 0);
+    OK(is("LIST", "a:b") && is("ONE", "1") && is("NEW", "x"));
+    EQ(BUILD(SPAWN_ENV_FIRST, ":LIST=b", SPAWN_ENV_FIRST, ":ONE=12"), 0);
+    OK(is("LIST", "b:a:b") && is("ONE", "12:1"));
+    EQ(BUILD(SPAWN_ENV_FIRST, ";LIST=a"), 0);
+    OK_F(is("LIST", "a;a:b"), "another separator");
+}
+
 static void test_order(void)
 {
     EQ(BUILD(SPAWN_ENV_SET, "ONE=2", SPAWN_ENV_UNSET, "ONE", SPAWN_ENV_ADD, "ONE=3", "env",
@@ -88,6 +98,7 @@ int main(void)
     arena_init(&a, 1 << 20);
     test_plain();
     test_edits();
+    test_first();
     test_order();
     test_wrong();
     arena_free(&a);

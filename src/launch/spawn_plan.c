@@ -8,11 +8,12 @@
 #include "launch/map_policy.h"
 #include "launch/placement_words.h"
 #include "launch/plan_builder.h"
+#include "launch/plan_print.h"
 #include "launch/spawn_env.h"
 #include "launch/spawn_output.h"
 #include "daemon/path_search.h"
 
-enum { HOSTFILE_MAX = 1 << 24 };
+enum { HOSTFILE_MAX = 1 << 24, REPORT_MAX = 1 << 24 };
 
 struct spawn_plan {
     const struct launch_options *opt;
@@ -499,6 +500,20 @@ static int note_placement(struct spawn_plan *r)
     return placement_words_set(r->plan, &w);
 }
 
+static int make_report(struct spawn_plan *r)
+{
+    struct buf text = BUF_NULL(REPORT_MAX);
+
+    if (spawn_info_of_all(r->rq, SPAWN_SHOW_MAP).len)
+        plan_print_table(r->plan, &text);
+    if (spawn_info_of_all(r->rq, SPAWN_SHOW_BINDINGS).len)
+        plan_print_bindings(r->plan, &text);
+    if (buf_len(&text))
+        r->plan->report = arena_str(&r->plan->arena, buf_slice(&text));
+    buf_free(&text);
+    return arena_ok(&r->plan->arena) ? 0 : -ENOMEM;
+}
+
 static int run_steps(struct spawn_plan *r)
 {
     struct arena *a = &r->plan->arena;
@@ -527,7 +542,9 @@ static int run_steps(struct spawn_plan *r)
     r->plan->universe = r->parent->plan.universe;
     if (r->plan->universe >= 0 && r->plan->universe < r->plan->nprocs)
         r->plan->universe = r->plan->nprocs;
-    return rc ? rc : note_placement(r);
+    if (rc == 0)
+        rc = note_placement(r);
+    return rc ? rc : make_report(r);
 }
 
 int spawn_plan_build(const struct launch_options *opt, const struct job *parent,

@@ -6,8 +6,11 @@
  * A parent prints `GROUP N good`, after a line for each row whose status is not the expected one; a
  * child prints `NAME good`, or the check that does not hold and what it has found instead.  With
  * SPAWN_SHOW in the environment the parent prints each row.  `@` in a text of a row is DIR. */
+#include <errno.h>
+#include <fcntl.h>
 #include <pmix.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -80,6 +83,8 @@ static const struct row rows[] = {
       { { .checks = { "noenv SPAWN_OLD", "env SPAWN_LIST=a:b" } } } },
     { "env", "prepend", 0, { ENVAR_INFO(PMIX_PREPEND_ENVAR, ':', "SPAWN_LIST=x"), ENVAR_INFO(PMIX_PREPEND_ENVAR, ':', "SPAWN_TWO=y") },
       { { .checks = { "env SPAWN_LIST=x:a:b", "env SPAWN_TWO=y" } } } },
+    { "env", "first", 0, { ENVAR_INFO(PMIX_FIRST_ENVAR, ':', "SPAWN_LIST=a"), ENVAR_INFO(PMIX_FIRST_ENVAR, ':', "SPAWN_OLD=x") },
+      { { .checks = { "env SPAWN_LIST=a:b", "env SPAWN_OLD=x:old" } } } },
     { "env", "append", 0, { ENVAR_INFO(PMIX_APPEND_ENVAR, ';', "SPAWN_LIST=x") },
       { { .checks = { "env SPAWN_LIST=a:b;x" } } } },
     { "env", "in their order", 0,
@@ -129,6 +134,20 @@ static const struct row rows[] = {
       { { .checks = { "never" } } } },
     { "out", "below a file", PMIX_ERR_JOB_SYS_OP_FAILED, { TEXT_INFO(PMIX_OUTPUT_TO_DIRECTORY, "@/file") }, { { .checks = { "never" } } } },
     { "out", "and as ever", 0, { { 0 } }, { { .nprocs = 1 } } },
+
+    { "show", "the map alone", 0, { REQUIRED_INFO(PMIX_DISPLAY_MAP, FLAG, NULL), REQUIRED_INFO(PMIX_DO_NOT_LAUNCH, FLAG, NULL) },
+      { { .nprocs = 3, .checks = { "never" } } } },
+    { "show", "bindings", 0, { FLAG_INFO(PMIX_REPORT_BINDINGS), TEXT_INFO(PMIX_BINDTO, "hwthread") }, { { .nprocs = 2, .checks = { "cpus 1" } } } },
+    { "show", "a limit", 0, { REQUIRED_INFO(PMIX_JOB_TIMEOUT, NUMBER, NULL) }, { { .checks = { "never" } } } },
+    { "show", "limits that are not reached", 0, { NUMBER_INFO(PMIX_JOB_TIMEOUT, 600), NUMBER_INFO(PMIX_SPAWN_TIMEOUT, 600), NUMBER_INFO(PMIX_TIMEOUT, 600) },
+      { { .nprocs = 2, .checks = { "parent" } } } },
+
+    /* while the daemon of n3 is stopped */
+    { "late", "on a node that does not answer", PMIX_ERR_TIMEOUT, { TEXT_INFO(PMIX_HOST, "n3"), REQUIRED_INFO(PMIX_SPAWN_TIMEOUT, NUMBER, NULL) },
+      { { .checks = { "never" } } } },
+    { "late", "on another one", 0, { TEXT_INFO(PMIX_HOST, "n2") }, { { .nprocs = 1 } } },
+
+    { "notify", "when it has ended", 0, { REQUIRED_INFO(PMIX_NOTIFY_COMPLETION, FLAG, NULL) }, { { .nprocs = 2 } } },
 
     /* on three nodes of two slots */
     { "map", "by slot", 0, { TEXT_INFO(PMIX_MAPBY, "slot") }, { { .nprocs = 4, .checks = { "nodes n1 n1 n2 n2" } } } },
@@ -269,11 +288,12 @@ static void fill_app(pmix_app_t *to, const struct app *a, const char *name)
     to->ninfo = load_all(to->info, a->infos);
 }
 
+static pmix_nspace_t last; /* spawned */
+
 static bool spawn_row(const struct row *r)
 {
     pmix_info_t *infos;
     pmix_app_t apps[APPS];
-    pmix_nspace_t child;
     size_t n, napps = 0;
     pmix_status_t got;
 
@@ -284,8 +304,8 @@ static bool spawn_row(const struct row *r)
         fill_app(&apps[napps], &r->apps[napps], r->name);
         napps++;
     }
-    memset(child, 'x', sizeof child);
-    got = PMIx_Spawn(infos, n, apps, napps, child);
+    memset(last, 'x', sizeof last);
+    got = PMIx_Spawn(infos, n, apps, napps, last);
     if (got != r->status || getenv("SPAWN_SHOW"))
         printf("%s %s: %s\n", r->group, r->name, PMIx_Error_string(got));
     PMIX_INFO_FREE(infos, INFOS);
@@ -515,6 +535,68 @@ static bool is_first(void)
     return spawned ? wrong("the launcher's", "spawned") : true;
 }
 
+static int end_pipe[2];
+
+/* Which job has ended: its name goes through the pipe. */
+static void on_end(size_t handler, pmix_status_t status, const pmix_proc_t *source,
+                   pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                   pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    char line[PMIX_MAX_NSLEN + 2] = "?";
+
+    (void)handler, (void)status, (void)source, (void)results, (void)nresults;
+    for (size_t i = 0; i < ninfo; i++) {
+        if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC))
+            snprintf(line, sizeof line, "%s", info[i].value.data.proc->nspace);
+    }
+    if (write(end_pipe[1], line, strlen(line) + 1) < 0)
+        perror("write");
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+static int notified(void)
+{
+    pmix_status_t end = PMIX_ERR_JOB_TERMINATED;
+    char got[PMIX_MAX_NSLEN + 2] = "";
+    int code;
+
+    if (pipe(end_pipe) < 0 || PMIx_Register_event_handler(&end, 1, NULL, 0, on_end, NULL, NULL) < 0)
+        return 1;
+    code = spawn_group("notify");
+    if (read(end_pipe[0], got, sizeof got - 1) <= 0 || strcmp(got, last))
+        printf("the job that has ended: %s, not %s\n", got, last);
+    return code;
+}
+
+/* Pipes are opened by both sides, or not at all. */
+static void meet(const char *pipe, int how)
+{
+    int fd = open(filled(pipe), how);
+
+    if (fd < 0)
+        printf("%s: %s\n", pipe, strerror(errno));
+    else
+        close(fd);
+}
+
+/* The daemon of the last rank is stopped meanwhile. */
+static int late(void)
+{
+    int code = 0;
+
+    if (me.rank == 2) {
+        kill(getppid(), SIGSTOP);
+        meet("@/stopped", O_WRONLY);
+        meet("@/over", O_RDONLY);
+        kill(getppid(), SIGCONT);
+    } else if (me.rank == 0) {
+        meet("@/stopped", O_RDONLY);
+        code = spawn_group("late");
+        meet("@/over", O_WRONLY);
+    }
+    return code;
+}
+
 int main(int argc, char **argv)
 {
     pmix_status_t rc = PMIx_Init(&me, NULL, 0);
@@ -528,6 +610,10 @@ int main(int argc, char **argv)
     dir = argv[2];
     if (!strcmp(argv[1], "child"))
         code = child(argv);
+    else if (!strcmp(argv[1], "late"))
+        code = late();
+    else if (!strcmp(argv[1], "notify"))
+        code = me.rank == 0 ? notified() : 0;
     else
         code = is_first() && me.rank == 0 ? spawn_group(argv[1]) : 0;
     fflush(stdout);

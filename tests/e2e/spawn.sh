@@ -32,10 +32,24 @@ everything() # TITLE LAUNCHER-OPTIONS...
     case_of=$1
     shift
     rows "$case_of" parent 1 3 "$@"
-    rows "$case_of" env 12 11 "$@"
+    rows "$case_of" env 13 12 "$@"
     rows "$case_of" place 6 13 "$@"
     rows "$case_of" bind 9 10 "$@"
+    rows "$case_of" notify 1 2 "$@"
     rows "$case_of" fail 13 2 "$@"
+}
+
+# What the launcher says of a job before its start, and limits of time.
+limits() # TITLE LAUNCHER-OPTIONS...
+{
+    title=$1
+    shift
+    spawning run "$patience" "$WIREUP" "$@" "$spawn" show "$tmp"
+    same "$title: limits" "$rc $(sort "$out" | tr '\n' ';')" \
+        "0 bindings good;bindings good;limits that are not reached good;limits that are not reached good;show 4 good;" || explain
+    same "$title: a map and bindings are shown" "$(grep -c "not bound" "$err") $(grep -c "on .*: hwthread" "$err")" "3 2" || explain
+    ok "$title: the job ends that has a limit" grep -q "did not end within its time limit of 1 s" "$err" || explain
+    spawned "$title: processes" 5
 }
 
 # Where the output is; no order of lines of several processes is certain.
@@ -56,10 +70,14 @@ output() # TITLE LAUNCHER-OPTIONS...
 
 everything "one node" -n 1
 output "one node" -n 1
+limits "one node" -n 1
 needs_host_names
 named_agent
 everything "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 rows "three nodes" map 13 31 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 6
+limits "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
+mkfifo "$tmp/stopped" "$tmp/over"
+rows "three nodes" late 2 1 -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 output "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 
 case $(pkg-config --modversion pmix 2>/dev/null) in

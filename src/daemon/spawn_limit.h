@@ -1,0 +1,16 @@
+/* spawn_limit.h - time limits that a spawn request sets: for the start of the job, and for the job.
+ *
+ * A job whose time has passed ends, and so do those that it has spawned; its parent goes on.
+ */
+#ifndef WIREUP_DAEMON_SPAWN_LIMIT_H
+#define WIREUP_DAEMON_SPAWN_LIMIT_H
+
+#include "daemon/local_job.h"
+
+/* The start begins.  late(w): its time has passed; the job has been ended, and is still awaited. */
+void spawn_limit_begin(struct local_job *w, const struct spawn_request *rq,
+                       void (*late)(struct local_job *w));
+/* All its processes have been started. */
+void spawn_limit_started(struct local_job *w);
+
+#endif
