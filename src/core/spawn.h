@@ -52,6 +52,7 @@ struct spawn_request {
 #define SPAWN_NO_LAUNCH     "do-not-launch"
 #define SPAWN_JOB_LIMIT     "job-timeout"
 #define SPAWN_LIMIT         "spawn-timeout"
+#define SPAWN_NOT_ON_HEAD   "no-procs-on-head"
 #define SPAWN_SESSION       "session-wdir"
 #define SPAWN_INDEX         "index-argv"
 #define SPAWN_ENV_VALUE     "env-value" /* launch/spawn_env.h */
@@ -77,6 +78,9 @@ enum spawn_failure {
     SPAWN_LATE,         /* its time limit has passed */
     SPAWN_FAILURES
 };
+
+/* The exit code of a job that a node has refused as impossible on its hardware. */
+enum { SPAWN_CODE_REFUSED = 125 };
 
 /* The code of a process that was not started, as if it had ended with it (PROC_EVENT_NOT_STARTED).
  * Its exit code is the low byte. */

@@ -19,9 +19,6 @@
 #include "daemon/startup_timing.h"
 #include "daemon/trace_writer.h"
 
-/* The launcher's exit code when a machine cannot do the request. */
-enum { LAUNCHER_REFUSED = 125 };
-
 /* ---- a job is announced ---------------------------------------------------------------------- */
 
 /* Binds to this machine's hardware; the launcher's own part was bound with the plan. */
@@ -39,7 +36,7 @@ static void refuse_part(struct local_job *w, const struct errmsg *why)
     char text[ERRMSG_MAX];
 
     snprintf(text, sizeof text, "node %.200s: %.700s", c->config->name, why->text);
-    job_msgs_ask_end(c->cluster, w->job, JOB_NO_RANK, LAUNCHER_REFUSED, text);
+    job_msgs_ask_end(c->cluster, w->job, JOB_NO_RANK, SPAWN_CODE_REFUSED, text);
     launcher_skip(w);
 }
 

@@ -52,6 +52,8 @@ static enum spawn_failure mark_failures(struct local_job *w)
         if (!why || why == SPAWN_NOT_STARTED)
             why = failure_of(p->start_code);
     }
+    if (why == SPAWN_NOT_STARTED && job->failed && job->exit_code == SPAWN_CODE_REFUSED)
+        return SPAWN_NO_PLACE;
     return why;
 }
 

@@ -187,6 +187,25 @@ static int parents_hosts(struct spawn_plan *r, struct host_list *list)
     return rc;
 }
 
+static bool is_head(const struct spawn_plan *r, const char *node)
+{
+    return !r->opt->remote || (r->opt->here && !strcmp(node, r->opt->here));
+}
+
+static int leave_head(struct spawn_plan *r, struct host_list *list)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (!is_head(r, list->items[i].name))
+            list->items[n++] = list->items[i];
+    }
+    list->count = n;
+    return n ? 0
+             : errmsg_set(r->err, SPAWN_NO_NODES,
+                          SPAWN_NOT_ON_HEAD ": there is no other node than the launcher's");
+}
+
 static int choose_hosts(struct spawn_plan *r, uint32_t at)
 {
     struct host_list *list = &r->hosts[at];
@@ -206,6 +225,8 @@ static int choose_hosts(struct spawn_plan *r, uint32_t at)
             rc = errmsg_set(r->err, SPAWN_NO_NODES, "node %s cannot be reached from this launcher",
                             list->items[i].name);
     }
+    if (rc == 0 && spawn_info(&r->commands[at], SPAWN_NOT_ON_HEAD).len)
+        rc = leave_head(r, list);
     return rc;
 }
 

@@ -9,6 +9,7 @@
  *   env, env-...     the environment: launch/spawn_env.h; may come several times
  *   host, hosts, add-host, add-hosts, hostfile, add-hostfile
  *                    nodes; default: the nodes of the parent
+ *   no-procs-on-head not on the launcher's node
  *   map-by, rank-by, bind-to    as the options of the command line; but no rank file
  *   ppr              N:OBJECT: as map-by ppr:N:OBJECT
  *   cpus-per-proc    N: as map-by ...:pe=N

@@ -1,6 +1,7 @@
 /* spawn.c - PMIx_Spawn, as a table: a row for each directive; the children verify it.
  *
  *   spawn GROUP DIR      spawns the rows of the group, one after the other; DIR is for its files
+ *   spawn tool DIR URI   the same as a tool of that launcher
  *   spawn child NAME CHECK...
  *
  * A parent prints `GROUP N good`, after a line for each row whose status is not the expected one; a
@@ -9,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pmix.h>
+#include <pmix_tool.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -141,6 +143,15 @@ static const struct row rows[] = {
     { "show", "a limit", 0, { REQUIRED_INFO(PMIX_JOB_TIMEOUT, NUMBER, NULL) }, { { .checks = { "never" } } } },
     { "show", "limits that are not reached", 0, { NUMBER_INFO(PMIX_JOB_TIMEOUT, 600), NUMBER_INFO(PMIX_SPAWN_TIMEOUT, 600), NUMBER_INFO(PMIX_TIMEOUT, 600) },
       { { .nprocs = 2, .checks = { "parent" } } } },
+
+    { "map", "on processors that are not there", PMIX_ERR_JOB_FAILED_TO_MAP, { TEXT_INFO(PMIX_CPU_LIST, "99999"), TEXT_INFO(PMIX_HOST, "n2") },
+      { { .nprocs = 1, .checks = { "never" } } } },
+    { "map", "not on the launcher's, which is none of them", 0, { FLAG_INFO(PMIX_NO_PROCS_ON_HEAD) }, { { .nprocs = 3, .checks = { "nodes n1 n1 n2" } } } },
+    { "head", "not on the launcher's", 0, { REQUIRED_INFO(PMIX_NO_PROCS_ON_HEAD, FLAG, NULL) }, { { .nprocs = 3, .checks = { "nodes n2 n2 n2" } } } },
+    { "head", "nor where it alone is named", PMIX_ERR_JOB_ALLOC_FAILED, { TEXT_INFO(PMIX_HOST, "localhost"), FLAG_INFO(PMIX_NO_PROCS_ON_HEAD) },
+      { { .nprocs = 1, .checks = { "never" } } } },
+
+    { "tool", "of a tool", 0, { TEXT_INFO(PMIX_OUTPUT_TO_FILE, "@/tool") }, { { .nprocs = 1, .checks = { "first" } } } },
 
     /* while the daemon of n3 is stopped */
     { "late", "on a node that does not answer", PMIX_ERR_TIMEOUT, { TEXT_INFO(PMIX_HOST, "n3"), REQUIRED_INFO(PMIX_SPAWN_TIMEOUT, NUMBER, NULL) },
@@ -486,6 +497,30 @@ static bool check_write(const char *unused)
     return true;
 }
 
+/* Jobs of the launcher, and of tools, have no parent. */
+static bool is_first(void)
+{
+    pmix_value_t *v = NULL;
+    pmix_proc_t all;
+    bool spawned;
+
+    PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);
+    if (PMIx_Get(&me, PMIX_PARENT_ID, NULL, 0, &v) == PMIX_SUCCESS ||
+        PMIx_Get(&all, PMIX_PARENT_ID, NULL, 0, &v) == PMIX_SUCCESS)
+        return wrong("none", "a parent");
+    if (PMIx_Get(&me, PMIX_SPAWNED, NULL, 0, &v) != PMIX_SUCCESS)
+        return true;
+    spawned = v->data.flag;
+    PMIX_VALUE_RELEASE(v);
+    return spawned ? wrong("the launcher's", "spawned") : true;
+}
+
+static bool check_first(const char *unused)
+{
+    (void)unused;
+    return is_first();
+}
+
 static bool check(const char *text)
 {
     static const struct {
@@ -495,8 +530,9 @@ static bool check(const char *text)
                    { "cwd", check_cwd },         { "parent", check_parent },
                    { "never", check_never },     { "begins", check_begins },
                    { "session", check_session }, { "index", check_index },
-                   { "write", check_write },     { "cpus", check_cpus },
-                   { "cpu", check_cpu },         { "nodes", check_nodes } };
+                   { "first", check_first },     { "write", check_write },
+                   { "cpus", check_cpus },       { "cpu", check_cpu },
+                   { "nodes", check_nodes } };
     size_t n = strcspn(text, " ");
 
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
@@ -515,24 +551,6 @@ static int child(char **argv)
     if (good)
         printf("%s good\n", argv[2]);
     return good ? 0 : 1;
-}
-
-/* Jobs of the launcher have no parent. */
-static bool is_first(void)
-{
-    pmix_value_t *v = NULL;
-    pmix_proc_t all;
-    bool spawned;
-
-    PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);
-    if (PMIx_Get(&me, PMIX_PARENT_ID, NULL, 0, &v) == PMIX_SUCCESS ||
-        PMIx_Get(&all, PMIX_PARENT_ID, NULL, 0, &v) == PMIX_SUCCESS)
-        return wrong("none", "a parent");
-    if (PMIx_Get(&me, PMIX_SPAWNED, NULL, 0, &v) != PMIX_SUCCESS)
-        return true;
-    spawned = v->data.flag;
-    PMIX_VALUE_RELEASE(v);
-    return spawned ? wrong("the launcher's", "spawned") : true;
 }
 
 static int end_pipe[2];
@@ -554,7 +572,7 @@ static void on_end(size_t handler, pmix_status_t status, const pmix_proc_t *sour
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
-static int notified(void)
+static int notified(const char *group)
 {
     pmix_status_t end = PMIX_ERR_JOB_TERMINATED;
     char got[PMIX_MAX_NSLEN + 2] = "";
@@ -562,7 +580,7 @@ static int notified(void)
 
     if (pipe(end_pipe) < 0 || PMIx_Register_event_handler(&end, 1, NULL, 0, on_end, NULL, NULL) < 0)
         return 1;
-    code = spawn_group("notify");
+    code = spawn_group(group);
     if (read(end_pipe[0], got, sizeof got - 1) <= 0 || strcmp(got, last))
         printf("the job that has ended: %s, not %s\n", got, last);
     return code;
@@ -597,23 +615,39 @@ static int late(void)
     return code;
 }
 
+static int tool(const char *uri)
+{
+    pmix_info_t info;
+    int code;
+
+    PMIX_INFO_LOAD(&info, PMIX_SERVER_URI, uri, PMIX_STRING);
+    if (PMIx_tool_init(&me, &info, 1) != PMIX_SUCCESS)
+        return 2;
+    code = notified("tool");
+    PMIx_tool_finalize();
+    return code;
+}
+
 int main(int argc, char **argv)
 {
-    pmix_status_t rc = PMIx_Init(&me, NULL, 0);
+    pmix_status_t rc;
     int code;
 
     program = argv[0];
+    dir = argc > 2 ? argv[2] : "";
+    if (argc > 3 && !strcmp(argv[1], "tool"))
+        return tool(argv[3]);
+    rc = PMIx_Init(&me, NULL, 0);
     if (rc != PMIX_SUCCESS || argc < 3) {
         printf("init %s\n", PMIx_Error_string(rc));
         return 2;
     }
-    dir = argv[2];
     if (!strcmp(argv[1], "child"))
         code = child(argv);
     else if (!strcmp(argv[1], "late"))
         code = late();
     else if (!strcmp(argv[1], "notify"))
-        code = me.rank == 0 ? notified() : 0;
+        code = me.rank == 0 ? notified("notify") : 0;
     else
         code = is_first() && me.rank == 0 ? spawn_group(argv[1]) : 0;
     fflush(stdout);

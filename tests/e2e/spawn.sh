@@ -68,13 +68,34 @@ output() # TITLE LAUNCHER-OPTIONS...
     rm -rf "$tmp"/each.* "$tmp"/two.* "$tmp"/?-of-all "$tmp/deep" "$tmp/merged"
 }
 
+# A tool's jobs are no children: MPI would look for their parent.
+tool()
+{
+    mkfifo "$tmp/hold"
+    : >"$tmp/first"
+    exec 9<>"$tmp/hold"
+    "$WIREUP" -n 1 sh -c 'echo up; read -r word' <"$tmp/hold" >"$tmp/first" 2>&1 &
+    launcher_pid=$!
+    wait_until 120 grep -q up "$tmp/first"
+    uri=$("$WIREUP" tools | sed -n "s/^$launcher_pid	//p")
+    run "$patience" "$spawn" tool "$tmp" "$uri"
+    same "a job of a tool" "$rc $(cat "$out" "$tmp/tool.0")" "0 tool 1 good
+of a tool good" || explain
+    echo go >&9
+    exec 9>&-
+    wait "$launcher_pid"
+    rm -f "$tmp/hold" "$tmp/tool.0"
+}
+
+tool
 everything "one node" -n 1
 output "one node" -n 1
 limits "one node" -n 1
 needs_host_names
 named_agent
 everything "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
-rows "three nodes" map 13 31 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 6
+rows "three nodes" map 15 34 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 6
+rows "the launcher's node and another" head 2 3 -launch-agent "$tmp/agent" -hosts localhost:1,n2:1 -n 2
 limits "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 mkfifo "$tmp/stopped" "$tmp/over"
 rows "three nodes" late 2 1 -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
