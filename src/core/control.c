@@ -12,8 +12,8 @@
 
 /* ---- signals --------------------------------------------------------------------------------- */
 
-static enum answer_status check_members(const struct core *c, const struct job *j,
-                                        const struct member *members, uint32_t n)
+enum answer_status control_members(const struct core *c, const struct job *j,
+                                   const struct member *members, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         const struct job *target = core_job_named(c, members[i].nspace);
@@ -49,7 +49,7 @@ static void send_signal(struct core *c, struct job *j, uint32_t rank,
 
 enum answer_status control_signal(struct core *c, struct job *j, const struct request_signal *rq)
 {
-    enum answer_status st = check_members(c, j, rq->members, rq->count);
+    enum answer_status st = control_members(c, j, rq->members, rq->count);
 
     if (st != ANSWER_OK)
         return st;
@@ -79,7 +79,7 @@ void control_iof_subscribe(struct core *c, uint64_t subscription, struct slice n
 enum answer_status control_input(struct core *c, struct job *j, uint64_t ticket,
                                  const struct request_input *rq)
 {
-    enum answer_status st = check_members(c, j, rq->members, rq->count);
+    enum answer_status st = control_members(c, j, rq->members, rq->count);
 
     if (st != ANSWER_OK || rq->count == 0)
         return st == ANSWER_OK ? ANSWER_BAD_VALUE : st;

@@ -25,6 +25,11 @@ enum {
 /* OK, NOT_FOUND for an unknown process, RESERVED when the requester has no right to signal it. */
 enum answer_status control_signal(struct core *c, struct job *j, const struct request_signal *rq);
 
+/* Whether a process of the job may act on all of these.  OK; NOT_FOUND; RESERVED: of a job that is
+ * not related. */
+enum answer_status control_members(const struct core *c, const struct job *j,
+                                   const struct member *members, uint32_t n);
+
 /* A signal is meant to end rank (or REQUEST_ALL_RANKS): its exit is not a failure of the job. */
 void control_commanded(struct job *j, uint32_t rank);
 

@@ -6,6 +6,7 @@
 
 #include "core/collective_multijob.h"
 #include "core/control.h"
+#include "core/core_abort.h"
 #include "core/core_call.h"
 #include "core/core_names.h"
 #include "core/effect.h"
@@ -395,50 +396,6 @@ static enum answer_status do_finalize(const struct core_call *k)
     return ANSWER_OK;
 }
 
-static const char *family_of(uint8_t speaks)
-{
-    return speaks == SPEAKS_PMIX ? "PMIx" : "PMI";
-}
-
-/* Why an MPI library may have aborted without a message of its own: another library is in the same
- * job, and uses another protocol.  The text is empty, or begins with "; ". */
-static void report_mixture(const struct job *j, uint32_t rank, struct errmsg *text)
-{
-    uint8_t mine = j->procs[rank].speaks;
-
-    text->text[0] = '\0';
-    for (uint32_t r = 0; r < j->plan.nprocs && mine; r++) {
-        uint8_t other = j->procs[r].speaks;
-        if (other == 0 || (other == SPEAKS_PMIX) == (mine == SPEAKS_PMIX))
-            continue;
-        errmsg_set(
-            text, 0,
-            "; it speaks %s and rank %u %s: if they have different MPI libraries, run them as "
-            "jobs of their own",
-            family_of(mine), r, family_of(other));
-        return;
-    }
-}
-
-static enum answer_status do_abort(const struct core_call *k)
-{
-    const struct request_abort *rq = &k->rq->u.abort;
-    const struct job_map *p = &k->job->plan;
-    struct slice why = slice_head(rq->message, 512);
-    struct errmsg mixture = { "" };
-
-    if (k->job->is_tool) /* its end concerns no other process */
-        return ANSWER_OK;
-    if (why.len == 0)
-        report_mixture(k->job, k->rank, &mixture);
-    k->job->procs[k->rank].aborted = true;
-    job_abort(k->job, k->rank, rq->code,
-              "rank %u on %s (pid %d) aborted with code %d%s" SLICE_FMT "%s", k->rank,
-              p->nodes[p->procs[k->rank].node].name, k->job->procs[k->rank].pid, rq->code,
-              why.len ? ": " : "", SLICE_ARG(why), mixture.text);
-    return ANSWER_OK;
-}
-
 static const struct {
     enum answer_status (*run)(const struct core_call *);
     about *describe; /* when it has to wait; NULL: it never does, or is reported elsewhere */
@@ -471,7 +428,7 @@ static const struct {
     [REQ_credential] = { do_credential, NULL },
     [REQ_node_parts] = { do_node_parts, about_node_parts },
     [REQ_finalize] = { do_finalize, NULL },
-    [REQ_abort] = { do_abort, NULL },
+    [REQ_abort] = { core_abort, NULL },
 };
 
 static uint64_t earlier(uint64_t a, uint64_t b)

@@ -69,6 +69,24 @@ void job_blame(struct job *j, int exit_code, const char *reason)
     snprintf(j->reason.text, sizeof j->reason.text, "%s", reason);
 }
 
+static bool failed_by_command(const struct job *j)
+{
+    return j->failed && j->culprit < j->plan.nprocs && j->procs[j->culprit].commanded;
+}
+
+void job_fail(struct job *j, int exit_code, const char *reason)
+{
+    if (j->follows) {
+        effects_push(j->effects,
+                     EFFECT_WITH(abort, .job = j->id, .culprit = JOB_NO_RANK, .code = exit_code,
+                                 .reason = slice_str(reason), .goes_on = true));
+        return;
+    }
+    if (failed_by_command(j) && j->phase == JOB_RUNNING)
+        j->failed = j->code_pending = false;
+    job_blame(j, exit_code, reason);
+}
+
 static void ask_for_end(struct job *j, uint32_t culprit, int exit_code, const char *reason)
 {
     bool requested = culprit < j->plan.nprocs && j->procs[culprit].aborted;

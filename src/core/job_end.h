@@ -14,6 +14,10 @@ void job_abort(struct job *j, uint32_t culprit, int exit_code, const char *forma
 /* The job has failed but goes on: the code counts when the job ends, unless an earlier one does. */
 void job_blame(struct job *j, int exit_code, const char *reason);
 
+/* The same for processes that another one has aborted; it counts more than their ends, which may be
+ * known before.  A core that does not control the job asks for it (EFFECT_abort). */
+void job_fail(struct job *j, int exit_code, const char *reason);
+
 /* Pushes the effects that could not be queued; true when none is left. */
 bool job_settle(struct job *j);
 

@@ -86,12 +86,17 @@ void pmix_read_req(struct command *c)
 
 void pmix_read_abort(struct command *c)
 {
+    const struct member *members;
     struct pmsg_abort m;
 
     if (pmsg_read_abort(&c->r, c->s->release, &m) == PTYPE_FINE) {
         if (slice_is(m.message, "N/A")) /* Open MPI's text for no message */
             m.message = SLICE_NULL;
-        pmix_ask(c, REQUEST_WITH(abort, .code = m.code, .message = m.message));
+        members = pmix_keep_members(c, m.procs.items, m.procs.n);
+        c->no_memory = !members;
+        if (members)
+            pmix_ask(c, REQUEST_WITH(abort, .code = m.code, .message = m.message,
+                                     .members = members, .count = (uint32_t)m.procs.n));
     }
     pmsg_free_abort(&m, NULL);
 }

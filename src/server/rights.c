@@ -56,8 +56,8 @@ bool rights_needed(const struct request *rq)
     case REQ_monitor:
     case REQ_beat:
     case REQ_finalize:
-    case REQ_switch_version:
-    case REQ_abort: return false;
+    case REQ_switch_version: return false;
+    case REQ_abort: return rq->u.abort.count > 0; /* the end of others, but for the own job */
     case REQ_KINDS: break;
     }
     return true;

@@ -134,7 +134,10 @@ static bool server_on_abort(struct server *s, const struct op_abort *o, uint64_t
 
     (void)now_ns;
     errmsg_set(&reason, 0, SLICE_FMT, SLICE_ARG(slice_head(o->reason, ERRMSG_MAX)));
-    job_end(j, o->culprit, o->code, reason.text);
+    if (o->goes_on)
+        job_fail(j, o->code, reason.text);
+    else
+        job_end(j, o->culprit, o->code, reason.text);
     if (o->requested && ran && o->culprit < j->plan.nprocs) {
         j->procs[o->culprit].aborted = true;
         server_notify_abort(s, j, o->culprit, o->code);

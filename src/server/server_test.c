@@ -528,6 +528,7 @@ static void test_rights(void)
     OK(rights_needed(&REQUEST_WITH(log, .channel = SLICE("syslog"))));
     OK(!rights_needed(&REQUEST_WITH(log, .channel = SLICE("stderr"))));
     OK(!rights_needed(&REQUEST_WITH(credential, .validate = true)));
+    OK(rights_needed(&REQUEST_WITH(abort, .count = 1)));
     for (uint8_t range = 0; range < UINT8_MAX; range++) {
         struct request rq = REQUEST_WITH(notify, .range = range);
         bool own = range == PMIX_RANGE_NAMESPACE || range == PMIX_RANGE_PROC_LOCAL;
