@@ -334,6 +334,7 @@ static enum answer_status do_modex_get(const struct core_call *k)
     return modex_get(owner, &(struct modex_get){ .rank = rq->rank,
                                                  .key = rq->key,
                                                  .immediate = rq->immediate,
+                                                 .refresh = rq->refresh,
                                                  .timeout_ns = rq->timeout_ns,
                                                  .ticket = k->ticket,
                                                  .now_ns = k->now_ns,

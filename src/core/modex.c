@@ -108,12 +108,19 @@ static bool is_there(const struct job *j, uint32_t rank, struct slice key)
     return rank < j->plan.nprocs && j->procs[rank].committed;
 }
 
+/* Values that were sent before its request are not what it waits for. */
+static bool is_early(const struct modex_wait *w)
+{
+    return w->refresh && !w->asked;
+}
+
 void modex_wake(struct job *j, uint32_t rank)
 {
     LIST_EACH(l, &j->waits)
     {
         struct modex_wait *w = LIST_OF(l, struct modex_wait, link);
-        if ((w->rank == rank || w->rank == SEG_ANY_RANK) && is_there(j, w->rank, w->key))
+        if (!is_early(w) && (w->rank == rank || w->rank == SEG_ANY_RANK) &&
+            is_there(j, w->rank, w->key))
             answer_wait(j, w, ANSWER_OK);
     }
 }
@@ -171,6 +178,13 @@ static void fetch(struct job *j, struct modex_wait *w, uint64_t timeout_ns)
     j->procs[w->rank].fetching = w->asked;
 }
 
+/* A new answer of the owner's node is wanted, and will come: that node is not lost. */
+static bool is_to_be_asked(const struct job *j, const struct modex_get *g)
+{
+    return g->refresh && is_elsewhere(j, g->rank) &&
+           (!j->procs[g->rank].unreachable || j->procs[g->rank].left);
+}
+
 static struct modex_wait *add_wait(struct job *owner, const struct modex_get *g)
 {
     struct modex_wait *w = calloc(1, sizeof *w + g->key.len);
@@ -180,6 +194,7 @@ static struct modex_wait *add_wait(struct job *owner, const struct modex_get *g)
     w->ticket = g->ticket;
     w->rank = g->rank;
     w->asker = g->asker;
+    w->refresh = is_to_be_asked(owner, g);
     w->timeout_ns = g->timeout_ns;
     w->deadline_ns = g->timeout_ns ? g->now_ns + g->timeout_ns : UINT64_MAX;
     if (g->key.len)
@@ -193,11 +208,12 @@ static struct modex_wait *add_wait(struct job *owner, const struct modex_get *g)
 
 enum answer_status modex_get(struct job *owner, const struct modex_get *g)
 {
+    bool ask = is_to_be_asked(owner, g);
     struct modex_wait *w;
 
-    if (is_there(owner, g->rank, g->key))
+    if (!ask && is_there(owner, g->rank, g->key))
         return ANSWER_OK;
-    if (g->immediate || (!is_elsewhere(owner, g->rank) && !owner_may_put(owner, g)))
+    if ((g->immediate && !ask) || (!is_elsewhere(owner, g->rank) && !owner_may_put(owner, g)))
         return ANSWER_NOT_FOUND;
     w = add_wait(owner, g);
     if (!w)
@@ -242,7 +258,8 @@ static void answer_asked(struct job *j, uint32_t rank, enum answer_status status
     LIST_EACH(a, &j->waits)
     {
         struct modex_wait *w = LIST_OF(a, struct modex_wait, link);
-        if (w != asked && w->rank == rank && !w->foreign && slice_eq(w->key, asked->key))
+        if (w != asked && !is_early(w) && w->rank == rank && !w->foreign &&
+            slice_eq(w->key, asked->key))
             answer_wait(j, w, status);
     }
     answer_wait(j, asked, status);

@@ -27,6 +27,10 @@ enum { MODEX_LOCAL = 1, MODEX_REMOTE = 2, MODEX_GLOBAL = 3 };
  * is_manager). */
 #define MODEX_PID "pmix.ppid"
 
+/* A key with qualifiers (PMIx): an entry for each, under this and their hash.  Clients get the
+ * value under PMIX_QUALIFIED_VALUE, which is the same without the colon. */
+#define MODEX_QUALIFIED "pmix.qual.val:"
+
 struct modex_wait {
     struct list link; /* in the owner's job */
     uint64_t ticket, deadline_ns, timeout_ns;
@@ -34,6 +38,7 @@ struct modex_wait {
     uint32_t asker; /* job->base + rank: the number of the process among all */
     bool foreign;   /* from another node, whose host has the ticket (EFFECT_modex_reply) */
     bool asked;     /* the owner's node has been asked for this key */
+    bool refresh;   /* only its answer counts */
     struct slice key;
     char text[]; /* the key's bytes */
 };
@@ -42,6 +47,7 @@ struct modex_get {
     uint32_t rank;    /* SEG_ANY_RANK: any rank that has it */
     struct slice key; /* empty: all entries */
     bool immediate;
+    bool refresh; /* a value of another node: its node is asked even if the value is present */
     uint64_t timeout_ns;
     uint64_t ticket, now_ns;
     uint32_t asker; /* job->base + rank; not of modex_serve() */

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limit.h"
 #include "core/modex.h"
 #include "core/request.h"
+#include "server/pmix_value.h"
 
 struct cards {
     struct card *list;
@@ -51,6 +53,29 @@ static void add_card(struct command *c, struct cards *k, struct slice key, pmix_
     k->list[k->n++] = card;
 }
 
+/* Values of one key with different qualifiers are different entries. */
+static struct slice name_qualified(struct command *c, const pmix_value_t *v)
+{
+    pmix_data_array_t *a = v->type == PMIX_DATA_ARRAY ? v->data.darray : NULL;
+    pmix_info_t *first = a && a->type == PMIX_INFO && a->size ? a->array : NULL;
+    struct buf bytes = BUF_NULL(LIMIT_PMIX_MESSAGE), name = BUF_NULL(PMIX_MAX_KEYLEN);
+    pmix_value_t value;
+    struct slice all;
+
+    if (!first)
+        return SLICE(PMIX_QUALIFIED_VALUE);
+    value = first->value; /* only the key and the qualifiers count */
+    first->value = (pmix_value_t){ .type = PMIX_BOOL };
+    all = pmix_canonical(v, &bytes);
+    first->value = value;
+    buf_printf(&name, MODEX_QUALIFIED "%016llx%016llx", (unsigned long long)slice_hash(all, 1),
+               (unsigned long long)slice_hash(all, 2));
+    all = pmix_keep(c, buf_ok(&bytes) ? buf_slice(&name) : SLICE(PMIX_QUALIFIED_VALUE));
+    buf_free(&bytes);
+    buf_free(&name);
+    return all;
+}
+
 static void take_bundle(struct command *c, struct cards *k, const struct pmsg_bundle *b)
 {
     struct punpack in = pmsg_inside_buffer(&c->r, &b->values);
@@ -63,6 +88,8 @@ static void take_bundle(struct command *c, struct cards *k, const struct pmsg_bu
             c->r.error = in.error;
             return;
         }
+        if (slice_is(key, PMIX_QUALIFIED_VALUE))
+            key = name_qualified(c, &v);
         add_card(c, k, key, &v, b->scope);
     }
 }

@@ -290,9 +290,20 @@ static void read_get_words(struct request_modex_get *rq, const struct pmsg_get *
         const pmix_info_t *info = &m->infos.items[i];
         if (!strcmp(info->key, PMIX_IMMEDIATE))
             rq->immediate = pmix_flag_of(&info->value);
+        else if (!strcmp(info->key, PMIX_GET_REFRESH_CACHE))
+            rq->refresh = pmix_flag_of(&info->value);
         else if (!strcmp(info->key, PMIX_TIMEOUT)) /* 0: for ever */
             rq->timeout_ns = pmix_seconds_of(&info->value);
     }
+}
+
+static bool is_qualified(const struct pmsg_get *m)
+{
+    for (size_t i = 0; i < m->infos.n; i++) {
+        if (m->infos.items[i].flags & PMIX_INFO_QUALIFIER)
+            return true;
+    }
+    return false;
 }
 
 static void ask_get(struct command *c, const struct pmsg_get *m)
@@ -307,6 +318,8 @@ static void ask_get(struct command *c, const struct pmsg_get *m)
     struct pmix_pending *p;
 
     read_get_words(&rq, m);
+    if (is_qualified(m)) /* all entries: the client looks for the qualifiers */
+        rq.key = SLICE_NULL;
     rq.immediate = session_is_host(c->s->base.peer) ||
                    (!later && (rq.immediate || slice_starts(rq.key, SLICE("pmix"))));
     p = pmix_ask(c, (struct request){ .kind = REQ_modex_get, .u.modex_get = rq });
@@ -370,13 +383,44 @@ static bool reply_group_value(struct command *c, const struct pmsg_get *m)
     return true;
 }
 
+static bool is_refresh(const struct pmsg_get *m)
+{
+    for (size_t i = 0; i < m->infos.n; i++) {
+        if (!strcmp(m->infos.items[i].key, PMIX_GET_REFRESH_CACHE))
+            return pmix_flag_of(&m->infos.items[i].value);
+    }
+    return false;
+}
+
+/* The process manager's information once more: about the own job, and the process. */
+static bool reply_again(struct command *c, const struct pmsg_get *m)
+{
+    struct pmix_session *s = c->s;
+    struct job *j = pmix_job_of(c, m->nspace);
+    struct ppack w;
+
+    if (!j || j != s->base.peer->job || !is_refresh(m))
+        return false;
+    w = begin_reply(s);
+    put_job_object(s, &w, j);
+    if (m->rank < j->plan.nprocs)
+        put_known(s, &w, j, m->rank);
+    send_reply(s, c->tag, &w);
+    return true;
+}
+
+static bool reply_reserved(struct command *c, const struct pmsg_get *m)
+{
+    return slice_starts(m->key, SLICE("pmix")) && (reply_known(c, m->nspace, m->rank, m->key) ||
+                                                   pmix_reply_reserved(c, m) || reply_again(c, m));
+}
+
 void pmix_read_get(struct command *c)
 {
     struct pmsg_get m;
 
     if (pmsg_read_get(&c->r, c->s->release, &m) == PTYPE_FINE && !reply_group_value(c, &m) &&
-        !(slice_starts(m.key, SLICE("pmix")) &&
-          (reply_known(c, m.nspace, m.rank, m.key) || pmix_reply_reserved(c, &m))))
+        !reply_reserved(c, &m))
         ask_get(c, &m);
     pmsg_free_get(&m, NULL);
 }

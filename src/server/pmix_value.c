@@ -93,12 +93,14 @@ static void put_translated(struct ppack *w, const char *key, const struct card *
 
 void pmix_put_card(struct ppack *w, const struct card *c)
 {
+    bool qualified = slice_starts(c->key, SLICE(MODEX_QUALIFIED));
+    struct slice name = qualified ? SLICE(PMIX_QUALIFIED_VALUE) : c->key;
     char key[PMIX_MAX_KEYLEN + 1];
 
-    if (!ppack_ok(w) || c->key.len > PMIX_MAX_KEYLEN)
+    if (!ppack_ok(w) || name.len > PMIX_MAX_KEYLEN)
         return;
-    memcpy(key, c->key.ptr, c->key.len);
-    key[c->key.len] = '\0';
+    memcpy(key, name.ptr, name.len);
+    key[name.len] = '\0';
     if (w->as->fixed || w->described) {
         put_translated(w, key, c);
         return;

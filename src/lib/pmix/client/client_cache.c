@@ -19,6 +19,7 @@ static void known_free(struct known *k)
         struct known *older = k->older;
         list_unlink(&k->put);
         value_release(&k->value);
+        buf_free(&k->packed);
         PMIx_Info_free(k->quals, k->nquals);
         free(k);
         k = older;
@@ -151,6 +152,31 @@ pmix_status_t space_put(struct space *s, uint32_t rank, struct slice key, pmix_v
     if (k_p)
         *k_p = k;
     return PMIX_SUCCESS;
+}
+
+pmix_status_t space_lend(struct space *s, uint32_t rank, struct slice key, pmix_value_t *v,
+                         const struct datum *d, struct known **k_p)
+{
+    pmix_status_t rc = space_put(s, rank, key, v, k_p);
+
+    if (rc != PMIX_SUCCESS)
+        return rc;
+    (*k_p)->lent = true;
+    (*k_p)->packed_type = d->type;
+    buf_init(&(*k_p)->packed, d->bytes.len);
+    buf_slice_put(&(*k_p)->packed, d->bytes); /* without memory it is made again */
+    return PMIX_SUCCESS;
+}
+
+struct known *space_find_lent(const struct space *s, uint32_t rank, struct slice key,
+                              const struct datum *d)
+{
+    struct known *k = space_find(s, rank, key);
+
+    return k && k->lent && buf_ok(&k->packed) && k->packed_type == d->type &&
+                   slice_eq(buf_slice(&k->packed), d->bytes)
+               ? k
+               : NULL;
 }
 
 /* ---- values with qualifiers ------------------------------------------------------------------ */

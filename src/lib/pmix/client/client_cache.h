@@ -34,6 +34,8 @@ struct known {
     uint32_t rank;
     uint8_t scope; /* 0: not known */
     bool lent;     /* by PMIX_GET_POINTER_VALUES */
+    uint16_t packed_type;
+    struct buf packed; /* … and made of these bytes, of that type */
     size_t name_len;
     char name[]; /* rank and key, by which the map finds it; and a NUL */
 };
@@ -69,6 +71,13 @@ struct space *cache_make_space(struct cache *c, const char *nspace);
 pmix_status_t space_put(struct space *s, uint32_t rank, struct slice key, pmix_value_t *v,
                         struct known **k_p);
 struct known *space_find(const struct space *s, uint32_t rank, struct slice key);
+
+/* The value of a datum, to be lent for good: a later call with the same bytes finds it, so lending
+ * takes no more memory.  As space_put(); NULL: no such value, or of other bytes. */
+pmix_status_t space_lend(struct space *s, uint32_t rank, struct slice key, pmix_value_t *v,
+                         const struct datum *d, struct known **k_p);
+struct known *space_find_lent(const struct space *s, uint32_t rank, struct slice key,
+                              const struct datum *d);
 
 /* A value with qualifiers, as PMIX_QUALIFIED_VALUE brings it: an array of infos, of which the first
  * is the key and the others the qualifiers; v is taken over.  PMIX_SUCCESS, PMIX_ERR_NOMEM, or

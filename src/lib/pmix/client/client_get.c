@@ -37,6 +37,8 @@ struct query {
 struct found_value {
     struct known *known;
     struct datum datum;
+    uint8_t scope; /* of a value that a process has put; 0: not known */
+    bool outside;  /* it is not in the scope that was asked for */
 };
 
 /* ---- the query ------------------------------------------------------------------------------- */
@@ -138,6 +140,7 @@ static bool card_of(const struct space *s, uint32_t rank, struct slice key, stru
 
     if (slice_starts(key, SLICE("pmix")) || !card_datum(s->cards, rank, key, &f->datum, &scope))
         return false; /* such keys are never put */
+    f->scope = scope ? scope : PMIX_GLOBAL;
     if (scope != PMIX_LOCAL && scope != PMIX_REMOTE)
         return true;
     here = number_at_rank(s, s->me, PMIX_NODEID);
@@ -152,6 +155,7 @@ static bool find_at_rank(const struct space *s, uint32_t rank, struct slice key,
     if (rank != s->me && card_of(s, rank, key, f))
         return true;
     f->known = space_find(s, rank, key);
+    f->scope = f->known ? f->known->scope : 0;
     if (f->known || (rank == s->me && card_of(s, rank, key, f)))
         return true;
     return rank_datum(s, rank, key, &f->datum);
@@ -290,9 +294,11 @@ static bool find_anywhere(const struct space *s, struct slice key, struct found_
     return card_datum(s->cards, PMIX_RANK_UNDEF, key, &f->datum, &scope) && scope != PMIX_REMOTE;
 }
 
-static bool scope_fits(const struct query *q, const struct known *k)
+/* Values of global scope are in each, and all are in the global one. */
+static bool scope_fits(const struct query *q, const struct found_value *f)
 {
-    return !q->scope || !k || !k->scope || k->scope == PMIX_GLOBAL || k->scope == q->scope;
+    return !q->scope || !f->scope || f->scope == PMIX_GLOBAL || f->scope == q->scope ||
+           (q->scope == PMIX_GLOBAL && f->scope != PMIX_INTERNAL);
 }
 
 static bool look_up(struct client *c, const struct query *q, struct found_value *f)
@@ -306,8 +312,7 @@ static bool look_up(struct client *c, const struct query *q, struct found_value 
         return false;
     if (q->qualified) {
         f->known = space_find_qualified(s, q->rank, key, q->infos, q->ninfos);
-        if (f->known)
-            return true;
+        return f->known;
     }
     if (q->realm != REALM_ANY)
         there = find_in_realm(c, s, q, key, f) ||
@@ -319,7 +324,9 @@ static bool look_up(struct client *c, const struct query *q, struct found_value 
         there = find_of_rank(c, s, q->rank, key, q->reserved, f);
     else
         there = find_of_job(c, s, key, q->reserved, f) || find_anywhere(s, key, f);
-    return there && scope_fits(q, f->known);
+    if (there && !scope_fits(q, f))
+        f->outside = true;
+    return there && !f->outside;
 }
 
 /* ---- returning the value --------------------------------------------------------------------- */
@@ -370,15 +377,17 @@ static pmix_status_t copy_out(const struct found_value *f, pmix_value_t *v)
 static pmix_status_t lend_out(struct client *c, const struct query *q, const struct found_value *f,
                               pmix_value_t **val)
 {
+    struct space *s = cache_make_space(&c->cache, q->nspace);
     struct known *k = f->known;
     pmix_status_t rc = PMIX_SUCCESS;
     pmix_value_t v;
 
+    if (!k)
+        k = space_find_lent(s, q->rank, slice_str(q->key), &f->datum);
     if (!k) {
         rc = copy_out(f, &v);
         if (rc == PMIX_SUCCESS)
-            rc = space_put(cache_make_space(&c->cache, q->nspace), q->rank, slice_str(q->key), &v,
-                           &k);
+            rc = space_lend(s, q->rank, slice_str(q->key), &v, &f->datum, &k);
     } else {
         rc = inflate(&k->value);
     }
@@ -669,11 +678,15 @@ static pmix_status_t get(struct client *c, const struct query *q, pmix_value_t *
         return get_all(c, q, val);
     if (!q->refresh && look_up(c, q, &f))
         return hand_out(c, q, &f, val);
+    if (!q->refresh && f.outside)
+        return PMIX_ERR_EXISTS_OUTSIDE_SCOPE;
     if (worth_asking(c, q))
         rc = ask(c, q);
     if (rc != PMIX_SUCCESS)
         return rc;
-    return look_up(c, q, &f) ? hand_out(c, q, &f, val) : PMIX_ERR_NOT_FOUND;
+    if (look_up(c, q, &f))
+        return hand_out(c, q, &f, val);
+    return f.outside ? PMIX_ERR_EXISTS_OUTSIDE_SCOPE : PMIX_ERR_NOT_FOUND;
 }
 
 static pmix_status_t get_or_self(struct client *c, const struct query *q, pmix_value_t **val)
@@ -784,7 +797,7 @@ static pmix_status_t find_for(struct client *c, struct op *op)
     if (!k->q.key)
         return hand_out_all(c, &k->q, &op->out.value);
     if (!look_up(c, &k->q, &f))
-        return PMIX_ERR_NOT_FOUND;
+        return f.outside ? PMIX_ERR_EXISTS_OUTSIDE_SCOPE : PMIX_ERR_NOT_FOUND;
     op->out.lent = k->q.by_pointer && k->q.realm == REALM_ANY;
     return hand_out(c, &k->q, &f, &op->out.value);
 }
