@@ -77,6 +77,7 @@ struct cluster {
     uint64_t rand, now; /* of the routers */
     struct log_capture log;
     unsigned contributions, fetches, bytes; /* what the cores have asked for */
+    uint32_t started;                       /* ranks from here on are not started; 0: all are */
 };
 
 static struct cluster_node *cluster_of(struct cluster *c, uint32_t job, uint32_t rank)
@@ -405,6 +406,8 @@ cluster_job_named(struct cluster *c, const char *name, uint32_t ranks, bool cycl
         struct cluster_node *n = cluster_of(c, id, r);
         n->jobs[id]->procs[r].pid = (int)(1000 + r);
         c->peers[id][r] = server_peer_new(&n->server, n->jobs[id], r, false, NULL);
+        if (c->started && r >= c->started)
+            continue;
         server_deliver(&n->server,
                        INPUT(proc_state, .job = n->jobs[id]->id, .rank = r,
                              .event = PROC_EVENT_STARTED, .pid = n->jobs[id]->procs[r].pid));

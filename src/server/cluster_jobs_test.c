@@ -496,6 +496,22 @@ static void test_abort_event(uint32_t culprit)
     cluster_close(&c);
 }
 
+/* Likewise of a process that could not be started. */
+static void test_failed_start_event(void)
+{
+    struct cluster c;
+
+    cluster_open(&c, 3, 59);
+    c.started = 5;
+    cluster_job(&c, 6, false, false);
+    pmix_handshake(&c, 4);
+    pmix_write(&c, 4, PMIX_HEAD "020d 0201 02a106 0200"); /* registers for FAILED_TO_START */
+    pmix_receives(&c, 4, "");
+    cluster_event(&c, 0, 5, PROC_EVENT_NOT_STARTED, 127);
+    OK_F(pmix_receives(&c, 4, "pmix.evproc"), "a process that is not started is told");
+    cluster_close(&c);
+}
+
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 static void test_abort(int code)
@@ -769,6 +785,7 @@ int main(void)
     test_events();
     test_abort_event(0);
     test_abort_event(2);
+    test_failed_start_event();
     test_abort(7);
     test_abort(0);
     test_death();

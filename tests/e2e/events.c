@@ -7,6 +7,9 @@
  *   events again         old events: late handlers get them, and none twice
  *   events jobs          rank 0 spawns jobs that end in different ways; all hear of that
  *   events child HOW     such a job's process
+ *   events abort FILE    the last rank aborts when the file is there
+ *   events watch PID     a tool: prints what the launcher with that pid tells of its job; or of
+ * what it has told already
  *
  * `reference` as the last argument: on OpenPMIx 4.2.2, without what is different there.
  *
@@ -14,6 +17,7 @@
  * that finds something wrong.
  */
 #include <pmix.h>
+#include <pmix_tool.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -28,7 +32,8 @@ enum {
     LAST_WORD = -5103,
     PLACES = -5104,
     RANGES = -5105,
-    OLD = -5106
+    OLD = -5106,
+    MANY = -5107
 };
 
 static pmix_proc_t me;
@@ -200,6 +205,7 @@ static void settle(void)
 /* ---- places ---------------------------------------------------------------------------------- */
 
 static char called[256];
+static atomic_size_t ncalled;
 
 static void on_place(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t *info,
                      size_t ninfo, pmix_info_t *results, size_t nresults,
@@ -212,7 +218,11 @@ static void on_place(size_t id, pmix_status_t code, const pmix_proc_t *source, p
     (void)source;
     (void)results;
     (void)nresults;
-    strncat(called, v ? v->data.string : "?", sizeof called - strlen(called) - 1);
+    if (ncalled < sizeof called - 1) {
+        called[ncalled] = v ? v->data.string[0] : '?';
+        called[ncalled + 1] = '\0';
+        ncalled++;
+    }
     done(PMIX_SUCCESS, NULL, 0, NULL, NULL, arg);
 }
 
@@ -283,16 +293,19 @@ static void try_places(size_t row)
     char want[8] = "";
 
     called[0] = '\0';
+    ncalled = 0;
     for (size_t i = 0; i < 4; i++) {
         const struct place *p = &orders[row].places[i];
         refs[i] = p->codes ? add_place(p) : PMIX_ERROR;
         if (p->codes && (refs[i] == PMIX_ERR_EVENT_REGISTRATION) != (p->name[0] < 'a'))
             complain("row %zu: handler %s: %d", row, p->name, refs[i]);
     }
-    for (const char *c = orders[row].order; *c; c++)
-        strncat(want, c, *c >= 'a');
+    for (const char *c = orders[row].order; *c; c++) {
+        if (*c >= 'a')
+            strncat(want, c, 1);
+    }
     must("notify", PMIx_Notify_event(PLACES, &me, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL));
-    for (int i = 0; i < 60000 && strlen(called) < strlen(want); i++)
+    for (int i = 0; i < 60000 && ncalled < strlen(want); i++)
         usleep(2000);
     if (strcmp(called, want) != 0)
         complain("row %zu: order %s, not %s", row, called, want);
@@ -471,7 +484,7 @@ static void on_old(size_t id, pmix_status_t code, const pmix_proc_t *source, pmi
     (void)ninfo;
     (void)results;
     (void)nresults;
-    old_events += code == OLD;
+    old_events += code == OLD || code == MANY;
     done(PMIX_SUCCESS, NULL, 0, NULL, NULL, arg);
 }
 
@@ -487,12 +500,32 @@ static void expect_old(const char *what, int n)
     fence();
 }
 
+/* More than are kept (LIMIT_KEPT_EVENTS, of which a few may be the launcher's own). */
+static void check_many(void)
+{
+    enum { SENT = 700, KEPT = 512, OWN = 12 };
+    size_t ref;
+
+    for (int i = 0; me.rank == 0 && i < SENT; i++)
+        must("notify", PMIx_Notify_event(MANY, &me, PMIX_RANGE_NAMESPACE, NULL, 0, NULL, NULL));
+    settle();
+    ref = add_handler(MANY, on_old, NULL, 0);
+    settle();
+    if (me.rank != 0 && (old_events > KEPT || old_events < KEPT - OWN))
+        complain("%d of many events", (int)old_events);
+    old_events = 0;
+    PMIx_Deregister_event_handler(ref, NULL, NULL);
+    add_handler(MANY, on_old, NULL, 0);
+    expect_old("many again", 0);
+}
+
 static void check_again(void)
 {
     size_t ref;
 
     add_handler(LAST_WORD, on_last_word, NULL, 0);
     fence();
+    check_many();
     for (int i = 0; me.rank == 0 && i < 3; i++)
         must("notify", PMIx_Notify_event(OLD, &me, PMIX_RANGE_NAMESPACE, NULL, 0, NULL, NULL));
     expect_old("before a handler", 0);
@@ -656,6 +689,65 @@ static int run_child(const char *how)
     return strcmp(how, "fail") ? 0 : 3;
 }
 
+/* ---- a tool that watches a job --------------------------------------------------------------- */
+
+static const struct {
+    pmix_status_t code;
+    const char *name;
+} watched[] = {
+    { PMIX_EVENT_JOB_START, "start" },
+    { PMIX_LAUNCH_COMPLETE, "launched" },
+    { PMIX_ERR_PROC_REQUESTED_ABORT, "abort" },
+    { PMIX_EVENT_JOB_END, "end" },
+};
+
+/* What each tells: rank (-1: of the job) and code. */
+static void on_watched(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t *info,
+                       size_t ninfo, pmix_info_t *results, size_t nresults,
+                       pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    const pmix_value_t *exit_code = value_of(info, ninfo, PMIX_EXIT_CODE);
+
+    (void)id;
+    (void)results;
+    (void)nresults;
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) {
+        if (watched[i].code == code)
+            printf("%s %d %d\n", watched[i].name,
+                   source->rank == PMIX_RANK_WILDCARD ? -1 : (int)source->rank,
+                   exit_code ? exit_code->data.integer : -1);
+    }
+    fflush(stdout);
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+    job_ends += code == PMIX_EVENT_JOB_END;
+}
+
+static int watch(pid_t pid)
+{
+    pmix_info_t info;
+
+    PMIX_INFO_LOAD(&info, PMIX_SERVER_PIDINFO, &pid, PMIX_PID);
+    must("tool init", PMIx_tool_init(&me, &info, 1));
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
+        add_handler(watched[i].code, on_watched, NULL, 0);
+    printf("watching\n");
+    fflush(stdout);
+    wait_for("the end of the job", &job_ends, 1);
+    PMIx_tool_finalize();
+    return wrong != 0;
+}
+
+/* The others wait for it. */
+static void abort_later(const char *file)
+{
+    for (int i = 0; me.rank == size - 1 && i < 60000; i++) {
+        if (access(file, F_OK) == 0)
+            PMIx_Abort(7, "as asked", NULL, 0);
+        usleep(2000);
+    }
+    fence();
+}
+
 /* ---- the modes ------------------------------------------------------------------------------- */
 
 static void learn_size(void)
@@ -672,6 +764,8 @@ int main(int argc, char **argv)
 {
     mode = argc > 1 ? argv[1] : "";
     reference = argc > 2 && !strcmp(argv[argc - 1], "reference");
+    if (!strcmp(mode, "watch"))
+        return watch(atoi(argv[2]));
     must("init", PMIx_Init(&me, NULL, 0));
     learn_size();
     if (!strcmp(mode, "order"))
@@ -684,6 +778,8 @@ int main(int argc, char **argv)
         check_again();
     else if (!strcmp(mode, "jobs"))
         check_jobs(argv[0]);
+    else if (!strcmp(mode, "abort"))
+        abort_later(argv[2]);
     else if (!strcmp(mode, "child"))
         return run_child(argv[2]);
     else

@@ -32,6 +32,28 @@ jobs() # WHERE WHOSE COMMAND...: spawns four jobs of one process
     spawned "jobs $where" 4
 }
 
+# A tool that comes when the job runs: it gets what it has missed, and what comes.
+watched() # WHERE COMMAND...
+{
+    where=$1
+    shift
+    rm -f go
+    fresh
+    "$@" "$ours" abort "$PWD/go" >"$tmp/job" 2>&1 &
+    launcher=$!
+    # shellcheck disable=SC2016
+    wait_until 120 sh -c '"$WU_LAUNCHER" who 2>/dev/null | grep -q "2 of 3 have arrived"'
+    "$ours" watch $launcher >"$out" 2>"$err" &
+    tool=$!
+    wait_until 120 grep -q watching "$out"
+    : >go
+    wait $tool
+    rc=$?
+    wait $launcher
+    same "a tool is told of a job that aborts, $where" "$rc $(sort "$out" | tr '\n' ,)" \
+        "0 abort 2 7,end -1 7,launched -1 -1,start -1 -1,watching," || note "$(cat "$out" "$err" "$tmp/job")"
+}
+
 # ---- one node
 launch 1 "$ours" places
 whole "of handlers" places
@@ -49,9 +71,12 @@ for library in ours ${theirs:+theirs}; do
     jobs "on one node" $library launch 3 "$program" jobs $word
 done
 
+watched "on one node" "$WIREUP" -n 3
+
 # ---- three nodes
 needs_host_names
 named_agent
+watched "on three nodes" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 over() # N COMMAND...
 {
     over_n=$1
