@@ -50,6 +50,16 @@ static inline void list_unlink(struct list *item)
     list_init(item);
 }
 
+/* All of the first list go behind the second one's. */
+static inline void list_move_all(struct list *from, struct list *to)
+{
+    LIST_EACH(l, from)
+    {
+        list_unlink(l);
+        list_append(to, l);
+    }
+}
+
 static inline struct list *list_first(const struct list *head)
 {
     return list_empty(head) ? NULL : head->next;

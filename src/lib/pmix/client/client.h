@@ -95,6 +95,8 @@ struct client {
                                    size_t ninfos);
     void (*turn)(void *arg, bool wait); /* wait: for another thread that turns the loop */
     int (*turn_fd)(void *arg); /* readable: turn() has work; -1: another thread turns the loop */
+    void (*call_begin)(void *arg); /* a request of a blocking call is sent between these two: */
+    void (*call_end)(void *arg);   /* the host's functions run in the caller's thread */
     void *turn_arg;
 };
 

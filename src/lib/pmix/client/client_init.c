@@ -153,6 +153,8 @@ pmix_status_t init_host(const struct client_seat *seat, const pmix_info_t *info,
         c->notify_others = seat->notify_others;
         c->turn = seat->turn;
         c->turn_fd = seat->turn_fd;
+        c->call_begin = seat->call_begin;
+        c->call_end = seat->call_end;
         c->turn_arg = seat->arg;
         event_declare_model(c, info, info ? ninfo : 0);
     } else {

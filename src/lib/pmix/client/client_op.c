@@ -478,9 +478,24 @@ static pmix_status_t op_wait(struct client *c, struct op *op)
     return op->status;
 }
 
+/* The caller may hold a lock that its own functions want (that of an interpreter): no other thread
+ * may run them for it. */
+static pmix_status_t send_as_host(struct message *m, struct op *op)
+{
+    struct client *c = m->c;
+    pmix_status_t rc;
+
+    c->call_begin(c->turn_arg);
+    rc = message_send(m, op);
+    client_unlock(c);
+    c->call_end(c->turn_arg);
+    client_lock(c);
+    return rc;
+}
+
 pmix_status_t op_call(struct message *m, struct op *op)
 {
-    pmix_status_t rc = message_send(m, op);
+    pmix_status_t rc = m->c->call_begin ? send_as_host(m, op) : message_send(m, op);
 
     return rc == PMIX_SUCCESS ? op_wait(m->c, op) : rc;
 }

@@ -13,28 +13,18 @@ void puts_init(struct puts *p)
     list_init(&p->sent);
 }
 
-/* All of the first list go behind the second one's. */
-static void move_all(struct list *from, struct list *to)
-{
-    LIST_EACH(l, from)
-    {
-        list_unlink(l);
-        list_append(to, l);
-    }
-}
-
 /* The server has all that was put. */
 static void puts_sent(struct puts *p, const struct server_link *to)
 {
     p->to = to;
-    move_all(&p->fresh, &p->sent);
+    list_move_all(&p->fresh, &p->sent);
 }
 
 /* It may lack something: the next commit sends everything. */
 static void puts_again(struct puts *p)
 {
-    move_all(&p->fresh, &p->sent);
-    move_all(&p->sent, &p->fresh);
+    list_move_all(&p->fresh, &p->sent);
+    list_move_all(&p->sent, &p->fresh);
 }
 
 static bool key_fits(const char *key)

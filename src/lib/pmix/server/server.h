@@ -25,7 +25,9 @@
  * Locking.  All state is protected by s->lock.  Public functions take it, do their work at once,
  * and leave calls of the host in s->calls.  Only the thread that turns the loop runs these, without
  * the lock: so the host may hold locks of its own when it calls us, and may call us from its
- * functions.  The host's replies take the lock like everything else.
+ * functions.  What a blocking call of the host itself leads to is run by its own thread before it
+ * waits (pserver_run_own): the lock that it holds, of an interpreter, may be one that its functions
+ * take.  The host's replies take the lock like everything else.
  */
 #ifndef WIREUP_LIB_PMIX_SERVER_SERVER_H
 #define WIREUP_LIB_PMIX_SERVER_SERVER_H
@@ -77,14 +79,15 @@ struct pserver {
     struct loop loop;
     struct timer due; /* the next deadline of the core */
     enum pserver_progress progress, wants;
-    pthread_t thread; /* THREAD */
-    bool stopping;    /* no thread may go on turning the loop … */
-    bool ending;      /* … and the host gets no more requests */
-    bool turning;     /* the host is turning the loop */
-    bool running;     /* calls are running … */
-    pthread_t runner; /* … by this thread */
-    unsigned asks;    /* calls of the host that are not answered yet */
-    bool abandoned;   /* finalized; the last reply frees it */
+    pthread_t thread;  /* THREAD */
+    bool stopping;     /* no thread may go on turning the loop … */
+    bool ending;       /* … and the host gets no more requests */
+    bool turning;      /* the host is turning the loop */
+    bool running;      /* calls are running … */
+    pthread_t runner;  /* … by this thread */
+    unsigned own_runs; /* threads that run calls for their own requests */
+    unsigned asks;     /* calls of the host that are not answered yet */
+    bool abandoned;    /* finalized; the last reply frees it */
     void *event_base, *base_event;
 
     pmix_server_module_t module; /* NULL where the host has no function */

@@ -58,6 +58,18 @@ static int turn_fd(void *arg)
     return pserver_turn_fd(arg);
 }
 
+static void call_begin(void *arg)
+{
+    pserver_lock(arg);
+}
+
+static void call_end(void *arg)
+{
+    const struct peer *own = sconn_own(arg);
+
+    pserver_run_own(arg, own ? own->host : NULL);
+}
+
 pmix_status_t own_join(struct pserver *s, const pmix_info_t *infos, size_t ninfos, int *fd_p)
 {
     int ends[2];
@@ -84,6 +96,8 @@ pmix_status_t own_join(struct pserver *s, const pmix_info_t *infos, size_t ninfo
                                             .notify_others = notify_others,
                                             .turn = turn,
                                             .turn_fd = turn_fd,
+                                            .call_begin = call_begin,
+                                            .call_end = call_end,
                                             .arg = s },
                      infos, ninfos);
 }

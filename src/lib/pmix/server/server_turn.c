@@ -64,6 +64,41 @@ static void run_calls(struct pserver *s)
     pthread_cond_broadcast(&s->calm);
 }
 
+/* The calls that the bytes in the connection lead to; others stay with the thread of the loop. */
+static void take_own_calls(struct pserver *s, struct peer_conn *own, struct list *mine)
+{
+    struct list others;
+
+    list_init(&others);
+    list_move_all(&s->calls, &others);
+    peer_conn_drain(own);
+    pserver_settle(s);
+    list_move_all(&s->calls, mine);
+    list_move_all(&others, &s->calls);
+}
+
+/* One call of the host after the other, but beside those that the loop's thread runs: that one may
+ * wait for a lock that this thread holds. */
+void pserver_run_own(struct pserver *s, struct peer_conn *own)
+{
+    struct list mine, *first;
+
+    list_init(&mine);
+    if (own && s->progress == PSERVER_THREAD && !s->stopping)
+        take_own_calls(s, own, &mine);
+    s->own_runs++;
+    pserver_unlock(s);
+    while ((first = list_first(&mine))) {
+        struct scall *c = LIST_OF(first, struct scall, link);
+        list_unlink(first);
+        c->run(c);
+    }
+    pserver_lock(s);
+    s->own_runs--;
+    pthread_cond_broadcast(&s->calm);
+    pserver_unlock(s);
+}
+
 /* ---- the end of the memory ------------------------------------------------------------------- */
 
 void pserver_release(struct pserver *s)
@@ -209,7 +244,7 @@ void pserver_stop(struct pserver *s)
     pserver_lock(s);
     s->stopping = s->ending = true;
     loop_epoll_wake(&s->loop);
-    while (s->running || s->turning)
+    while (s->running || s->turning || s->own_runs)
         pthread_cond_wait(&s->calm, &s->lock);
     pthread_mutex_unlock(&s->lock);
     if (s->base_event)

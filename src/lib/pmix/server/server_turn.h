@@ -20,6 +20,10 @@ int pserver_turn_fd(struct pserver *s);
 /* Whether the caller is in one of the host's functions. */
 bool pserver_inside(struct pserver *s);
 
+/* Locked; unlocks.  The host has sent a request to itself and waits: reads it here and runs the
+ * host's functions that it leads to in this thread.  own: its connection, or NULL. */
+void pserver_run_own(struct pserver *s, struct peer_conn *own);
+
 /* Starts the thread that turns the loop.  0 or -errno. */
 int pserver_start(struct pserver *s);
 
