@@ -239,9 +239,9 @@ pmix_status_t puts_recommit(struct client *c)
     if (list_empty(&c->puts.sent))
         return PMIX_SUCCESS;
     list_init(&later);
-    move_all(&c->puts.fresh, &later);
+    list_move_all(&c->puts.fresh, &later);
     rc = commit(c);
-    move_all(&later, &c->puts.fresh);
+    list_move_all(&later, &c->puts.fresh);
     return rc;
 }
 
