@@ -72,23 +72,50 @@ static pmix_status_t check_field(const struct command *c, enum pmix_call_id id,
     }
 }
 
+/* The call whose rows a command is checked against; NULL: it is not checked. */
+static const struct pmix_call *call_of(const struct command *c)
+{
+    return c->s->base.peer->core->is_manager ? pmix_call_of(c->cmd) : NULL;
+}
+
+static pmix_status_t check_fields(const struct command *c, const struct pmix_call *call,
+                                  const struct pmsg *row, const union pmsg_any *m)
+{
+    pmix_status_t status = PMIX_SUCCESS;
+
+    for (unsigned i = 0; i < row->nfields && status == PMIX_SUCCESS; i++) {
+        if (m->has >> i & 1)
+            status = check_field(c, (enum pmix_call_id)(call - pmix_calls), &row->fields[i],
+                                 (const char *)m + row->fields[i].offset);
+    }
+    return status;
+}
+
+bool pmix_check_read(const struct command *c, const void *m)
+{
+    const struct pmix_call *call = call_of(c);
+    pmix_status_t status =
+        call ? check_fields(c, call, pmsg_commands[c->cmd].request, m) : PMIX_SUCCESS;
+
+    if (status != PMIX_SUCCESS)
+        pmix_reply_status(c->s, c->tag, status);
+    return status == PMIX_SUCCESS;
+}
+
 pmix_status_t pmix_check(const struct command *c)
 {
-    const struct pmix_call *call = pmix_call_of(c->cmd);
+    const struct pmix_call *call = call_of(c);
     const struct pmsg *row = pmsg_commands[c->cmd].request;
     struct punpack r = c->r;
     pmix_status_t status = PMIX_SUCCESS;
     union pmsg_any m;
 
-    if (!call || !c->s->base.peer->core->is_manager)
+    if (!call)
         return PMIX_SUCCESS;
     if (pmsg_read(row, &r, c->s->release, &m) == PTYPE_NO_MEMORY)
         status = PMIX_ERR_NOMEM;
-    for (unsigned i = 0; i < row->nfields && status == PMIX_SUCCESS; i++) {
-        if (m.has >> i & 1)
-            status = check_field(c, (enum pmix_call_id)(call - pmix_calls), &row->fields[i],
-                                 (const char *)&m + row->fields[i].offset);
-    }
+    else
+        status = check_fields(c, call, row, &m);
     pmsg_free(row, &m, NULL);
     return status;
 }

@@ -10,4 +10,8 @@
  * is refused on behalf of another process manager: it gets the infos, and knows what it honours. */
 pmix_status_t pmix_check(const struct command *c);
 
+/* The same of a request that its handler has read, m; false: a refusal has been replied.  For the
+ * handlers of frequent commands (pmix.c marks them), whose requests are not read twice. */
+bool pmix_check_read(const struct command *c, const void *m);
+
 #endif

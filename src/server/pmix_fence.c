@@ -1,4 +1,5 @@
 /* pmix_fence.c - see pmix_fence.h. */
+#include "server/pmix_check.h"
 #include "server/pmix_fence.h"
 
 #include <stdlib.h>
@@ -116,7 +117,7 @@ void pmix_read_fence(struct command *c)
     struct pmsg_procs_infos m;
 
     pmix_forget_given(c->s);
-    if (pmsg_read_procs_infos(&c->r, c->s->release, &m) == PTYPE_FINE) {
+    if (pmsg_read_procs_infos(&c->r, c->s->release, &m) == PTYPE_FINE && pmix_check_read(c, &m)) {
         struct participants w = participants_of(c, &m);
         if (has_no_way(c, &w))
             pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_SUPPORTED);

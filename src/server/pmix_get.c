@@ -1,4 +1,5 @@
 /* pmix_get.c - see pmix_get.h. */
+#include "server/pmix_check.h"
 #include "server/pmix_get.h"
 
 #include <stdlib.h>
@@ -419,8 +420,8 @@ void pmix_read_get(struct command *c)
 {
     struct pmsg_get m;
 
-    if (pmsg_read_get(&c->r, c->s->release, &m) == PTYPE_FINE && !reply_group_value(c, &m) &&
-        !reply_reserved(c, &m))
+    if (pmsg_read_get(&c->r, c->s->release, &m) == PTYPE_FINE && pmix_check_read(c, &m) &&
+        !reply_group_value(c, &m) && !reply_reserved(c, &m))
         ask_get(c, &m);
     pmsg_free_get(&m, NULL);
 }

@@ -84,8 +84,8 @@ static void on_log(const pmix_proc_t *client, const pmix_info_t data[], size_t n
 }
 
 static pmix_status_t on_allocate(const pmix_proc_t *client, pmix_alloc_directive_t directive,
-                                 const pmix_info_t data[], size_t ndata,
-                                 pmix_info_cbfunc_t cbfunc, void *cbdata)
+                                 const pmix_info_t data[], size_t ndata, pmix_info_cbfunc_t cbfunc,
+                                 void *cbdata)
 {
     (void)client, (void)directive, (void)data, (void)ndata;
     return with_infos(cbfunc, cbdata);
