@@ -7,6 +7,7 @@
 
 #include "core/core_names.h"
 #include "core/effect.h"
+#include "core/host_calls.h"
 #include "core/job_connect.h"
 #include "core/name_batch.h"
 
@@ -20,6 +21,7 @@ void core_init(struct core *c, uint64_t seed)
     list_init(&c->lookups);
     list_init(&c->name_batches);
     list_init(&c->sets);
+    list_init(&c->host_calls);
     pendings_init(&c->waits, seed);
     collective_set_init(&c->meetings, seed);
     group_store_init(&c->group_data);
@@ -35,6 +37,7 @@ void core_free(struct core *c)
     free(LIST_OF(l, struct name_batch, link));
     nameservice_free(&c->names);
     psets_free(&c->sets);
+    host_calls_free(&c->host_calls);
     pendings_free(&c->waits);
     collective_set_free(&c->meetings);
     group_store_free(&c->group_data);

@@ -42,6 +42,7 @@ struct core {
     struct list name_batches;  /* struct name_batch */
     struct pending_list waits; /* requests without an answer that are not part of a collective */
     struct list sets;          /* process sets defined by the host (core/psets.h) */
+    struct list host_calls;    /* of a host that is not `wireup` (core/host_calls.h) */
     struct effects effects;
     uint32_t next_job, next_base;
     struct collective_set meetings; /* collectives across jobs; members are job->base + rank */

@@ -136,7 +136,7 @@ static bool is_for_host(const struct command *c)
         return false;
     switch (c->cmd) {
     case CMD_JOB_CONTROL: return !pmix_is_cleanup(c);
-    case CMD_QUERY: return !pmix_asks_for_sets(c);
+    case CMD_QUERY: return !pmix_query_is_ours(c);
     case CMD_MONITOR: return !pmix_is_heartbeat(c);
     default: return true;
     }

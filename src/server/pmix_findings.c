@@ -3,16 +3,19 @@
 
 #include <string.h>
 
+#include "core/core.h"
 #include "wire/pmix_message.h"
-
-bool pmix_sees_job(const struct pmix_session *s, const struct job *j)
-{
-    return !s->base.peer->restricted || j == s->base.peer->job;
-}
 
 bool pmix_sees_nspace(const struct pmix_session *s, const char *nspace)
 {
-    return !s->base.peer->restricted || !strcmp(nspace, s->base.peer->job->nspace);
+    const struct peer *p = s->base.peer;
+
+    return (!p->restricted && p->uid == p->core->uid) || !strcmp(nspace, p->job->nspace);
+}
+
+bool pmix_sees_job(const struct pmix_session *s, const struct job *j)
+{
+    return pmix_sees_nspace(s, j->nspace);
 }
 
 void pmix_found_text(struct pmix_findings *f, const char *key, struct buf *text)

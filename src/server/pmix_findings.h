@@ -36,8 +36,8 @@ typedef void pmix_finder(struct pmix_findings *f, const char *key,
 /* For keys that are in no row: the information on the job. */
 pmix_finder pmix_find_job_info;
 
-/* The requester may know about it: a job of the launcher's user; without the rights of that user,
- * its own job alone. */
+/* The requester may know about it: any job, if it is of the same user as this process; else its own
+ * job alone. */
 bool pmix_sees_job(const struct pmix_session *s, const struct job *j);
 bool pmix_sees_nspace(const struct pmix_session *s, const char *nspace);
 

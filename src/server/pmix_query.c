@@ -204,33 +204,42 @@ static uint32_t parts_of(const struct pmix_session *s, const pmix_query_t *q, bo
     return parts;
 }
 
-static bool is_about_sets(const pmix_query_t *q)
+/* The host has told us what this key asks for. */
+static bool host_defines(const struct core *c, const char *key)
 {
-    static const char *const keys[] = { PMIX_QUERY_NUM_PSETS, PMIX_QUERY_PSET_NAMES,
+    static const char *const sets[] = { PMIX_QUERY_NUM_PSETS, PMIX_QUERY_PSET_NAMES,
                                         PMIX_QUERY_PSET_MEMBERSHIP };
+
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        if (!strcmp(key, sets[i]))
+            return !list_empty(&c->sets);
+    }
+    return !strcmp(key, PMIX_QUERY_ATTRIBUTE_SUPPORT) && !list_empty(&c->host_calls);
+}
+
+static bool all_defined(const struct core *c, const pmix_query_t *q)
+{
     size_t n = 0;
 
     for (char **key = q->keys; key && *key; key++, n++) {
-        bool is = false;
-        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-            is = is || !strcmp(*key, keys[i]);
-        if (!is)
+        if (!host_defines(c, *key))
             return false;
     }
     return n > 0;
 }
 
-bool pmix_asks_for_sets(const struct command *c)
+bool pmix_query_is_ours(const struct command *c)
 {
+    const struct core *core = c->s->base.peer->core;
     struct punpack r = c->r;
     struct pmsg_query m;
     bool is;
 
-    if (list_empty(&c->s->base.peer->core->sets))
+    if (list_empty(&core->sets) && list_empty(&core->host_calls))
         return false;
     is = pmsg_read_query(&r, c->s->release, &m) == PTYPE_FINE && m.queries.n > 0;
     for (size_t i = 0; is && i < m.queries.n; i++)
-        is = is_about_sets(&m.queries.items[i]);
+        is = all_defined(core, &m.queries.items[i]);
     pmsg_free_query(&m, NULL);
     return is;
 }

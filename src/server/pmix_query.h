@@ -9,6 +9,9 @@
 
 pmix_reader pmix_read_query;
 pmix_replier pmix_reply_query;
-bool pmix_asks_for_sets(const struct command *c); /* and some are defined */
+
+/* Another host need not be asked: it has told us of the sets, or of the attributes, that are asked
+ * for. */
+bool pmix_query_is_ours(const struct command *c);
 
 #endif

@@ -1,11 +1,9 @@
 /* pmix_query_support.c - see pmix_findings.h: this server, its abilities, and the attributes of its
  * functions. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/core.h"
 #include "server/pmix_calls.h"
 #include "server/pmix_findings.h"
+#include "server/pmix_support.h"
 
 enum { TEXT_MAX = 1 << 24 };
 
@@ -61,84 +59,45 @@ void pmix_find_spawn_support(struct pmix_findings *f, const char *key,
 
 /* ---- attributes of functions ----------------------------------------------------------------- */
 
-static bool describe_attr(pmix_regattr_t *to, const struct pmix_call_attr *a)
+/* What a server on our library does itself, for a host that does the rest. */
+static bool is_ours(const void *arg, const struct pmix_call *call)
 {
-    to->name = strdup(a->name);
-    strncpy(to->string, a->key, PMIX_MAX_KEYLEN);
-    to->type = a->type;
-    to->description = calloc(2, sizeof *to->description);
-    if (to->description)
-        to->description[0] = strdup("as in the PMIx Standard");
-    return to->name && to->description && to->description[0];
+    const struct pmix_session *s = arg;
+
+    return call->command != CMD_NONE && !(s->base.peer->host_commands >> call->command & 1);
 }
 
-static void add_call(struct info_array *l, const struct pmix_call *call)
+/* `wireup` is server and host in one, and answers for our client's library too.  Of another host we
+ * know what it has registered. */
+static struct pmix_offer offer_of(const struct pmix_session *s, enum pmix_level level)
 {
-    pmix_regattr_t *attrs = calloc(call->nattrs + 1, sizeof *attrs);
+    const struct core *c = s->base.peer->core;
+    struct pmix_offer o = { .offers = NULL };
 
-    for (size_t i = 0; attrs && i < call->nattrs; i++) {
-        if (!describe_attr(&attrs[i], &call->attrs[i]))
-            l->no_memory = true;
-    }
-    info_array_items(l, call->name, PMIX_REGATTR, attrs, call->nattrs);
+    if (!c->is_manager && level == PMIX_LEVEL_HOST)
+        o.host = &c->host_calls;
+    else if (!c->is_manager && level == PMIX_LEVEL_SERVER)
+        o = (struct pmix_offer){ .offers = is_ours, .arg = s };
+    return o;
 }
 
-static bool is_listed(struct slice names, const char *name)
-{
-    while (names.len) {
-        if (slice_is(slice_trim(slice_cut(&names, ',')), name))
-            return true;
-    }
-    return false;
-}
-
-/* Those that the value of the qualifier names, separated by commas; all: "all", or no text. */
-static void found_attributes(struct pmix_findings *f, const char *key, const pmix_value_t *which)
-{
-    struct slice names =
-        which && which->type == PMIX_STRING ? slice_str(which->data.string) : SLICE_NULL;
-    struct info_array calls = { .items = NULL };
-
-    if (slice_is(names, "all"))
-        names = SLICE_NULL;
-    for (size_t i = 0; i < PMIX_CALLS; i++) {
-        if (pmix_calls[i].nattrs && (!names.len || is_listed(names, pmix_calls[i].name)))
-            add_call(&calls, &pmix_calls[i]);
-    }
-    if (calls.n || calls.no_memory)
-        info_array_infos(&f->list, key, &calls);
-    else
-        f->missed++;
-}
-
-static void found_functions(struct pmix_findings *f, const char *key)
-{
-    struct buf names = BUF_NULL(TEXT_MAX);
-
-    for (size_t i = 0; i < PMIX_CALLS; i++)
-        buf_printf(&names, "%s%s", i ? "," : "", pmix_calls[i].name);
-    pmix_found_text(f, key, &names);
-}
-
-/* The launcher is server and host in one; clients and tools know their own libraries.  Without a
- * qualifier: the host's. */
+/* Without a qualifier: the host's. */
 void pmix_find_support(struct pmix_findings *f, const char *key, const struct query_subject *about)
 {
+    static const struct pmix_level_key all = { PMIX_QUERY_ATTRIBUTE_SUPPORT, PMIX_LEVEL_HOST,
+                                               true };
     const pmix_query_t *q = about->query;
+    struct pmix_offer host = offer_of(f->s, PMIX_LEVEL_HOST);
     size_t levels = 0;
 
+    (void)key;
     for (size_t i = 0; i < q->nqual; i++) {
-        const char *level = q->qualifiers[i].key;
-        bool functions =
-            !strcmp(level, PMIX_HOST_FUNCTIONS) || !strcmp(level, PMIX_SERVER_FUNCTIONS);
-        bool attributes =
-            !strcmp(level, PMIX_HOST_ATTRIBUTES) || !strcmp(level, PMIX_SERVER_ATTRIBUTES);
-        levels += functions || attributes;
-        if (functions)
-            found_functions(f, level);
-        else if (attributes)
-            found_attributes(f, level, &q->qualifiers[i].value);
+        const struct pmix_level_key *level = pmix_level_of(q->qualifiers[i].key);
+        struct pmix_offer o = level ? offer_of(f->s, level->level) : host;
+        levels += level != NULL;
+        if (level && !pmix_support(&f->list, level, &q->qualifiers[i].value, &o))
+            f->missed++;
     }
-    if (levels == 0)
-        found_attributes(f, key, NULL);
+    if (levels == 0 && !pmix_support(&f->list, &all, NULL, &host))
+        f->missed++;
 }

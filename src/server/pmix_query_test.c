@@ -119,6 +119,23 @@ static void test_rights(void)
     world_close(&w);
 }
 
+/* Nor does a client of a host of another user see more, whom that host has let in. */
+static void test_owner(void)
+{
+    struct world w;
+
+    world_open(&w, 2, 1);
+    world_job(&w, 2, 1, JOB_NO_RANK);
+    enter(&w, 0);
+    server_deliver(&w.server, INPUT(owner, .connection = w.jobs[0].peers[0]->id,
+                                    .uid = w.server.core.uid + 1, .gid = w.server.core.gid));
+    ask(&w, 0, PMIX_QUERY_NAMESPACES, NULL);
+    OK(has_text(&w, 0, "job_0"));
+    ask(&w, 0, PMIX_QUERY_JOB_STATUS, "job_1");
+    EQ(status_of(&w, 0), PMIX_ERR_NOT_FOUND);
+    world_close(&w);
+}
+
 /* ---- what nodes tell ------------------------------------------------------------------------- */
 
 static int proc_of(int pid, struct proc_usage *u)
@@ -271,6 +288,7 @@ static void test_storage(void)
 int main(void)
 {
     test_rights();
+    test_owner();
     test_table();
     test_cut();
     test_storage();

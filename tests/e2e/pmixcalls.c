@@ -331,6 +331,48 @@ static void sets(void)
     PMIX_QUERY_DESTRUCT(&q);
 }
 
+static pmix_status_t support(const char *level, pmix_info_t **results_p, size_t *n_p)
+{
+    pmix_query_t q;
+    pmix_status_t rc;
+
+    PMIX_QUERY_CONSTRUCT(&q);
+    PMIX_ARGV_APPEND(rc, q.keys, PMIX_QUERY_ATTRIBUTE_SUPPORT);
+    PMIX_QUERY_QUALIFIERS_CREATE(&q, 1);
+    PMIX_INFO_LOAD(&q.qualifiers[0], level, "all", PMIX_STRING);
+    *results_p = NULL;
+    *n_p = 0;
+    rc = PMIx_Query_info(&q, 1, results_p, n_p);
+    PMIX_QUERY_DESTRUCT(&q);
+    return rc;
+}
+
+/* What the host has registered, and nothing of the launcher that this library belongs to. */
+static void attributes(void)
+{
+    pmix_info_t *results;
+    const pmix_info_t *call;
+    const pmix_data_array_t *a;
+    const pmix_regattr_t *attr;
+    size_t n;
+
+    must("query functions", support(PMIX_HOST_FUNCTIONS, &results, &n));
+    if (n != 1 || results[0].value.type != PMIX_STRING ||
+        strcmp(results[0].value.data.string, "test_spawn") != 0)
+        complain("the functions of the host");
+    must("query attributes", support(PMIX_HOST_ATTRIBUTES, &results, &n));
+    if (n != 1 || results[0].value.type != PMIX_DATA_ARRAY ||
+        results[0].value.data.darray->type != PMIX_INFO || results[0].value.data.darray->size != 1)
+        return complain("the host has one function");
+    call = results[0].value.data.darray->array;
+    a = call->value.data.darray;
+    attr = a->array;
+    if (strcmp(call->key, "test_spawn") != 0 || a->type != PMIX_REGATTR || a->size != 2 ||
+        strcmp(attr[0].name, "PMIX_TIMEOUT") != 0 || strcmp(attr[0].string, PMIX_TIMEOUT) != 0 ||
+        strcmp(attr[1].name, "test.own") != 0)
+        complain("the attributes of the host");
+}
+
 static void credentials(void)
 {
     pmix_byte_object_t bo = { NULL, 0 };
@@ -409,6 +451,7 @@ static void calls(const char *program)
         names();
         questions();
         sets();
+        attributes();
         credentials();
         output();
         spawns(program);

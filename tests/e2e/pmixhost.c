@@ -824,6 +824,8 @@ static void make_maps(char *names_of, char *ppn, size_t room)
 
 static void host(void)
 {
+    char call[] = "test_spawn", timeout[] = "PMIX_TIMEOUT", own[] = "test.own";
+    char *attrs[] = { timeout, own, NULL };
     pmix_server_module_t module = { .fence_nb = fence_nb,
                                     .direct_modex = direct_modex,
                                     .client_finalized = client_finalized,
@@ -874,6 +876,9 @@ static void host(void)
         register_job(job, ranks, local, names_of, ppn) != PMIX_SUCCESS)
         die("PMIx_server_register_nspace");
     PMIX_LOAD_PROCID(&everybody, job, PMIX_RANK_WILDCARD);
+    if (PMIx_Register_attributes(call, attrs) != PMIX_SUCCESS ||
+        PMIx_Register_attributes(call, attrs) != PMIX_ERR_REPEAT_ATTR_REGISTRATION)
+        die("PMIx_Register_attributes");
     if (PMIx_server_define_process_set(&everybody, 1, "testset") != PMIX_SUCCESS)
         die("PMIx_server_define_process_set");
     running = local;

@@ -483,6 +483,30 @@ static void check_abilities(void)
         complain("the attributes are those of another function");
 }
 
+/* The functions of that level, and the attributes of one of them. */
+static void check_level(const char *functions, const char *attributes)
+{
+    struct answer names = ASK(PMIX_QUERY_ATTRIBUTE_SUPPORT, FLAG(functions));
+    struct answer get = ASK(PMIX_QUERY_ATTRIBUTE_SUPPORT, TEXT(attributes, "PMIx_Get"));
+    const pmix_data_array_t *a = array_of(&get, attributes, PMIX_INFO);
+
+    if (!has_word(text_of(&names, functions), "PMIx_Get"))
+        complain("%s: %s", functions, text_of(&names, functions));
+    expect_count(attributes, a ? (uint32_t)a->size : 0, 1);
+    if (a && a->size && strcmp(((const pmix_info_t *)a->array)->key, "PMIx_Get") != 0)
+        complain("%s of another function", attributes);
+}
+
+static void check_levels(void)
+{
+    const char *ours = getenv("LD_LIBRARY_PATH");
+
+    check_level(PMIX_HOST_FUNCTIONS, PMIX_HOST_ATTRIBUTES);
+    check_level(PMIX_SERVER_FUNCTIONS, PMIX_SERVER_ATTRIBUTES);
+    if (ours && *ours) /* OpenPMIx 4.2's library waits for itself */
+        check_level(PMIX_CLIENT_FUNCTIONS, PMIX_CLIENT_ATTRIBUTES);
+}
+
 static void check_unknown(void)
 {
     const char *const keys[] = { PMIX_QUERY_NAMESPACES, "no.such", PMIX_QUERY_QUEUE_LIST, NULL };
@@ -497,10 +521,10 @@ static void check_unknown(void)
 
 static void check_everything(void)
 {
-    static void (*const checks[])(void) = { check_jobs,     check_table,     check_some_rows,
-                                            check_places,   check_memory,    check_usage,
-                                            check_storage,  check_hardware,  check_groups,
-                                            check_job_info, check_abilities, check_unknown };
+    static void (*const checks[])(
+        void) = { check_jobs,      check_table,   check_some_rows, check_places, check_memory,
+                  check_usage,     check_storage, check_hardware,  check_groups, check_job_info,
+                  check_abilities, check_levels,  check_unknown };
 
     for (int again = 0; again < 2; again++) {
         refreshed = again;

@@ -2,12 +2,14 @@
  *
  * A query whose keys are all known here is not sent, unless the program wants it refreshed.  The
  * versions of the ABI are those of the library: they are known at any time, also before PMIx_Init.
+ * So are the attributes that the library supports by itself, as a client's or a tool's.
  */
 #include <stdlib.h>
 
 #include "lib/pmix/client/client_api.h"
 #include "lib/pmix/client/client_get.h"
 #include "lib/pmix/values/value.h"
+#include "server/pmix_support.h"
 
 static bool info_is_true(const pmix_info_t *info)
 {
@@ -116,29 +118,69 @@ static pmix_status_t answer_key(struct client *c, const pmix_query_t *q, const p
     return PMIX_SUCCESS;
 }
 
+/* The attributes of the library's functions; the server answers for itself and its host. */
+static pmix_status_t answer_support(const pmix_query_t *q, struct info_array *found)
+{
+    static const struct pmix_offer all = { .offers = NULL };
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+
+    for (size_t i = 0; i < q->nqual; i++) {
+        const struct pmix_level_key *level = pmix_level_of(q->qualifiers[i].key);
+        if (!level)
+            continue;
+        if (level->level != PMIX_LEVEL_CLIENT && level->level != PMIX_LEVEL_TOOL)
+            return PMIX_ERR_NOT_FOUND;
+        if (pmix_support(found, level, &q->qualifiers[i].value, &all))
+            rc = PMIX_SUCCESS;
+    }
+    return rc;
+}
+
+static pmix_status_t answer_one(struct client *c, const pmix_query_t *q, const pmix_proc_t *proc,
+                                const char *key, struct info_array *found)
+{
+    pmix_info_t one = { .value = { .type = PMIX_UNDEF } };
+    pmix_status_t rc;
+
+    if (PMIx_Check_key(key, PMIX_QUERY_ATTRIBUTE_SUPPORT))
+        return answer_support(q, found);
+    rc = answer_key(c, q, proc, key, &one);
+    if (rc == PMIX_SUCCESS)
+        info_array_add(found, one.key, one.value);
+    return rc;
+}
+
+static bool is_refreshed(const pmix_query_t *q)
+{
+    for (char **k = q->keys; k && *k; k++) {
+        if (!PMIx_Check_key(*k, PMIX_QUERY_ATTRIBUTE_SUPPORT) && !is_abi_version(*k))
+            return wants_news(q);
+    }
+    return false; /* nothing of it changes */
+}
+
 /* Answers all keys of all queries, or none. */
 static pmix_status_t answer_here(struct client *c, const pmix_query_t *queries, size_t n,
                                  pmix_info_t **infos_p, size_t *n_p)
 {
-    size_t room = count_keys(queries, n), have = 0;
-    pmix_info_t *infos = PMIx_Info_create(room);
-    pmix_status_t rc = infos ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    struct info_array found = { .items = NULL };
+    pmix_status_t rc = PMIX_SUCCESS;
 
     for (size_t i = 0; i < n && rc == PMIX_SUCCESS; i++) {
         pmix_proc_t proc;
         read_subject(c, &queries[i], &proc);
-        if (wants_news(&queries[i]))
+        if (is_refreshed(&queries[i]))
             rc = PMIX_ERR_NOT_FOUND;
-        for (char **k = queries[i].keys; k && *k && rc == PMIX_SUCCESS; k++) {
-            rc = answer_key(c, &queries[i], &proc, *k, &infos[have]);
-            have += rc == PMIX_SUCCESS;
-        }
+        for (char **k = queries[i].keys; k && *k && rc == PMIX_SUCCESS; k++)
+            rc = answer_one(c, &queries[i], &proc, *k, &found);
     }
+    if (rc == PMIX_SUCCESS && found.no_memory)
+        rc = PMIX_ERR_NOMEM;
     if (rc == PMIX_SUCCESS) {
-        *infos_p = infos;
-        *n_p = have;
-    } else if (infos) {
-        PMIx_Info_free(infos, have);
+        *infos_p = found.items;
+        *n_p = found.n;
+    } else {
+        info_array_free(&found);
     }
     return rc;
 }

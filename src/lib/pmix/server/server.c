@@ -10,7 +10,6 @@
 #include "core/control.h"
 #include "core/effect.h"
 #include "io/cleanup_effect.h"
-#include "lib/pmix/server/server_attributes.h"
 #include "lib/pmix/server/server_cleanup.h"
 #include "lib/pmix/server/server_collective.h"
 #include "lib/pmix/server/server_command.h"
@@ -147,7 +146,6 @@ static struct pserver *make(const struct pserver_options *o)
     tool_files_init(&s->contacts);
     list_init(&s->outputs);
     list_init(&s->promises);
-    list_init(&s->attributes);
     s->uid = geteuid();
     s->gid = getegid();
     s->host_uid = o->uid;
@@ -187,7 +185,6 @@ static void unmake(struct pserver *s)
     peer_conns_close(&s->conns);
     quota_report(&s->quota, &s->log);
     drop_jobs(s);
-    attributes_free(&s->attributes);
     timer_stop(&s->due);
     loop_free(&s->loop);
 }

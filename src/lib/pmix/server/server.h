@@ -111,7 +111,6 @@ struct pserver {
     struct tool_file_list contacts; /* server_files.c */
     struct cleanup *cleanup;        /* server_cleanup.h */
     struct list outputs;            /* IOF subscribers: server_iof.c */
-    struct list attributes;         /* server_attributes.h */
     struct list promises;           /* direct modex requests of other nodes: server_collective.c */
     size_t next_ref;
     uint64_t next_promise;

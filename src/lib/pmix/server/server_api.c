@@ -8,9 +8,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/host_calls.h"
+#include "lib/pmix/api/attributes.h"
 #include "lib/pmix/client/client_api.h"
 #include "lib/pmix/server/server.h"
-#include "lib/pmix/server/server_attributes.h"
 #include "lib/pmix/server/server_collective.h"
 #include "lib/pmix/server/server_conn.h"
 #include "lib/pmix/server/server_env.h"
@@ -323,6 +324,33 @@ pmix_status_t PMIx_server_collect_job_info(pmix_proc_t *procs, size_t nprocs,
 
 /* ---- attributes that the host supports ------------------------------------------------------- */
 
+/* By its name or by its text; one of the host's own has one text for both. */
+static struct host_attr attr_of(const char *text)
+{
+    const struct attribute *a = attribute_by_name(text);
+
+    if (!a)
+        a = attribute_by_text(text);
+    return a ? (struct host_attr){ a->name, a->text, a->type }
+             : (struct host_attr){ text, text, PMIX_UNDEF };
+}
+
+static pmix_status_t register_call(struct pserver *s, const char *function, char *const texts[])
+{
+    size_t n = (size_t)PMIx_Argv_count((char **)(uintptr_t)texts);
+    struct host_attr *attrs = calloc(n + 1, sizeof *attrs);
+    int rc = -ENOMEM;
+
+    for (size_t i = 0; attrs && i < n; i++)
+        attrs[i] = attr_of(texts[i]);
+    if (attrs)
+        rc = host_calls_add(&s->server.core.host_calls, function, attrs, n);
+    free(attrs);
+    if (rc == HOST_CALLS_TWICE)
+        return PMIX_ERR_REPEAT_ATTR_REGISTRATION;
+    return rc < 0 ? PMIX_ERR_NOMEM : PMIX_SUCCESS;
+}
+
 pmix_status_t PMIx_Register_attributes(char *function, char *attrs[])
 {
     struct pserver *s = instance_enter();
@@ -331,7 +359,7 @@ pmix_status_t PMIx_Register_attributes(char *function, char *attrs[])
     if (!s)
         return PMIX_ERR_INIT;
     if (function && attrs)
-        rc = attributes_add(&s->attributes, function, attrs);
+        rc = register_call(s, function, attrs);
     pserver_unlock(s);
     return rc;
 }
