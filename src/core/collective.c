@@ -473,6 +473,13 @@ bool collective_withdraw_rank(struct collective_set *s, uint32_t rank, uint64_t 
     return false;
 }
 
+struct collective *collective_next(const struct collective_group *g, uint32_t rank)
+{
+    int64_t at = collective_position(g, rank);
+
+    return at < 0 ? NULL : round_without(g, (uint32_t)at);
+}
+
 bool collective_is_behind(const struct collective_group *g, uint32_t rank)
 {
     int64_t at = collective_position(g, rank);

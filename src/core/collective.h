@@ -43,7 +43,7 @@ struct collective {
     uint32_t arrived;           /* how many bits of `here` are set */
     uint64_t number;            /* the caller's own */
     bool contributed;           /* complete here; withdrawn members may still come again */
-    bool asked;                 /* flexible: the nodes of ended members have been asked */
+    bool asked;                 /* the nodes of members that had ended have been asked */
     bool collect;               /* a participant wants the others' data */
     char ways[COLLECTIVE_WAYS]; /* exchange methods, as the first participant that named some gave
                                    them */
@@ -158,6 +158,9 @@ bool collective_is_awaited(const struct collective_set *s, uint32_t rank);
 /* Withdraws an arrival of rank from a round that cannot complete; false: there is none (any more).
  */
 bool collective_withdraw_rank(struct collective_set *s, uint32_t rank, uint64_t *ticket_p);
+
+/* The pending round that rank would enter next; NULL: a new one. */
+struct collective *collective_next(const struct collective_group *g, uint32_t rank);
 
 /* The next round of rank has been contributed to already, or is over: it needs no arrival on this
  * node any more. */

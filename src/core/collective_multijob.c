@@ -136,20 +136,6 @@ static enum answer_status plan_meeting(const struct core *c, const struct reques
     return plan_members(c, rq->members, rq->count, m);
 }
 
-static bool has_ended_member(const struct core *c, const struct collective_group *g)
-{
-    LIST_EACH(l, &c->jobs)
-    {
-        const struct job *j = LIST_OF(l, struct job, link);
-        for (uint32_t r = 0; j->ended + j->lost && r < j->plan.nprocs; r++) {
-            bool ended = j->procs[r].state == PROC_STATE_GONE || j->procs[r].unreachable;
-            if (ended && collective_includes(g, j->base + r))
-                return true;
-        }
-    }
-    return false;
-}
-
 static void answer_others(struct core *c, const struct collective *round, enum answer_status status,
                           uint64_t number, uint64_t but)
 {
@@ -383,6 +369,21 @@ static bool has_ended(const struct job *j, uint32_t rank)
     return j->procs[rank].state == PROC_STATE_GONE || j->procs[rank].unreachable;
 }
 
+/* Whether a member of this node has ended without having arrived where this one would.  (Whether
+ * those of other nodes have, their nodes know: ask_nodes_of_ended.) */
+static bool misses_ended(const struct core *c, const struct collective_group *g, uint32_t id)
+{
+    const struct collective *round = collective_next(g, id);
+
+    for (uint32_t i = 0; i < g->count; i++) {
+        uint32_t member = collective_member(g, i);
+        const struct job *j = core_job_of_id(c, member);
+        if (j && has_ended(j, member - j->base) && !(round && collective_is_here(round, i)))
+            return true;
+    }
+    return false;
+}
+
 /* Leaves a member of this node out of the round where it is missing.  True: that one is complete
  * here. */
 static bool leave_out(struct core *c, struct collective_group *g, uint32_t id)
@@ -482,8 +483,7 @@ static enum answer_status arrive(struct core *c, struct collective_group *g,
 
     if (rc == COLLECTIVE_WAITING || rc == COLLECTIVE_OK)
         *note = NULL;
-    if ((rc == COLLECTIVE_WAITING || rc == COLLECTIVE_OK) && coll_kind_is_flexible(g->kind) &&
-        !round->asked)
+    if ((rc == COLLECTIVE_WAITING || rc == COLLECTIVE_OK) && !round->asked)
         ask_nodes_of_ended(c, round);
     switch (rc) {
     case COLLECTIVE_WAITING:
@@ -515,7 +515,7 @@ static enum answer_status enter(struct core *c, struct job *j, uint32_t rank,
         return ANSWER_NO_MEMORY;
     g->kind = m->what.kind;
     if (!coll_kind_is_flexible(g->kind) && !collective_is_behind(g, j->base + rank) &&
-        has_ended_member(c, g)) {
+        misses_ended(c, g, j->base + rank)) {
         collective_group_drop_idle(&c->meetings, g);
         return ANSWER_FAILED;
     }

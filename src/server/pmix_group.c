@@ -169,6 +169,58 @@ static void leave_out(const struct pmix_session *s, struct pmix_group *g, struct
     g->nprocs = kept;
 }
 
+static void report_end(struct pmix_session *s, const struct pmix_group *g, const char *nspace,
+                       uint32_t rank)
+{
+    bool led = g->has_leader && pmix_group_lists(&g->leader, 1, nspace, rank);
+    pmix_proc_t who;
+    pmix_info_t infos[2];
+    struct buf bytes = BUF_NULL(1 << 12);
+    struct ppack w;
+
+    memset(infos, 0, sizeof infos);
+    pmix_set_proc(&who, nspace, rank);
+    strncpy(infos[0].key, PMIX_EVENT_AFFECTED_PROC, PMIX_MAX_KEYLEN);
+    infos[0].value = (pmix_value_t){ .type = PMIX_PROC, .data.proc = &who };
+    strncpy(infos[1].key, PMIX_GROUP_ID, PMIX_MAX_KEYLEN);
+    infos[1].value = (pmix_value_t){ .type = PMIX_STRING, .data.string = g->id };
+    ppack_init(&w, &bytes, &ptype_own);
+    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { 2, infos } });
+    if (ppack_ok(&w))
+        pmix_notify(&s->base, &(struct notice){ .code = led ? PMIX_GROUP_LEADER_FAILED
+                                                            : PMIX_GROUP_MEMBER_FAILED,
+                                                .range = PMIX_RANGE_LOCAL,
+                                                .flags = EVENT_BY_CODE,
+                                                .nspace = nspace,
+                                                .rank = rank,
+                                                .infos = buf_slice(&bytes) });
+    buf_free(&bytes);
+}
+
+static void note_member_end(struct pmix_session *s, struct pmix_group *g, const char *nspace,
+                            uint32_t rank)
+{
+    if (!(g->flags & GROUP_NOTIFIES) || !pmix_group_lists(g->procs, g->nprocs, nspace, rank) ||
+        pmix_group_lists(g->gone, g->ngone, nspace, rank))
+        return;
+    pmix_group_note_gone(g, nspace, rank);
+    report_end(s, g, nspace, rank);
+}
+
+/* Members may have joined and ended before the others had. */
+static void note_early_ends(struct pmix_session *s, struct pmix_group *g)
+{
+    const struct core *core = s->base.peer->core;
+
+    for (size_t i = 0; i < g->nprocs; i++) {
+        const struct job *j = core_job_named(core, slice_str(g->procs[i].nspace));
+        uint32_t rank = g->procs[i].rank;
+        if (j && rank < j->plan.nprocs &&
+            (j->procs[rank].unreachable || j->procs[rank].state == PROC_STATE_GONE))
+            note_member_end(s, g, j->nspace, rank);
+    }
+}
+
 static pmix_status_t group_status(enum answer_status status)
 {
     return status == ANSWER_FAILED ? PMIX_GROUP_CONSTRUCT_ABORT : pmix_status_of(status);
@@ -193,6 +245,7 @@ static void write_group(struct pmix_session *s, const struct pmix_group *g, uint
 
 void pmix_reply_group(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
 {
+    struct pmix_group *g;
     struct slice records;
     pmix_info_t *infos;
     size_t n;
@@ -207,7 +260,10 @@ void pmix_reply_group(struct pmix_session *s, struct pmix_pending *p, const stru
     p->group->has_leader = pmix_group_leader(s, records, &p->group->leader);
     if (pmix_group_infos(s, records, &infos, &n)) {
         write_group(s, p->group, p->tag, infos, n);
+        g = p->group;
         pmix_group_keep(s, &p->group);
+        if (!p->group && g->flags & GROUP_NOTIFIES)
+            note_early_ends(s, g);
     } else {
         pmix_reply_status(s, p->tag, PMIX_ERR_NOMEM);
     }
@@ -243,11 +299,15 @@ static void destruct(struct command *c, const struct pmsg_group_destruct *m,
         c->no_memory = true;
 }
 
+/* What follows the name differs by release, and a client whose construct failed before may write it
+ * wrongly (5.0.7): the name is enough. */
 void pmix_read_ungroup(struct command *c)
 {
+    struct punpack r = c->r;
     struct pmsg_group_destruct m;
 
-    if (pmsg_read_group_destruct(&c->r, c->s->release, &m) == PTYPE_FINE) {
+    pmsg_read_group_destruct(&r, c->s->release, &m);
+    if (PMSG_HAS(&m, group_destruct, id)) {
         struct group_directives d = directives_of(m.infos.items, m.infos.n);
         struct participants w = { .timeout_ns = pmix_timeout_of(m.infos.items, m.infos.n) };
         bool known = members_of(c, m.id, m.procs.items, m.procs.n, &w);
@@ -256,6 +316,8 @@ void pmix_read_ungroup(struct command *c)
             destruct(c, &m, &w, &d);
         else
             pmix_reply_status(c->s, c->tag, rc);
+    } else {
+        c->r.error = r.error;
     }
     pmsg_free_group_destruct(&m, NULL);
 }
@@ -341,45 +403,10 @@ static void note_left(struct pmix_session *s, const struct notice *n)
     pmsg_free_infos(&m, NULL);
 }
 
-static void report_end(struct pmix_session *s, const struct pmix_group *g, const char *nspace,
-                       uint32_t rank)
-{
-    bool led = g->has_leader && pmix_group_lists(&g->leader, 1, nspace, rank);
-    pmix_proc_t who;
-    pmix_info_t infos[2];
-    struct buf bytes = BUF_NULL(1 << 12);
-    struct ppack w;
-
-    memset(infos, 0, sizeof infos);
-    pmix_set_proc(&who, nspace, rank);
-    strncpy(infos[0].key, PMIX_EVENT_AFFECTED_PROC, PMIX_MAX_KEYLEN);
-    infos[0].value = (pmix_value_t){ .type = PMIX_PROC, .data.proc = &who };
-    strncpy(infos[1].key, PMIX_GROUP_ID, PMIX_MAX_KEYLEN);
-    infos[1].value = (pmix_value_t){ .type = PMIX_STRING, .data.string = g->id };
-    ppack_init(&w, &bytes, &ptype_own);
-    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { 2, infos } });
-    if (ppack_ok(&w))
-        pmix_notify(&s->base, &(struct notice){ .code = led ? PMIX_GROUP_LEADER_FAILED
-                                                            : PMIX_GROUP_MEMBER_FAILED,
-                                                .range = PMIX_RANGE_LOCAL,
-                                                .flags = EVENT_BY_CODE,
-                                                .nspace = nspace,
-                                                .rank = rank,
-                                                .infos = buf_slice(&bytes) });
-    buf_free(&bytes);
-}
-
 static void note_end(struct pmix_session *s, const char *nspace, uint32_t rank)
 {
     LIST_EACH(l, &s->groups)
-    {
-        struct pmix_group *g = LIST_OF(l, struct pmix_group, link);
-        if (!(g->flags & GROUP_NOTIFIES) || !pmix_group_lists(g->procs, g->nprocs, nspace, rank) ||
-            pmix_group_lists(g->gone, g->ngone, nspace, rank))
-            continue;
-        pmix_group_note_gone(g, nspace, rank);
-        report_end(s, g, nspace, rank);
-    }
+    note_member_end(s, LIST_OF(l, struct pmix_group, link), nspace, rank);
 }
 
 /* Events that come in the way of ends: of jobs that begin, and of nodes, whose processes' own ends

@@ -55,6 +55,7 @@ done
 # shellcheck disable=SC2086
 {
     c_program rawpmix $pmix_flags
+    c_program groups -w -DOPENPMIX $pmix_flags
     c_program nopmixget -shared -fPIC $pmix_flags
 }
 
@@ -167,6 +168,10 @@ clients()
     judges under_wireup inside spoil
     all_programs under_wireup inside exchange "$@"
     all_of_python under_wireup inside
+    for part_of in values survive; do
+        run "$patience" "$WIREUP" -enable-recovery -n 4 chroot "$root" "$bin/groups" $part_of
+        same "groups: $part_of" "$(cat "$out")" "groups 4 good" || explain
+    done
     run "$patience" "$WIREUP" -mca pml ob1 -mca btl self -n 3 chroot "$root" "$bin/hello"
     same "Open MPI 5 says why it does not start, once" "$(grep -c 'unable to reach each other' "$err")" 1 || explain
     under_wireup 2 "$bin/abort" 1 0

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "lib/pmix/client/client_api.h"
+#include "lib/pmix/client/client_group.h"
 #include "lib/pmix/values/value.h"
 
 enum realm { REALM_ANY, REALM_SESSION, REALM_JOB, REALM_APP, REALM_NODE };
@@ -419,6 +420,25 @@ static pmix_status_t hand_out(struct client *c, const struct query *q, const str
     return rc;
 }
 
+/* The context id of a group that the query names. */
+static bool hand_out_context(struct client *c, const struct query *q, pmix_value_t *v,
+                             pmix_status_t *rc_p)
+{
+    size_t context;
+
+    if (!q->reserved || !PMIx_Check_key(q->key, PMIX_GROUP_CONTEXT_ID))
+        return false;
+    for (size_t i = 0; i < q->ninfos; i++) {
+        if (PMIx_Check_key(q->infos[i].key, PMIX_GROUP_ID) &&
+            q->infos[i].value.type == PMIX_STRING && q->infos[i].value.data.string &&
+            group_context(c, q->infos[i].value.data.string, &context)) {
+            *rc_p = PMIx_Value_load(v, &context, PMIX_SIZE);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Our own name and rank, and our server's address, without any search.  A process that does not
  * know its rank asks for that of PMIX_RANK_INVALID. */
 static bool hand_out_self(struct client *c, const struct query *q, pmix_value_t *v,
@@ -427,6 +447,8 @@ static bool hand_out_self(struct client *c, const struct query *q, pmix_value_t 
     bool unnamed = q->rank == PMIX_RANK_INVALID && q->reserved &&
                    PMIx_Check_key(q->key, PMIX_RANK) && PMIx_Check_nspace(q->nspace, c->me.nspace);
 
+    if (hand_out_context(c, q, v, rc_p))
+        return true;
     if (!q->reserved || (!unnamed && !client_is_me(c, q->nspace, q->rank)))
         return false;
     if (PMIx_Check_key(q->key, PMIX_PROCID))

@@ -54,6 +54,8 @@ struct group_membership {
     struct list link;
     pmix_proc_t *procs;
     size_t nprocs;
+    bool has_context;
+    size_t context;
     char id[];
 };
 
@@ -105,12 +107,25 @@ void groups_free(struct client *c)
     membership_free(LIST_OF(l, struct group_membership, link));
 }
 
-bool group_remember(struct client *c, const char *id, const pmix_proc_t *procs, size_t n)
+bool group_context(struct client *c, const char *id, size_t *context_p)
+{
+    const struct group_membership *m = find_membership(c, id);
+
+    if (!m || !m->has_context)
+        return false;
+    *context_p = m->context;
+    return true;
+}
+
+bool group_remember(struct client *c, const char *id, const pmix_proc_t *procs, size_t n,
+                    const size_t *context)
 {
     struct group_membership *m = membership_new(id, procs, n);
 
     if (!m)
         return false;
+    m->has_context = context != NULL;
+    m->context = context ? *context : 0;
     membership_free(find_membership(c, id));
     list_append(&c->groups, &m->link);
     return true;
@@ -145,6 +160,8 @@ static bool remember(struct client *c, struct op *op, const struct group *g)
         m->procs = procs;
         m->nprocs = g->nmembers;
     }
+    m->has_context = g->has_id;
+    m->context = g->id;
     if (before)
         membership_free(before);
     op->arg = NULL;

@@ -9,8 +9,13 @@
 
 struct client;
 
-/* Records, or replaces, the members of the group.  False: no memory. */
-bool group_remember(struct client *c, const char *id, const pmix_proc_t *procs, size_t n);
+/* Records, or replaces, the members of the group, and its context id (or NULL).  False: no memory.
+ */
+bool group_remember(struct client *c, const char *id, const pmix_proc_t *procs, size_t n,
+                    const size_t *context);
+
+/* Its context id; false: it has none, or we are in no such group. */
+bool group_context(struct client *c, const char *id, size_t *context_p);
 
 /* Removes it; false: we are in no such group.  The caller frees the members. */
 bool group_take(struct client *c, const char *id, pmix_proc_t **procs_p, size_t *n_p);

@@ -125,7 +125,7 @@ static void remember_result(const struct invitation *g)
 
     if (g->status != PMIX_SUCCESS || !a || a->type != PMIX_PROC || !(c = api_begin()))
         return;
-    group_remember(c, g->id, a->array, a->size);
+    group_remember(c, g->id, a->array, a->size, NULL);
     api_end(c, PMIX_SUCCESS);
 }
 

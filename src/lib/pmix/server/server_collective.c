@@ -396,7 +396,7 @@ static const struct ask_kind group_kind = { .call = call_group };
 /* All replies carry a number: the host's, if it gave one. */
 static void meeting_over(struct ask *a, pmix_status_t status)
 {
-    struct buf block = BUF_NULL(64);
+    struct buf block = BUF_NULL(LIMIT_GROUP_RECORDS);
     bool has_number = false;
     size_t number = 1;
 
@@ -411,6 +411,8 @@ static void meeting_over(struct ask *a, pmix_status_t status)
         buf_byte(&block, 'M');
         parts_put_uint(&block, number);
     }
+    if (a->bytes.bytes) /* what the members here give each other, and who has ended */
+        buf_put(&block, a->bytes.bytes, a->bytes.size);
     if (status == PMIX_ERR_NOT_SUPPORTED && a->all_here) /* no host is needed here */
         status = PMIX_SUCCESS;
     complete(a, answer_of(status), buf_slice(&block));
@@ -449,15 +451,21 @@ static bool add_data(struct ask *a, const struct contribution *c)
     return good;
 }
 
+static bool keep_block(struct ask *a, const struct contribution *c)
+{
+    a->bytes.size = buf_len(&c->block);
+    a->bytes.bytes = malloc(a->bytes.size + 1);
+    if (a->bytes.bytes && a->bytes.size)
+        memcpy(a->bytes.bytes, buf_slice(&c->block).ptr, a->bytes.size);
+    return a->bytes.bytes != NULL;
+}
+
 static bool add_ring(struct ask *a, const struct contribution *c)
 {
     bool collect = true;
 
-    a->bytes.size = buf_len(&c->block);
-    a->bytes.bytes = malloc(a->bytes.size + 1);
-    if (!a->bytes.bytes)
+    if (!keep_block(a, c))
         return false;
-    memcpy(a->bytes.bytes, buf_slice(&c->block).ptr, a->bytes.size);
     return ask_add_info(&a->infos, &a->ninfos, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
 }
 
@@ -482,6 +490,8 @@ static void contribute(struct pserver *s, const struct contribution *c)
         good = add_data(a, c);
     if (good && kind == &ring_kind)
         good = add_ring(a, c);
+    if (good && kind == &group_kind)
+        good = keep_block(a, c);
     if (good) {
         a->then = kind == &fence_kind ? fence_over : kind == &ring_kind ? ring_over : meeting_over;
         a->all_here = !spreads(&s->server.core, c);
