@@ -19,12 +19,14 @@
 #include <pmix.h>
 #include <pmix_tool.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define PROGRAM "events"
+#include "pmix_rank.h"
 
 enum {
     TO_NEXT = -5101,
@@ -36,53 +38,7 @@ enum {
     MANY = -5107
 };
 
-static pmix_proc_t me;
-static uint32_t size;
-static const char *mode;
-static atomic_int wrong;
 static bool reference; /* OpenPMIx's library */
-
-__attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
-{
-    va_list args;
-
-    if (wrong++ > 20)
-        return;
-    printf("events %s WRONG rank %u: ", mode, me.rank);
-    va_start(args, format);
-    vprintf(format, args);
-    va_end(args);
-    printf("\n");
-    fflush(stdout);
-}
-
-static void must(const char *what, pmix_status_t rc)
-{
-    if (rc != PMIX_SUCCESS && rc != PMIX_OPERATION_SUCCEEDED)
-        complain("%s: %s", what, PMIx_Error_string(rc));
-}
-
-static pmix_proc_t process(uint32_t rank)
-{
-    pmix_proc_t p;
-
-    PMIX_LOAD_PROCID(&p, me.nspace, rank);
-    return p;
-}
-
-static void fence(void)
-{
-    must("fence", PMIx_Fence(NULL, 0, NULL, 0));
-}
-
-/* The time only catches hangs. */
-static void wait_for(const char *what, atomic_int *counter, int n)
-{
-    for (int i = 0; i < 60000 && *counter < n; i++)
-        usleep(2000);
-    if (*counter != n)
-        complain("%s: %d, not %d", what, (int)*counter, n);
-}
 
 static size_t add_handler(pmix_status_t code, pmix_notification_fn_t fn, pmix_info_t *infos,
                           size_t n)

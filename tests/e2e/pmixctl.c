@@ -40,13 +40,15 @@
 #include <pmix.h>
 #include <pmix_tool.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define PROGRAM "pmixctl"
+#include "pmix_rank.h"
 
 /* What it was given it keeps until it ends. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
@@ -55,51 +57,8 @@ const char *__asan_default_options(void)
     return "detect_leaks=0";
 }
 
-static pmix_proc_t me;
-static uint32_t size;
-static const char *mode;
-static atomic_int wrong, events, alerts, ends, job_ends, signals, bytes;
+static atomic_int events, alerts, ends, job_ends, signals, bytes;
 static char output[4096];
-
-static void complain(const char *format, ...)
-{
-    va_list args;
-
-    wrong++;
-    printf("pmixctl %s WRONG rank %u: ", mode, me.rank);
-    va_start(args, format);
-    vprintf(format, args);
-    va_end(args);
-    printf("\n");
-    fflush(stdout);
-}
-
-static void must(const char *what, pmix_status_t rc)
-{
-    if (rc != PMIX_SUCCESS && rc != PMIX_OPERATION_SUCCEEDED)
-        complain("%s: %s", what, PMIx_Error_string(rc));
-}
-
-static pmix_proc_t process(uint32_t rank)
-{
-    pmix_proc_t p;
-
-    PMIX_LOAD_PROCID(&p, me.nspace, rank);
-    return p;
-}
-
-static void fence(void)
-{
-    must("fence", PMIx_Fence(NULL, 0, NULL, 0));
-}
-
-static void wait_for(const char *what, atomic_int *counter, int n)
-{
-    for (int i = 0; i < 150000 && *counter < n; i++)
-        usleep(2000);
-    if (*counter != n)
-        complain("%s: %d, not %d", what, (int)*counter, n);
-}
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
