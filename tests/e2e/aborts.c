@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "keeps.h"
+
 enum { CODE = 7, RANKS_MAX = 64 };
 
 static pmix_proc_t me;

@@ -20,14 +20,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { UNKNOWN_REF = 4711, PATIENCE = 10, EDGE_MAX = 128 };
+#include "keeps.h"
 
-/* The results of the calls stay until the process ends. */
-__attribute__((visibility("default"))) const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "detect_leaks=0";
-}
+enum { UNKNOWN_REF = 4711, PATIENCE = 10, EDGE_MAX = 128 };
 
 static pmix_proc_t me, job;
 

@@ -25,6 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "keeps.h"
 #define PROGRAM "events"
 #include "pmix_rank.h"
 

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "keeps.h"
+
 static pmix_proc_t me;
 static uint32_t size;
 static int wrong;

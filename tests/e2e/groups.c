@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "keeps.h"
+
 static pmix_proc_t me;
 static uint32_t size;
 static int wrong;

@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "keeps.h"
+
 enum { STEPS = 4, RANKS = 16 };
 enum directive { PLAIN, OPTIONAL, TOLERANT, WATCHED, DIRECTIVES };
 enum moment { NOBODY, BEFORE, JOINING, BETWEEN, DESTRUCTING, MOMENTS };

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "keeps.h"
+
 static pmix_proc_t me, job;
 static uint32_t size, own_node;
 static bool ours; /* the client library is Wireup's */

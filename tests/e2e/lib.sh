@@ -386,6 +386,14 @@ mpi_program() # NAME...
     done
 }
 
+# How programs are compiled with OpenPMIx 4.2; nothing: another one or none is installed.
+openpmix_42()
+{
+    case $(pkg-config --modversion pmix 2>/dev/null) in
+    4.2*) pkg-config --cflags --libs pmix ;;
+    esac
+}
+
 c_program() # FILE [FLAGS...]
 {
     program=$1

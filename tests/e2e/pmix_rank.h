@@ -1,5 +1,5 @@
-/* pmix_rank.h - what test programs with several PMIx ranks share: who a rank is, what it complains of, and
- * waiting for counters.  Include once; PROGRAM is the program's name. */
+/* pmix_rank.h - what test programs with several PMIx ranks share: who a rank is, what it complains
+ * of, and waiting for counters.  Include once; PROGRAM is the program's name. */
 #ifndef WIREUP_TESTS_PMIX_RANK_H
 #define WIREUP_TESTS_PMIX_RANK_H
 

@@ -360,6 +360,7 @@ static void attributes(void)
     if (n != 1 || results[0].value.type != PMIX_STRING ||
         strcmp(results[0].value.data.string, "test_spawn") != 0)
         complain("the functions of the host");
+    PMIX_INFO_FREE(results, n);
     must("query attributes", support(PMIX_HOST_ATTRIBUTES, &results, &n));
     if (n != 1 || results[0].value.type != PMIX_DATA_ARRAY ||
         results[0].value.data.darray->type != PMIX_INFO || results[0].value.data.darray->size != 1)
@@ -371,6 +372,7 @@ static void attributes(void)
         strcmp(attr[0].name, "PMIX_TIMEOUT") != 0 || strcmp(attr[0].string, PMIX_TIMEOUT) != 0 ||
         strcmp(attr[1].name, "test.own") != 0)
         complain("the attributes of the host");
+    PMIX_INFO_FREE(results, n);
 }
 
 static void credentials(void)

@@ -47,15 +47,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "keeps.h"
 #define PROGRAM "pmixctl"
 #include "pmix_rank.h"
-
-/* What it was given it keeps until it ends. */
-__attribute__((visibility("default"))) const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "detect_leaks=0";
-}
 
 static atomic_int events, alerts, ends, job_ends, signals, bytes;
 static char output[4096];

@@ -6,28 +6,29 @@ private_world "$@"
 begin
 use_launcher wireup
 patience=300
-ours=$WU_BUILD/src/lib/pmix
-
-pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
-if [ -z "$pmix_flags" ]; then
-    echo "1..0 # SKIP OpenPMIx (libpmix-dev) is not installed"
-    exit 0
+ours=$WU_BUILD/tests/e2e/e2e-query
+clients=$ours
+pmix_flags=$(openpmix_42)
+if [ -n "$pmix_flags" ]; then
+    # shellcheck disable=SC2086
+    c_program query $pmix_flags
+    clients="$ours $bin/query"
+else
+    skip "with OpenPMIx 4.2's client" "it is not installed"
 fi
-# shellcheck disable=SC2086
-c_program query $pmix_flags
 
 # HOSTS...: in a job of three, rank 0 queries; then two tools do while the job waits for a line
 job()
 {
     mkfifo "$tmp/hold"
     exec 9<>"$tmp/hold"
-    LD_LIBRARY_PATH=$lib "$WIREUP" "$@" -n 3 "$bin/query" hold <"$tmp/hold" >"$tmp/said" 2>"$tmp/told" &
+    "$WIREUP" "$@" -n 3 "$client" hold <"$tmp/hold" >"$tmp/said" 2>"$tmp/told" &
     launcher=$!
     wait_until "$patience" grep -q "^query" "$tmp/said" || note "$(cat "$tmp/said" "$tmp/told")"
-    same "a process asks ($nodes, ${lib:-theirs})" "$(cat "$tmp/said")" "query $nodes good" ||
+    same "a process asks ($nodes, ${client##*/})" "$(cat "$tmp/said")" "query $nodes good" ||
         note "$(cat "$tmp/said" "$tmp/told")"
-    run "$patience" env LD_LIBRARY_PATH="$lib" "$bin/query" tool "$launcher" "$nodes"
-    same "a tool asks ($nodes, ${lib:-theirs})" "$rc $(cat "$out")" "0 query $nodes good" || explain
+    run "$patience" "$client" tool "$launcher" "$nodes"
+    same "a tool asks ($nodes, ${client##*/})" "$rc $(cat "$out")" "0 query $nodes good" || explain
     echo go >&9
     wait "$launcher"
     same "the job ends well" $? 0
@@ -35,12 +36,14 @@ job()
     rm -f "$tmp/hold" "$tmp/said"
 }
 
-lib=
-launch 3 "$bin/query" spoil
+launch 3 "$ours" spoil
 ok "what is wrong is seen to be wrong" grep -q "^query WRONG" "$out" || explain
 needs_host_names
 named_agent
-for lib in "" "$ours"; do
+for client in $clients; do
+    QUERY_OURS=
+    [ "$client" != "$ours" ] || QUERY_OURS=yes
+    export QUERY_OURS
     nodes=1
     job -tool-files on
     nodes=3

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "keeps.h"
+
 static pmix_proc_t me;
 
 static void put(const char *key, const char *text)

@@ -20,6 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "keeps.h"
+
 enum { INFOS = 5, CHECKS = 6, APPS = 2, TEXT = 600 };
 
 static pmix_proc_t me;
