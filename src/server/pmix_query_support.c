@@ -95,9 +95,10 @@ void pmix_find_support(struct pmix_findings *f, const char *key, const struct qu
         const struct pmix_level_key *level = pmix_level_of(q->qualifiers[i].key);
         struct pmix_offer o = level ? offer_of(f->s, level->level) : host;
         levels += level != NULL;
-        if (level && !pmix_support(&f->list, level, &q->qualifiers[i].value, &o))
+        if (level &&
+            !pmix_support(&f->list, level, pmix_support_key(q, level), &q->qualifiers[i].value, &o))
             f->missed++;
     }
-    if (levels == 0 && !pmix_support(&f->list, &all, NULL, &host))
+    if (levels == 0 && !pmix_support(&f->list, &all, all.key, NULL, &host))
         f->missed++;
 }

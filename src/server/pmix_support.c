@@ -147,9 +147,17 @@ static bool add_attributes(struct info_array *l, const char *key, const pmix_val
     return some;
 }
 
-bool pmix_support(struct info_array *l, const struct pmix_level_key *level,
+const char *pmix_support_key(const pmix_query_t *q, const struct pmix_level_key *level)
+{
+    size_t levels = 0;
+
+    for (size_t i = 0; i < q->nqual; i++)
+        levels += pmix_level_of(q->qualifiers[i].key) != NULL;
+    return levels == 1 ? PMIX_QUERY_ATTRIBUTE_SUPPORT : level->key;
+}
+
+bool pmix_support(struct info_array *l, const struct pmix_level_key *level, const char *key,
                   const pmix_value_t *which, const struct pmix_offer *o)
 {
-    return level->attributes ? add_attributes(l, level->key, which, o)
-                             : add_names(l, level->key, o);
+    return level->attributes ? add_attributes(l, key, which, o) : add_names(l, key, o);
 }

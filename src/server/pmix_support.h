@@ -27,9 +27,13 @@ struct pmix_offer {
     const struct list *host; /* NULL: the table */
 };
 
+/* The key of the answer about this level of the query: that of the query if it asks for one level
+ * (OpenPMIx 5.0's pattrs accepts no other), else the level's. */
+const char *pmix_support_key(const pmix_query_t *q, const struct pmix_level_key *level);
+
 /* Appends an info with that key: the names; or for each function that `which` names (separated by
  * commas; "all", or no text: for all) an array of pmix_regattr_t.  False: there is none. */
-bool pmix_support(struct info_array *l, const struct pmix_level_key *level,
+bool pmix_support(struct info_array *l, const struct pmix_level_key *level, const char *key,
                   const pmix_value_t *which, const struct pmix_offer *o);
 
 #endif

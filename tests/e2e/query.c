@@ -472,7 +472,7 @@ static void check_abilities(void)
     struct answer calls = ASK(PMIX_QUERY_ATTRIBUTE_SUPPORT, FLAG(PMIX_HOST_FUNCTIONS));
     struct answer spawn =
         ASK(PMIX_QUERY_ATTRIBUTE_SUPPORT, TEXT(PMIX_HOST_ATTRIBUTES, "PMIx_Spawn"));
-    const pmix_data_array_t *a = array_of(&spawn, PMIX_HOST_ATTRIBUTES, PMIX_INFO);
+    const pmix_data_array_t *a = array_of(&spawn, PMIX_QUERY_ATTRIBUTE_SUPPORT, PMIX_INFO);
     const char *words = text_of(&keys, PMIX_QUERY_SUPPORTED_KEYS);
 
     if (!has_word(words, NODE_USAGE) || has_word(words, PMIX_QUERY_QUEUE_LIST))
@@ -480,7 +480,7 @@ static void check_abilities(void)
     words = text_of(&all, PMIX_QUERY_SUPPORTED_QUALIFIERS);
     if (!has_word(words, PMIX_QUERY_REPORT_AVG) || has_word(words, PMIX_STORAGE_ID))
         complain("qualifiers of memory: %s", words);
-    if (!has_word(text_of(&calls, PMIX_HOST_FUNCTIONS), "PMIx_Spawn"))
+    if (!has_word(text_of(&calls, PMIX_QUERY_ATTRIBUTE_SUPPORT), "PMIx_Spawn"))
         complain("functions of the host");
     expect_count("functions of that name", a ? (uint32_t)a->size : 0, 1);
     if (a && a->size && strcmp(((const pmix_info_t *)a->array)->key, "PMIx_Spawn") != 0)
@@ -492,10 +492,10 @@ static void check_level(const char *functions, const char *attributes)
 {
     struct answer names = ASK(PMIX_QUERY_ATTRIBUTE_SUPPORT, FLAG(functions));
     struct answer get = ASK(PMIX_QUERY_ATTRIBUTE_SUPPORT, TEXT(attributes, "PMIx_Get"));
-    const pmix_data_array_t *a = array_of(&get, attributes, PMIX_INFO);
+    const pmix_data_array_t *a = array_of(&get, PMIX_QUERY_ATTRIBUTE_SUPPORT, PMIX_INFO);
 
-    if (!has_word(text_of(&names, functions), "PMIx_Get"))
-        complain("%s: %s", functions, text_of(&names, functions));
+    if (!has_word(text_of(&names, PMIX_QUERY_ATTRIBUTE_SUPPORT), "PMIx_Get"))
+        complain("%s: %s", functions, text_of(&names, PMIX_QUERY_ATTRIBUTE_SUPPORT));
     expect_count(attributes, a ? (uint32_t)a->size : 0, 1);
     if (a && a->size && strcmp(((const pmix_info_t *)a->array)->key, "PMIx_Get") != 0)
         complain("%s of another function", attributes);

@@ -130,7 +130,7 @@ static pmix_status_t answer_support(const pmix_query_t *q, struct info_array *fo
             continue;
         if (level->level != PMIX_LEVEL_CLIENT && level->level != PMIX_LEVEL_TOOL)
             return PMIX_ERR_NOT_FOUND;
-        if (pmix_support(found, level, &q->qualifiers[i].value, &all))
+        if (pmix_support(found, level, pmix_support_key(q, level), &q->qualifiers[i].value, &all))
             rc = PMIX_SUCCESS;
     }
     return rc;
