@@ -60,12 +60,12 @@ struct slice spawn_info(const struct spawn_command *cmd, const char *key)
     return SLICE_NULL;
 }
 
-struct slice spawn_info_of_all(const struct spawn_request *rq, const char *key)
+struct slice spawn_info_of_all(const struct spawn_command *commands, uint32_t n, const char *key)
 {
     struct slice value = SLICE_NULL;
 
-    for (uint32_t i = 0; i < rq->ncommands && !value.len; i++)
-        value = spawn_info(&rq->commands[i], key);
+    for (uint32_t i = 0; i < n && !value.len; i++)
+        value = spawn_info(&commands[i], key);
     return value;
 }
 

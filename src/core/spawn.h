@@ -104,8 +104,8 @@ struct spawn_command spawn_copy_command(struct arena *a, struct slice program, u
 /* The value of an info key of one command, or the empty slice. */
 struct slice spawn_info(const struct spawn_command *cmd, const char *key);
 
-/* The same of the first command that has it. */
-struct slice spawn_info_of_all(const struct spawn_request *rq, const char *key);
+/* The same of the first of n commands that has it. */
+struct slice spawn_info_of_all(const struct spawn_command *commands, uint32_t n, const char *key);
 
 /* The sum of nprocs over all commands. */
 uint64_t spawn_nprocs(const struct spawn_request *rq);

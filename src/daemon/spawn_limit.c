@@ -11,7 +11,7 @@ static uint32_t seconds_of(const struct spawn_request *rq, const char *key)
 {
     uint32_t s;
 
-    return slice_u32(spawn_info_of_all(rq, key), &s) ? s : 0;
+    return slice_u32(spawn_info_of_all(rq->commands, rq->ncommands, key), &s) ? s : 0;
 }
 
 static void end(struct local_job *w, struct job *j, const char *what, uint32_t seconds)

@@ -182,7 +182,7 @@ static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e, struct
     if (rc)
         return rc;
     report(c, &plan);
-    if (spawn_info_of_all(e->request, SPAWN_NO_LAUNCH).len)
+    if (spawn_info_of_all(e->request->commands, e->request->ncommands, SPAWN_NO_LAUNCH).len)
         return stop_here(jobs, e, &plan, codes);
     rc = start(jobs, e, parent, &plan, &w, err);
     if (rc)

@@ -9,14 +9,10 @@ struct reader {
     uint32_t n;
 };
 
-/* The first command that has it; empty: none has. */
+/* Empty: no command has it. */
 static struct slice word_of(const struct reader *r, const char *key)
 {
-    struct slice word = SLICE_NULL;
-
-    for (uint32_t i = 0; i < r->n && !word.len; i++)
-        word = spawn_info(&r->commands[i], key);
-    return word;
+    return spawn_info_of_all(r->commands, r->n, key);
 }
 
 static bool has(const struct reader *r, const char *key)

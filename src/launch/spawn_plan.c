@@ -525,9 +525,9 @@ static int make_report(struct spawn_plan *r)
 {
     struct buf text = BUF_NULL(REPORT_MAX);
 
-    if (spawn_info_of_all(r->rq, SPAWN_SHOW_MAP).len)
+    if (spawn_info_of_all(r->rq->commands, r->rq->ncommands, SPAWN_SHOW_MAP).len)
         plan_print_table(r->plan, &text);
-    if (spawn_info_of_all(r->rq, SPAWN_SHOW_BINDINGS).len)
+    if (spawn_info_of_all(r->rq->commands, r->rq->ncommands, SPAWN_SHOW_BINDINGS).len)
         plan_print_bindings(r->plan, &text);
     if (buf_len(&text))
         r->plan->report = arena_str(&r->plan->arena, buf_slice(&text));

@@ -109,6 +109,16 @@ const pmix_value_t *info_find(const pmix_info_t *infos, size_t n, const char *ke
     return NULL;
 }
 
+static const char *text_of(const pmix_value_t *v)
+{
+    return v && v->type == PMIX_STRING ? v->data.string : NULL;
+}
+
+const char *info_find_text(const pmix_info_t *infos, size_t n, const char *key)
+{
+    return text_of(info_find(infos, n, key));
+}
+
 const pmix_value_t *info_inside(const pmix_info_t *info, const char *key)
 {
     const pmix_data_array_t *a =
@@ -119,7 +129,5 @@ const pmix_value_t *info_inside(const pmix_info_t *info, const char *key)
 
 const char *info_inside_text(const pmix_info_t *info, const char *key)
 {
-    const pmix_value_t *v = info_inside(info, key);
-
-    return v && v->type == PMIX_STRING ? v->data.string : NULL;
+    return text_of(info_inside(info, key));
 }

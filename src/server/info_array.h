@@ -31,9 +31,10 @@ void info_array_free(struct info_array *l);
 
 /* Of n infos the first with that key; NULL: none. */
 const pmix_value_t *info_find(const pmix_info_t *infos, size_t n, const char *key);
+/* NULL: none, or it is no text. */
+const char *info_find_text(const pmix_info_t *infos, size_t n, const char *key);
 /* Likewise in an info whose value is an array of infos. */
 const pmix_value_t *info_inside(const pmix_info_t *info, const char *key);
-/* NULL: none, or it is no text. */
 const char *info_inside_text(const pmix_info_t *info, const char *key);
 
 #endif

@@ -1,5 +1,4 @@
 /* pmix_fence.c - see pmix_fence.h. */
-#include "server/pmix_check.h"
 #include "server/pmix_fence.h"
 
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include "base/limit.h"
 #include "core/core.h"
 #include "core/request.h"
+#include "server/pmix_check.h"
 #include "server/pmix_get.h"
 #include "server/pmix_info.h"
 #include "server/pmix_value.h"

@@ -29,6 +29,15 @@ void pmix_found_text(struct pmix_findings *f, const char *key, struct buf *text)
     buf_free(text);
 }
 
+bool pmix_has_word(struct slice words, struct slice word)
+{
+    while (words.len) {
+        if (slice_eq(slice_cut(&words, ','), word))
+            return true;
+    }
+    return false;
+}
+
 const pmix_info_t *pmix_next_part(const struct pmix_findings *f, const char *key,
                                   const pmix_info_t *last)
 {

@@ -44,6 +44,9 @@ bool pmix_sees_nspace(const struct pmix_session *s, const char *nspace);
 /* Takes the text over. */
 void pmix_found_text(struct pmix_findings *f, const char *key, struct buf *text);
 
+/* Whether a list that is separated by commas has the word. */
+bool pmix_has_word(struct slice words, struct slice word);
+
 /* Appends the infos of all parts (node_part.h); from one that is malformed on the rest is ignored.
  */
 void pmix_read_parts(struct slice parts, struct info_array *l);

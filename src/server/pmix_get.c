@@ -1,5 +1,4 @@
 /* pmix_get.c - see pmix_get.h. */
-#include "server/pmix_check.h"
 #include "server/pmix_get.h"
 
 #include <stdlib.h>
@@ -9,6 +8,8 @@
 #include "core/core.h"
 #include "core/modex.h"
 #include "core/request.h"
+#include "server/info_array.h"
+#include "server/pmix_check.h"
 #include "server/pmix_group_data.h"
 #include "server/pmix_info.h"
 #include "server/pmix_reserved.h"
@@ -386,11 +387,9 @@ static bool reply_group_value(struct command *c, const struct pmsg_get *m)
 
 static bool is_refresh(const struct pmsg_get *m)
 {
-    for (size_t i = 0; i < m->infos.n; i++) {
-        if (!strcmp(m->infos.items[i].key, PMIX_GET_REFRESH_CACHE))
-            return pmix_flag_of(&m->infos.items[i].value);
-    }
-    return false;
+    const pmix_value_t *v = info_find(m->infos.items, m->infos.n, PMIX_GET_REFRESH_CACHE);
+
+    return v && pmix_flag_of(v);
 }
 
 /* The process manager's information once more: about the own job, and the process. */

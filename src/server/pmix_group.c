@@ -7,6 +7,7 @@
 
 #include "core/core.h"
 #include "core/group_record.h"
+#include "server/info_array.h"
 #include "server/pmix_event.h"
 #include "server/pmix_fence.h"
 #include "server/pmix_group_data.h"
@@ -352,29 +353,13 @@ void pmix_reply_ungroup(struct pmix_session *s, struct pmix_pending *p, const st
 
 /* ---- members that leave or end --------------------------------------------------------------- */
 
-static const pmix_info_t *find_info(const pmix_info_t *infos, size_t n, const char *key)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!strcmp(infos[i].key, key))
-            return &infos[i];
-    }
-    return NULL;
-}
-
-static const char *group_id_of(const pmix_info_t *infos, size_t n)
-{
-    const pmix_info_t *id = find_info(infos, n, PMIX_GROUP_ID);
-
-    return id ? pmix_text_of(id) : NULL;
-}
-
 void pmix_group_left(struct command *c, const pmix_info_t *infos, size_t n)
 {
-    const pmix_info_t *range = find_info(infos, n, PMIX_EVENT_CUSTOM_RANGE);
+    const pmix_value_t *range = info_find(infos, n, PMIX_EVENT_CUSTOM_RANGE);
     const pmix_data_array_t *a =
-        range && range->value.type == PMIX_DATA_ARRAY ? range->value.data.darray : NULL;
+        range && range->type == PMIX_DATA_ARRAY ? range->data.darray : NULL;
     bool lists = a && a->type == PMIX_PROC;
-    const char *id = group_id_of(infos, n);
+    const char *id = info_find_text(infos, n, PMIX_GROUP_ID);
     struct participants w = { .n = 0 };
 
     if (!id || !members_of(c, slice_str(id), lists ? a->array : NULL, lists ? a->size : 0, &w) ||
@@ -395,7 +380,7 @@ static void note_left(struct pmix_session *s, const struct notice *n)
 
     punpack_init(&r, n->infos, &ptype_own);
     if (n->infos.len && pmsg_read_infos(&r, 0, &m) == PTYPE_FINE) {
-        id = group_id_of(m.infos.items, m.infos.n);
+        id = info_find_text(m.infos.items, m.infos.n, PMIX_GROUP_ID);
         g = id ? pmix_group_find(s, slice_str(id)) : NULL;
     }
     if (g && pmix_group_lists(g->procs, g->nprocs, n->nspace, n->rank))

@@ -7,6 +7,7 @@
 #include "base/limit.h"
 #include "core/core.h"
 #include "core/group_record.h"
+#include "server/info_array.h"
 #include "server/pmix_group_list.h"
 #include "server/pmix_value.h"
 
@@ -154,15 +155,6 @@ bool pmix_group_infos(const struct pmix_session *s, struct slice records, pmix_i
 
 /* ---- gets ------------------------------------------------------------------------------------ */
 
-static const pmix_info_t *find_info(const pmix_info_t *infos, size_t n, const char *key)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!strcmp(infos[i].key, key))
-            return &infos[i];
-    }
-    return NULL;
-}
-
 /* The first value under the key in the record. */
 static void take_value(const struct group_record *r, struct slice key, pmix_value_t *v_p)
 {
@@ -201,9 +193,8 @@ bool pmix_group_leader(const struct pmix_session *s, struct slice records, pmix_
 bool pmix_group_value(const struct pmix_session *s, const struct pmsg_get *m, pmix_value_t *v_p)
 {
     const struct core *core = s->base.peer->core;
-    const pmix_info_t *number = find_info(m->infos.items, m->infos.n, PMIX_GROUP_CONTEXT_ID);
-    const pmix_info_t *id = find_info(m->infos.items, m->infos.n, PMIX_GROUP_ID);
-    const char *name = id ? pmix_text_of(id) : NULL;
+    const pmix_value_t *number = info_find(m->infos.items, m->infos.n, PMIX_GROUP_CONTEXT_ID);
+    const char *name = info_find_text(m->infos.items, m->infos.n, PMIX_GROUP_ID);
     const struct pmix_group *g = name ? pmix_group_find(s, slice_str(name)) : NULL;
     const struct job *j = core_job_named(core, m->nspace);
     struct slice records = SLICE_NULL;
@@ -215,7 +206,7 @@ bool pmix_group_value(const struct pmix_session *s, const struct pmsg_get *m, pm
     if (!number && g && slice_is(m->key, PMIX_GROUP_CONTEXT_ID) && g->flags & GROUP_WITH_CONTEXT)
         *v_p = (pmix_value_t){ .type = PMIX_SIZE, .data.size = (size_t)g->number };
     if (number)
-        records = group_store_find(&core->group_data, pmix_number_of(&number->value));
+        records = group_store_find(&core->group_data, pmix_number_of(number));
     else
         records = group_store_named(&core->group_data, slice_str(name));
     while (j && v_p->type == PMIX_UNDEF && group_record_next(&records, &r)) {

@@ -46,15 +46,6 @@ void pmix_find_keys(struct pmix_findings *f, const char *key, const struct query
     pmix_found_text(f, key, &names);
 }
 
-static bool has_word(struct slice words, struct slice word)
-{
-    while (words.len) {
-        if (slice_eq(slice_cut(&words, ','), word))
-            return true;
-    }
-    return false;
-}
-
 /* Those of the query's other keys; of all keys, if it has no others. */
 void pmix_find_qualifiers(struct pmix_findings *f, const char *key,
                           const struct query_subject *about)
@@ -70,7 +61,7 @@ void pmix_find_qualifiers(struct pmix_findings *f, const char *key,
             wanted = !strcmp(*k, rows[i].key);
         while (wanted && words.len) {
             struct slice word = slice_cut(&words, ',');
-            if (has_word(buf_slice(&names), word))
+            if (pmix_has_word(buf_slice(&names), word))
                 continue;
             buf_byte(&names, ',');
             buf_slice_put(&names, word);

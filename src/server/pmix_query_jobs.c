@@ -231,15 +231,6 @@ void pmix_find_peers(struct pmix_findings *f, const char *key, const struct quer
         f->missed++;
 }
 
-static bool has_procs(const struct job *j, uint32_t node)
-{
-    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
-        if (j->plan.procs[r].node == node)
-            return true;
-    }
-    return false;
-}
-
 void pmix_find_nodes(struct pmix_findings *f, const char *key, const struct query_subject *about)
 {
     const struct job *j = about->job;
@@ -250,7 +241,7 @@ void pmix_find_nodes(struct pmix_findings *f, const char *key, const struct quer
         return;
     }
     for (uint32_t n = 0; n < j->plan.nnodes; n++) {
-        if (has_procs(j, n))
+        if (j->plan.nodes[n].nprocs)
             buf_printf(&names, "%s%s", buf_len(&names) ? "," : "", j->plan.nodes[n].name);
     }
     pmix_found_text(f, key, &names);

@@ -239,15 +239,6 @@ static bool is_about_storage(const struct query_subject *about, const pmix_info_
     return is_about_host(about, part);
 }
 
-static bool is_listed(struct slice names, const char *name)
-{
-    while (names.len) {
-        if (slice_is(slice_cut(&names, ','), name))
-            return true;
-    }
-    return false;
-}
-
 /* Storage that nodes share is told by each of them. */
 void pmix_find_storages(struct pmix_findings *f, const char *key, const struct query_subject *about)
 {
@@ -256,7 +247,7 @@ void pmix_find_storages(struct pmix_findings *f, const char *key, const struct q
 
     for (const pmix_info_t *part = NULL; (part = next_sample(&s, part));) {
         const char *id = info_inside_text(part, PMIX_STORAGE_ID);
-        if (id && !is_listed(buf_slice(&names), id))
+        if (id && !pmix_has_word(buf_slice(&names), slice_str(id)))
             buf_printf(&names, "%s%s", buf_len(&names) ? "," : "", id);
     }
     if (buf_len(&names) == 0)
