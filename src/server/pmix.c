@@ -116,7 +116,7 @@ static const struct command_handler {
     [CMD_IOF_DEREG] = { pmix_read_dereg, NULL },
     [CMD_GROUP_CONSTRUCT] = { pmix_read_group, pmix_reply_group },
     [CMD_GROUP_DESTRUCT] = { pmix_read_ungroup, pmix_reply_ungroup },
-    [CMD_REFRESH_CACHE] = { pmix_read_refresh, NULL },
+    [CMD_REFRESH_CACHE] = { pmix_read_refresh, pmix_reply_refresh },
     [CMD_RESOLVE_PEERS] = { pmix_read_resolve_peers, NULL },
     [CMD_RESOLVE_NODES] = { pmix_read_resolve_node, NULL },
 };

@@ -308,6 +308,20 @@ static bool is_qualified(const struct pmsg_get *m)
     return false;
 }
 
+/* The answer comes with the process that was asked about. */
+static struct pmix_pending *ask_owner(struct command *c, struct request_modex_get rq)
+{
+    struct pmix_pending *p =
+        pmix_ask(c, (struct request){ .kind = REQ_modex_get, .u.modex_get = rq });
+
+    if (!p)
+        return NULL;
+    p->rank = rq.rank;
+    p->nspace = strndup(rq.nspace.ptr ? rq.nspace.ptr : "", rq.nspace.len);
+    c->no_memory = !p->nspace;
+    return p;
+}
+
 static void ask_get(struct command *c, const struct pmsg_get *m)
 {
     struct request_modex_get rq = {
@@ -324,13 +338,11 @@ static void ask_get(struct command *c, const struct pmsg_get *m)
         rq.key = SLICE_NULL;
     rq.immediate = session_is_host(c->s->base.peer) ||
                    (!later && (rq.immediate || slice_starts(rq.key, SLICE("pmix"))));
-    p = pmix_ask(c, (struct request){ .kind = REQ_modex_get, .u.modex_get = rq });
+    p = ask_owner(c, rq);
     if (!p)
         return;
-    p->rank = m->rank;
-    p->nspace = strndup(m->nspace.ptr ? m->nspace.ptr : "", m->nspace.len);
     p->key = strndup(m->key.ptr ? m->key.ptr : "", m->key.len);
-    c->no_memory = !p->nspace || !p->key;
+    c->no_memory = c->no_memory || !p->key;
 }
 
 /* As it is, or together with the qualifiers of the request. */
@@ -425,25 +437,57 @@ void pmix_read_get(struct command *c)
     pmsg_free_get(&m, NULL);
 }
 
+/* ---- the cache of a client --------------------------------------------------------------------
+ */
+
 /* Everything about a job, or all modex entries of one process that the requester may see. */
+static void send_refreshed(struct pmix_session *s, uint32_t tag, struct job *j, uint32_t rank)
+{
+    struct ppack w = pmix_writer(s);
+
+    pmsg_write_refreshed(&w, s->release, &(struct pmsg_refreshed){ .status = PMIX_SUCCESS });
+    if (rank == PMIX_RANK_WILDCARD)
+        buf_slice_put(&s->reply, pmix_job_info(j, s->as, s->described));
+    else
+        put_cards(s, &w, j, rank);
+    pmix_send_or_fail(s, tag, &w);
+}
+
+/* A node that does not answer any more leaves what is known here. */
+void pmix_reply_refresh(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
+{
+    struct job *j = core_job_named(s->base.peer->core, slice_str(p->nspace));
+
+    if (!j || p->rank >= j->plan.nprocs || a->status == ANSWER_DENIED)
+        pmix_reply_status(s, p->tag, pmix_status_of(j ? a->status : ANSWER_NOT_FOUND));
+    else
+        send_refreshed(s, p->tag, j, p->rank);
+}
+
+/* The node of the process is asked for its newest values. */
+static void ask_refresh(struct command *c, const struct job *j, uint32_t rank)
+{
+    struct request_modex_get rq = { .timeout_ns = GET_PATIENCE_S * NS_PER_S,
+                                    .nspace = slice_str(j->nspace),
+                                    .rank = rank,
+                                    .refresh = true,
+                                    .immediate = true };
+
+    ask_owner(c, rq);
+}
+
 void pmix_read_refresh(struct command *c)
 {
     struct pmsg_refresh m;
     struct job *j;
-    struct ppack w;
 
     if (pmsg_read_refresh(&c->r, c->s->release, &m) != PTYPE_FINE)
         return;
     j = pmix_job_of(c, m.nspace);
-    if (!j || (m.rank >= j->plan.nprocs && m.rank != PMIX_RANK_WILDCARD)) {
+    if (!j || (m.rank >= j->plan.nprocs && m.rank != PMIX_RANK_WILDCARD))
         pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_FOUND);
-        return;
-    }
-    w = pmix_writer(c->s);
-    pmsg_write_refreshed(&w, c->s->release, &(struct pmsg_refreshed){ .status = PMIX_SUCCESS });
-    if (m.rank == PMIX_RANK_WILDCARD)
-        buf_slice_put(&c->s->reply, pmix_job_info(j, c->s->as, c->s->described));
+    else if (m.rank == PMIX_RANK_WILDCARD || job_rank_is_here(j, m.rank))
+        send_refreshed(c->s, c->tag, j, m.rank);
     else
-        put_cards(c->s, &w, j, m.rank);
-    pmix_send_or_fail(c->s, c->tag, &w);
+        ask_refresh(c, j, m.rank);
 }

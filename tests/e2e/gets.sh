@@ -7,13 +7,13 @@ use_launcher wireup
 patience=120
 ours=$WU_BUILD/tests/e2e/e2e-gets
 clients=$ours
-pmix_flags=$(openpmix_42)
+pmix_flags=$(openpmix)
 if [ -n "$pmix_flags" ]; then
     # shellcheck disable=SC2086
     c_program gets $pmix_flags
     clients="$clients $bin/gets"
 else
-    skip "with OpenPMIx 4.2's client" "it is not installed"
+    skip "with OpenPMIx's client" "it is not installed"
 fi
 for client in $clients; do
     putters=0

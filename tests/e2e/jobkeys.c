@@ -18,6 +18,14 @@ static uint32_t size, own_node;
 static bool ours; /* the client library is Wireup's */
 static int wrong;
 
+/* OpenPMIx 5's client asks nobody for the number of a node that is named, nor for the name of one
+ * by its number. */
+#if defined OPENPMIX && OPENPMIX >= 5
+enum { OPENPMIX_5 = true };
+#else
+enum { OPENPMIX_5 = false };
+#endif
+
 #define COMPLAIN(...)                                                                              \
     do {                                                                                           \
         printf("jobkeys WRONG rank %u: ", me.rank);                                                \
@@ -237,8 +245,10 @@ static void check_own_node(bool bound, bool crowded)
     const char *peers = text_of(&job, PMIX_LOCAL_PEERS, NULL);
 
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        expect_number(&job, PMIX_NODEID, ways[i], own_node);
-        expect_text(&job, PMIX_HOSTNAME, ways[i], name);
+        if (!OPENPMIX_5 || ways[i] != &named)
+            expect_number(&job, PMIX_NODEID, ways[i], own_node);
+        if (!OPENPMIX_5 || ways[i] != &numbered)
+            expect_text(&job, PMIX_HOSTNAME, ways[i], name);
         expect_flag(&job, PMIX_NODE_OVERSUBSCRIBED, ways[i], crowded);
         find(&job, PMIX_HOSTNAME_ALIASES, ways[i], PMIX_STRING);
         find(&job, PMIX_AVAIL_PHYS_MEMORY, ways[i], PMIX_UINT64);

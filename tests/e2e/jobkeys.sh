@@ -10,13 +10,13 @@ export SLURM_CLUSTER_NAME=hill
 host=$(hostname)
 ours=$WU_BUILD/tests/e2e/e2e-jobkeys
 clients=$ours
-pmix_flags=$(openpmix_42)
+pmix_flags=$(openpmix)
 if [ -n "$pmix_flags" ]; then
     # shellcheck disable=SC2086
     c_program jobkeys $pmix_flags
     clients="$ours $bin/jobkeys"
 else
-    skip "with OpenPMIx 4.2's client" "it is not installed"
+    skip "with OpenPMIx's client" "it is not installed"
 fi
 
 launch 2 -bind-to core -hosts "$host:2" "$ours" slot none "pmix[$host]" hill room

@@ -386,11 +386,12 @@ mpi_program() # NAME...
     done
 }
 
-# How programs are compiled with OpenPMIx 4.2; nothing: another one or none is installed.
-openpmix_42()
+# How programs are compiled with OpenPMIx 4.2 or 5, which OPENPMIX tells them; nothing: it is not installed.
+openpmix()
 {
-    case $(pkg-config --modversion pmix 2>/dev/null) in
-    4.2*) pkg-config --cflags --libs pmix ;;
+    openpmix_version=$(pkg-config --modversion pmix 2>/dev/null)
+    case $openpmix_version in
+    4.2* | 5.*) echo "-DOPENPMIX=${openpmix_version%%.*} $(pkg-config --cflags --libs pmix)" ;;
     esac
 }
 

@@ -257,15 +257,19 @@ static void load(pmix_info_t *to, const struct info *i)
         to->flags |= PMIX_INFO_REQD;
 }
 
-static size_t load_all(pmix_info_t *to, const struct info *infos)
+/* NULL for none: OpenPMIx 5 looks for the end of an array that has none. */
+static pmix_info_t *load_all(const struct info *infos, size_t *n_p)
 {
+    pmix_info_t *all;
     size_t n = 0;
 
-    while (n < INFOS && infos[n].type != NO_INFO) {
-        load(&to[n], &infos[n]);
+    while (n < INFOS && infos[n].type != NO_INFO)
         n++;
-    }
-    return n;
+    PMIX_INFO_CREATE(all, n);
+    for (size_t i = 0; i < n; i++)
+        load(&all[i], &infos[i]);
+    *n_p = n;
+    return n ? all : NULL;
 }
 
 static void add_word(char **argv, const char *text)
@@ -297,8 +301,7 @@ static void fill_app(pmix_app_t *to, const struct app *a, const char *name)
         to->env = calloc(2, sizeof *to->env);
         to->env[0] = strdup(a->env);
     }
-    PMIX_INFO_CREATE(to->info, INFOS);
-    to->ninfo = load_all(to->info, a->infos);
+    to->info = load_all(a->infos, &to->ninfo);
 }
 
 static pmix_nspace_t last; /* spawned */
@@ -310,8 +313,7 @@ static bool spawn_row(const struct row *r)
     size_t n, napps = 0;
     pmix_status_t got;
 
-    PMIX_INFO_CREATE(infos, INFOS);
-    n = load_all(infos, r->infos);
+    infos = load_all(r->infos, &n);
     while (napps < APPS &&
            (r->apps[napps].cmd || r->apps[napps].nprocs || r->apps[napps].checks[0])) {
         fill_app(&apps[napps], &r->apps[napps], r->name);
@@ -321,11 +323,10 @@ static bool spawn_row(const struct row *r)
     got = PMIx_Spawn(infos, n, apps, napps, last);
     if (got != r->status || getenv("SPAWN_SHOW"))
         printf("%s %s: %s\n", r->group, r->name, PMIx_Error_string(got));
-    PMIX_INFO_FREE(infos, INFOS);
-    for (size_t i = 0; i < napps; i++) {
-        apps[i].ninfo = INFOS;
+    if (infos)
+        PMIX_INFO_FREE(infos, n);
+    for (size_t i = 0; i < napps; i++)
         PMIX_APP_DESTRUCT(&apps[i]);
-    }
     return got == r->status;
 }
 

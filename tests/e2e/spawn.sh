@@ -101,16 +101,14 @@ mkfifo "$tmp/stopped" "$tmp/over"
 rows "three nodes" late 2 1 -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 output "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 
-case $(pkg-config --modversion pmix 2>/dev/null) in
-4.2*)
-    if [ $# -gt 0 ]; then
-        # shellcheck disable=SC2046
-        c_program spawn -w $(pkg-config --cflags --libs pmix)
-        spawn=$bin/spawn
-        everything "OpenPMIx" -n 1
-        rows "OpenPMIx, three nodes" parent 1 3 -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
-    fi
-    ;;
-*) skip "the same with OpenPMIx 4.2" "it is not installed" ;;
-esac
+pmix_flags=$(openpmix)
+if [ -z "$pmix_flags" ]; then
+    skip "the same with OpenPMIx" "it is not installed"
+elif [ $# -gt 0 ]; then
+    # shellcheck disable=SC2086
+    c_program spawn -w $pmix_flags
+    spawn=$bin/spawn
+    everything "OpenPMIx" -n 1
+    rows "OpenPMIx, three nodes" parent 1 3 -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
+fi
 finish
