@@ -69,8 +69,9 @@ struct node_config {
     pid_t guard;                  /* the pid that users know; 0: our own */
     /* Turns a spawn request into a plan, as spawn_plan_build() of the launcher.  NULL: no spawning.
      */
-    int (*plan_spawn)(void *arg, const struct job *parent, const struct spawn_request *rq,
+    int (*plan_spawn)(void *arg, const struct job_map *like, const struct spawn_request *rq,
                       struct job_map *plan_p, int *codes, struct errmsg *err);
+    const struct job_map *tools_like; /* what jobs of tools are like; NULL: the first job */
     /* A child of this process that is not the node's has ended.  May be NULL. */
     void (*reaped)(void *arg, pid_t pid, int status);
     void *arg;

@@ -166,13 +166,26 @@ static int start(struct local_jobs *jobs, const struct op_spawn *e, struct job *
     return 0;
 }
 
+/* The plan whose nodes and environment a job of this requester gets; NULL: there is none.  (A tool
+ * has none of its own here.) */
+static const struct job_map *plan_like(const struct node_context *c, const struct job *parent)
+{
+    const struct job *first;
+
+    if (!parent->is_tool)
+        return &parent->plan;
+    if (c->config->tools_like)
+        return c->config->tools_like;
+    first = core_first_job(&c->server->core);
+    return first ? &first->plan : NULL;
+}
+
 /* Takes the codes over if it succeeds.  0, or as above. */
 static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e, struct job *parent,
                        int *codes, uint32_t ncodes, struct errmsg *err)
 {
     const struct node_context *c = jobs->context;
-    /* A tool has no nodes and no environment of its own here. */
-    const struct job *like = parent->is_tool ? core_first_job(&c->server->core) : parent;
+    const struct job_map *like = plan_like(c, parent);
     struct local_job *w;
     struct job_map plan;
     int rc = c->config->plan_spawn && like

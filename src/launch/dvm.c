@@ -21,10 +21,12 @@
 #include "launch/queries.h"
 #include "launch/remote.h"
 #include "launch/plan_builder.h"
+#include "launch/spawn_plan.h"
 #include "daemon/launch_methods.h"
 #include "daemon/dvm_exec.h"
 #include "daemon/shutdown.h"
 #include "daemon/supervisor.h"
+#include "daemon/tools.h"
 
 extern char **environ;
 
@@ -85,6 +87,9 @@ struct dvm {
     struct remote remote;
     struct dvm_exec_list dvm_execs;
     uint32_t nnodes;
+    const struct launch_options *options;
+    const struct log *log;
+    struct session_dir sessions;
     int news; /* socket to the process that waits in the foreground */
     int control_fd;
     uint64_t begun_ns;
@@ -136,15 +141,45 @@ static void limited(void *arg, uint32_t seconds)
     supervisor_limit(s->control_fd, s->begun_ns, seconds);
 }
 
-static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, struct log log)
+static int plan_spawn(void *arg, const struct job_map *like, const struct spawn_request *rq,
+                      struct job_map *plan_p, int *codes, struct errmsg *err)
 {
+    struct dvm *s = arg;
+    struct launch_options o = *s->options;
+
+    o.nlost = remote_lost(&s->remote, &o.lost);
+    return spawn_plan_build(&o, like, rq, plan_p, codes, err);
+}
+
+/* For jobs of tools; their output is only for those who subscribe to it. */
+static struct node_config configuration(struct dvm *s, const struct job_map *plan, struct log log)
+{
+    const struct launch_options *o = s->options;
     struct node_config config = { .log = log,
                                   .control_fd = s->control_fd,
                                   .begun_ns = s->begun_ns,
                                   .timeout_s = o->timeout_s,
                                   .progress = progress,
+                                  .keep_going = !o->auto_cleanup,
+                                  .pmi_port = o->pmi_port,
+                                  .hostname = o->hostname_propagation,
+                                  .memory_kinds = o->memory_alloc_kinds,
+                                  .tools = (enum node_tools)o->tools,
+                                  .sessions = &s->sessions,
+                                  .job_attrs = o->job_attrs,
+                                  .njob_attrs = o->njob_attrs,
+                                  .plan_spawn = plan_spawn,
+                                  .tools_like = plan,
                                   .reaped = reaped,
                                   .arg = s };
+
+    node_raise_nofile(&config);
+    return config;
+}
+
+static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, struct log log)
+{
+    struct node_config config = configuration(s, plan, log);
     struct errmsg err = { "" };
     char host[256] = "localhost";
     struct node *node;
@@ -156,7 +191,8 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
     node = node_new(&config, &err);
     if (node)
         log = *node_log(node);
-    if (node && remote_open(&s->remote, o, node, plan, log, &err) == 0) {
+    if (node && node_tools(node, &err) == 0 &&
+        remote_open(&s->remote, o, node, plan, log, &err) == 0) {
         s->remote.on_up = come_up;
         s->remote.arg = s;
         dvm_execs_open(&s->dvm_execs, &s->remote.cluster);
@@ -200,6 +236,7 @@ static int prepare_and_stand(struct dvm *s, int argc, char **argv, const struct 
                   "give the nodes of the DVM by -hosts or -hostfile, or run this in an allocation");
         code = 2;
     } else if (rc == LAUNCH_GO) {
+        s->options = &options;
         code = stand(s, &options, &plan, *log);
     }
     job_map_free(&plan);
@@ -208,15 +245,26 @@ static int prepare_and_stand(struct dvm *s, int argc, char **argv, const struct 
     return code;
 }
 
+/* The worker cannot clean up after itself any more. */
+static void worker_killed(void *arg, const char *sentence)
+{
+    struct dvm *s = arg;
+
+    tool_files_clear(tools_dir());
+    session_dir_remove(&s->sessions);
+    log_error(s->log, "%s", sentence);
+}
+
 /* The background: a session of its own, so that the terminal's signals arrive through the
  * foreground. */
 static int be_standing(int news, uint64_t begun_ns, int argc, char **argv, const struct log *log)
 {
-    struct dvm s = { .news = news, .begun_ns = begun_ns };
+    struct dvm s = { .news = news, .begun_ns = begun_ns, .log = log };
     struct buf answer = BUF_NULL(DVM_ANSWER);
     struct launcher_name there;
 
-    if (setsid() < 0 || supervisor_split(log, NULL, NULL, &s.control_fd) < 0) {
+    session_dir_name(&s.sessions, tool_files_dir(NULL, "TMPDIR"));
+    if (setsid() < 0 || supervisor_split(log, worker_killed, &s, &s.control_fd) < 0) {
         log_error(log, "cannot start the worker process: %s", err_text(errno));
         return 1;
     }

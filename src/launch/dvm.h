@@ -1,6 +1,9 @@
 /* dvm.h - the DVM (standing daemons): `wireup up` starts the daemons of many nodes once, and stays
  * in the background; `wireup run` starts its own daemons through them, in milliseconds; `wireup ps`
  * lists its jobs; `wireup down` ends it.  See daemon/dvm_exec.h.
+ *
+ * PMIx tools attach to its launcher as to every other and start jobs by PMIx_Spawn: these are jobs
+ * of the DVM itself, on all its nodes, with the environment of `wireup up`.
  */
 #ifndef WIREUP_LAUNCH_DVM_H
 #define WIREUP_LAUNCH_DVM_H

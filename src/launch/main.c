@@ -59,14 +59,14 @@ static void reaped(void *arg, pid_t pid, int status)
     remote_reaped(&l->remote, pid, status);
 }
 
-static int plan_spawn(void *arg, const struct job *parent, const struct spawn_request *rq,
+static int plan_spawn(void *arg, const struct job_map *like, const struct spawn_request *rq,
                       struct job_map *plan_p, int *codes, struct errmsg *err)
 {
     struct launch *l = arg;
     struct launch_options o = *l->options;
 
     o.nlost = remote_lost(&l->remote, &o.lost);
-    return spawn_plan_build(&o, parent, rq, plan_p, codes, err);
+    return spawn_plan_build(&o, like, rq, plan_p, codes, err);
 }
 
 /* Daemons run in other directories than we do: an absolute path means the same file to all. */

@@ -17,7 +17,7 @@ enum { HOSTFILE_MAX = 1 << 24, REPORT_MAX = 1 << 24 };
 
 struct spawn_plan {
     const struct launch_options *opt;
-    const struct job *parent;
+    const struct job_map *like;
     const struct spawn_request *rq;
     struct spawn_command *commands; /* those of the request, with the infos of their files */
     struct job_map *plan;
@@ -174,9 +174,9 @@ static bool is_lost(const struct launch_options *o, const char *node)
 }
 
 /* As far as they are still up. */
-static int parents_hosts(struct spawn_plan *r, struct host_list *list)
+static int usual_hosts(struct spawn_plan *r, struct host_list *list)
 {
-    const struct job_map *p = &r->parent->plan;
+    const struct job_map *p = r->like;
     int rc = 0;
 
     for (uint32_t i = 0; i < p->nnodes && rc == 0; i++) {
@@ -212,7 +212,7 @@ static int choose_hosts(struct spawn_plan *r, uint32_t at)
     int rc = named_hosts(r, &r->commands[at], list);
 
     if (rc == 0 && list->count == 0)
-        rc = parents_hosts(r, list);
+        rc = usual_hosts(r, list);
     /* (With several nodes, node_map_of_plan() checks the names against the daemons.) */
     for (uint32_t i = 0; rc == 0 && i < list->count && r->opt->remote; i++) {
         if (r->opt->here && localhost_is_here(&r->machine, list->items[i].name))
@@ -221,7 +221,7 @@ static int choose_hosts(struct spawn_plan *r, uint32_t at)
     for (uint32_t i = 0;
          rc == 0 && i < list->count && !r->opt->remote && r->opt->launcher != LAUNCHER_FORK; i++) {
         if (!localhost_is_here(&r->machine, list->items[i].name) &&
-            strcmp(list->items[i].name, r->parent->plan.nodes[0].name) != 0)
+            strcmp(list->items[i].name, r->like->nodes[0].name) != 0)
             rc = errmsg_set(r->err, SPAWN_NO_NODES, "node %s cannot be reached from this launcher",
                             list->items[i].name);
     }
@@ -277,12 +277,12 @@ static int copy_words(struct arena *a, const struct spawn_command *c, struct job
 static int choose_wdir(struct spawn_plan *r, const struct spawn_command *c, struct job_map_app *app)
 {
     struct arena *a = &r->plan->arena;
-    const char *parents = r->parent->plan.apps[0].wdir, *given;
+    const char *usual = r->like->apps[0].wdir, *given;
     struct slice wdir = spawn_info(c, "wdir");
     int rc;
 
     if (wdir.len == 0) {
-        app->wdir = parents ? arena_str(a, slice_str(parents)) : NULL;
+        app->wdir = usual ? arena_str(a, slice_str(usual)) : NULL;
         return 0;
     }
     given = arena_str(a, wdir);
@@ -322,7 +322,7 @@ static int make_app(struct spawn_plan *r, uint32_t at)
     int rc = copy_words(a, c, app);
 
     if (rc == 0)
-        rc = spawn_env_build(a, r->parent->plan.apps[0].env, c, &app->env, r->err);
+        rc = spawn_env_build(a, r->like->apps[0].env, c, &app->env, r->err);
     app->flags = flags_of(c);
     if (rc == 0)
         rc = choose_wdir(r, c, app);
@@ -492,7 +492,7 @@ static int place(struct spawn_plan *r)
                                        r->where.map.how == MAP_PPR ? map_policy_slots : NULL,
                                    .arg = &r->where,
                                    .one_node = r->opt->launcher != LAUNCHER_FORK && !r->opt->remote,
-                                   .one_node_name = r->parent->plan.nodes[0].name,
+                                   .one_node_name = r->like->nodes[0].name,
                                    .blocks = r->blocks };
     const struct host *const *node_hosts;
     int rc = mapping_place(r->plan, &req, &node_hosts, r->err);
@@ -512,11 +512,11 @@ static int of_all(struct spawn_plan *r, int rc)
 
 static int note_placement(struct spawn_plan *r)
 {
-    const char *const *parent = r->parent->plan.words;
+    const char *const *words = r->like->words;
     struct placement_words w = { .map_by = r->options.map_by,
                                  .rank_by = r->options.rank_by,
                                  .bind_to = map_policy_bound(&r->where, r->options.bind_to),
-                                 .cluster = parent[JOB_CLUSTER] };
+                                 .cluster = words[JOB_CLUSTER] };
 
     return placement_words_set(r->plan, &w);
 }
@@ -560,7 +560,7 @@ static int run_steps(struct spawn_plan *r)
         rc = fit(r);
     if (rc == 0)
         rc = of_all(r, place(r));
-    r->plan->universe = r->parent->plan.universe;
+    r->plan->universe = r->like->universe;
     if (r->plan->universe >= 0 && r->plan->universe < r->plan->nprocs)
         r->plan->universe = r->plan->nprocs;
     if (rc == 0)
@@ -568,12 +568,12 @@ static int run_steps(struct spawn_plan *r)
     return rc ? rc : make_report(r);
 }
 
-int spawn_plan_build(const struct launch_options *opt, const struct job *parent,
+int spawn_plan_build(const struct launch_options *opt, const struct job_map *like,
                      const struct spawn_request *rq, struct job_map *plan_p, int *codes,
                      struct errmsg *err)
 {
     struct spawn_plan r = {
-        .opt = opt, .parent = parent, .rq = rq, .plan = plan_p, .err = err, .codes = codes
+        .opt = opt, .like = like, .rq = rq, .plan = plan_p, .err = err, .codes = codes
     };
     int rc;
 

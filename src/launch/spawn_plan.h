@@ -8,7 +8,7 @@
  *   path             directories (`:` between them) that are searched first for the program
  *   env, env-...     the environment: launch/spawn_env.h; may come several times
  *   host, hosts, add-host, add-hosts, hostfile, add-hostfile
- *                    nodes; default: the nodes of the parent
+ *                    nodes; default: the nodes of `like`
  *   no-procs-on-head not on the launcher's node
  *   map-by, rank-by, bind-to    as the options of the command line; but no rank file
  *   ppr              N:OBJECT: as map-by ppr:N:OBJECT
@@ -33,10 +33,11 @@
 #include "core/spawn.h"
 #include "launch/options.h"
 
-/* Fills *plan_p (which it initialises).  codes has one entry per requested process (spawn_nprocs).
- * 0; enum spawn_failure, with one sentence (about the first command that is impossible) and the
- * codes of its processes. */
-int spawn_plan_build(const struct launch_options *opt, const struct job *parent,
+/* The job gets nodes, environment and directory of the plan `like` (the requester's, or that of the
+ * launcher's first job), unless the request says otherwise.  Fills *plan_p (which it initialises).
+ * codes has one entry per requested process (spawn_nprocs). 0; enum spawn_failure, with one
+ * sentence (about the first command that is impossible) and the codes of its processes. */
+int spawn_plan_build(const struct launch_options *opt, const struct job_map *like,
                      const struct spawn_request *rq, struct job_map *plan_p, int *codes,
                      struct errmsg *err);
 

@@ -97,7 +97,7 @@ static int spawn_two(const char *program, uint32_t n, const char *const *infos, 
     rq->commands[0] = command(&rq->arena, program, n, infos);
     if (other)
         rq->commands[1] = command(&rq->arena, other, 3, NULL);
-    rc = spawn_plan_build(&opt, parent, rq, &plan, codes, &err);
+    rc = spawn_plan_build(&opt, &parent->plan, rq, &plan, codes, &err);
     spawn_free(rq); /* the plan outlives it */
     return rc;
 }

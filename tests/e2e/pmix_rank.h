@@ -12,7 +12,7 @@
 enum { RANK_COMPLAINTS = 20, RANK_PATIENCE = 150000 /* of 2 ms */ };
 
 static pmix_proc_t me;
-static uint32_t size;
+__attribute__((unused)) static uint32_t size;
 static const char *mode;
 static atomic_int wrong;
 
