@@ -113,13 +113,14 @@ enable-recovery continuous enable-auto-cleanup print-all-exitcodes pmi-port disa
 enable-hostname-propagation memory-alloc-kinds job-attr verbose v debug dry-run
 do-not-launch trace report-startup tool-files tools json version V info help h
 "
-_wireup_commands="who names trace replay sim up tools ps down on help version"
+_wireup_commands="who serve names trace replay sim up tools ps down on help version"
 
 # The options of the command $1.
 _wireup_choices()
 {
     case $1 in
     who) echo "--json" ;;
+    serve) echo "--n --timeout --trace --json" ;;
     names) echo "--json" ;;
     trace) echo "--json --rank --command --from --to --all --conversation" ;;
     replay) echo "" ;;

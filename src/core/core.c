@@ -71,6 +71,7 @@ struct job *core_job_order(struct core *c, const struct job_order *o)
     j->sessions = o->is_tool ? NULL : c->sessions;
     j->is_tool = o->is_tool;
     j->is_asked = o->is_asked;
+    j->is_adopted = o->is_adopted;
     c->next_job = id >= c->next_job ? id + 1 : c->next_job;
     base += j->plan.nprocs;
     c->next_base = base > c->next_base ? base : c->next_base;

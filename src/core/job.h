@@ -137,6 +137,8 @@ struct job {
     bool is_tool;  /* of one process, which takes part in no collective; it ends with its connection
                     */
     bool is_asked; /* a tool requested it */
+    bool is_adopted; /* something else starts its processes; the end of their connections is theirs
+                      */
 };
 
 struct job_params {

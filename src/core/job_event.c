@@ -33,6 +33,11 @@ static void describe_end(struct job *j, uint32_t rank, enum proc_state before)
                    host_of(j, rank), p->pid,
                    by_us ? "closed its connection without calling finalize, and " : "", p->code,
                    abbrev ? abbrev : "?");
+    } else if (j->is_adopted) {
+        errmsg_set(&j->reason, 0,
+                   "rank %u on %s (pid %d) closed its connection without calling finalize: the job "
+                   "is ended",
+                   rank, host_of(j, rank), p->pid);
     } else {
         errmsg_set(&j->reason, 0, "rank %u on %s (pid %d) exited with code %d%s", rank,
                    host_of(j, rank), p->pid, p->code,

@@ -96,16 +96,6 @@ static void give_up(struct control *u, bool late)
     shutdown_give_up(u->config.shutdown, late ? LATE_CODE : 128 + u->ended_by);
 }
 
-static void ask(struct control *u, int sig)
-{
-    log_error(context_of(u)->log,
-              "interrupted: all processes are asked to end; the rest will be killed in %u s, or by "
-              "the next signal",
-              LIMIT_ASKED_MS / 1000);
-    timer_set(&u->patience, LIMIT_ASKED_MS);
-    signals_all(u->config.processes, sig);
-}
-
 static void end_jobs(struct control *u)
 {
     timer_set(&u->patience, LIMIT_KILLED_MS);
@@ -116,6 +106,22 @@ static void end_jobs(struct control *u)
             server_abort(context_of(u)->server, j, JOB_NO_RANK, 128 + u->ended_by,
                          "the job was interrupted");
     }
+}
+
+static void ask(struct control *u, int sig)
+{
+    const struct job *job = core_job(&context_of(u)->server->core, u->config.jobs->first);
+
+    if (job && job->is_adopted) { /* there are no processes of ours that could be asked */
+        end_jobs(u);
+        return;
+    }
+    log_error(context_of(u)->log,
+              "interrupted: all processes are asked to end; the rest will be killed in %u s, or by "
+              "the next signal",
+              LIMIT_ASKED_MS / 1000);
+    timer_set(&u->patience, LIMIT_ASKED_MS);
+    signals_all(u->config.processes, sig);
 }
 
 static void end_job(struct control *u)

@@ -25,6 +25,15 @@ static void grace_over(void *arg)
     signals_job(w->processes, w->job, SIGKILL);
 }
 
+/* Its processes are not ours to end: their connections are closed with the job. */
+static void release(struct job_shutdown *d, struct job *job)
+{
+    for (uint32_t r = 0; job->is_adopted && r < job->plan.nprocs; r++) {
+        if (job->procs[r].state != PROC_STATE_GONE)
+            server_proc_state(d->context->server, job, r, PROC_EVENT_EXIT, 0, 0);
+    }
+}
+
 void job_shutdown_begin(struct job_shutdown *d, struct job *job)
 {
     struct local_job *w = local_job_of(d->jobs, job);
@@ -40,6 +49,9 @@ void job_shutdown_begin(struct job_shutdown *d, struct job *job)
     if (!w)
         return;
     local_job_step(w, LOCAL_JOB_EVENT_END);
+    release(d, job);
+    if (job->is_adopted)
+        return;
     w->processes = d->processes;
     timer_init(&w->grace, d->context->loop, grace_over, w);
     timer_set(&w->grace, LIMIT_KILL_GRACE_MS);

@@ -12,17 +12,42 @@
 #include "daemon/local_job.h"
 #include "daemon/process.h"
 
-static bool find_by_port_id(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p)
+static bool may_join(void *arg, const struct peer *newcomer, const struct job *job, uint32_t rank)
+{
+    const struct peer_conn *c = newcomer->host;
+
+    (void)arg;
+    return socket_owner_of(job->procs[rank].pid, &c->cred) > 0;
+}
+
+/* Whoever starts the processes of such a job may start a rank twice. */
+static bool is_twin(const struct listener *s, const struct peer *newcomer, const struct job *job,
+                    uint32_t rank)
+{
+    const struct proc *p = &job->procs[rank];
+
+    if (!job->is_adopted ||
+        (p->state != PROC_STATE_GONE && (!p->lines || may_join(NULL, newcomer, job, rank))))
+        return false;
+    log_warn(s->context->log, "refused a second process for rank %u, which %s", rank,
+             p->state == PROC_STATE_GONE ? "has ended" : "is connected");
+    return true;
+}
+
+static bool find_by_port_id(void *arg, const struct peer *newcomer, int64_t id, struct job **job_p,
+                            uint32_t *rank_p)
 {
     struct listener *s = arg;
     struct job *job = core_job(&s->context->server->core, s->jobs->first);
 
     for (uint32_t r = 0; job && s->port_ids && r < job->plan.nprocs; r++) {
-        if (s->port_ids[r] == (uint64_t)id) {
-            *job_p = job;
-            *rank_p = r;
-            return true;
-        }
+        if (s->port_ids[r] != (uint64_t)id)
+            continue;
+        if (is_twin(s, newcomer, job, r))
+            return false;
+        *job_p = job;
+        *rank_p = r;
+        return true;
     }
     return false;
 }
@@ -42,14 +67,6 @@ int listener_make_ids(struct listener *s, uint32_t count)
     return 0;
 }
 
-static bool may_join(void *arg, const struct peer *newcomer, const struct job *job, uint32_t rank)
-{
-    const struct peer_conn *c = newcomer->host;
-
-    (void)arg;
-    return socket_owner_of(job->procs[rank].pid, &c->cred) > 0;
-}
-
 static int store_of(void *arg, const struct peer *p)
 {
     const struct listener *s = arg;
@@ -58,12 +75,32 @@ static int store_of(void *arg, const struct peer *p)
     return w ? memfd_reader(&w->store) : -1;
 }
 
-/* A singleton is not our child: the end of its connection is its end. */
+/* A process of a job whose processes we did not start: its pid is needed by those who ask for it,
+ * and tells its children from others. */
+static void known(void *arg, struct peer_conn *c)
+{
+    struct listener *s = arg;
+    const struct peer *p = c->peer;
+
+    if (!p->job->is_adopted || p->job->procs[p->rank].pid)
+        return;
+    peer_cred_find_process(&c->cred, 0);
+    if (c->cred.pid > 0)
+        server_proc_state(s->context->server, p->job, p->rank, PROC_EVENT_STARTED, 0, c->cred.pid);
+}
+
+/* The last of a process that has taken part. */
+static bool is_last(const struct peer *p)
+{
+    return p->job && p->job->is_adopted && p->attached && !p->job->procs[p->rank].lines;
+}
+
+/* Such processes are not our children: the end of their connections is their end. */
 static void hung_up(void *arg, struct peer_conn *c, bool refused)
 {
     struct listener *s = arg;
 
-    if (c == s->singleton)
+    if (c == s->singleton || is_last(c->peer))
         server_proc_state(s->context->server, c->peer->job, c->peer->rank, PROC_EVENT_EXIT, refused,
                           0);
 }
@@ -87,7 +124,7 @@ static void settle(void *arg)
 }
 
 static const struct peer_conn_host host = {
-    .store = store_of, .hung_up = hung_up, .closed = closed, .settle = settle
+    .known = known, .store = store_of, .hung_up = hung_up, .closed = closed, .settle = settle
 };
 
 /* The kernel names the process that connected, and with each piece its writer's user: nothing has

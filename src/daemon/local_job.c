@@ -92,7 +92,8 @@ struct local_job *local_job_lead(struct local_jobs *jobs, struct job_map *plan,
                            .parent = JOB_NO_RANK,
                            .parent_rank = parent_rank,
                            .keep_going = keep_going,
-                           .here = JOB_ALL_HERE };
+                           .here = JOB_ALL_HERE,
+                           .is_adopted = !parent && jobs->adopts };
     char name[160];
     struct local_job *w;
 

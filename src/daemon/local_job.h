@@ -21,6 +21,7 @@ struct local_jobs {
     struct list all;
     struct timer starter;   /* some ranks are to be started: launcher.h */
     uint32_t first;         /* number of the first job; JOB_NO_RANK: a daemon has none yet */
+    bool adopts;            /* something else starts the processes of the next job: served_job.h */
     const char *given_name; /* namespace of the next job; NULL: we choose one */
 };
 

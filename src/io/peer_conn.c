@@ -133,6 +133,15 @@ static bool pays(struct peer_conn *c, size_t bytes)
     return false;
 }
 
+static void report_known(struct peer_conn *c)
+{
+    const struct peer_conns_config *o = &c->all->config;
+
+    if (!c->known && o->host->known)
+        o->host->known(o->arg, c);
+    c->known = true;
+}
+
 /* After bytes: it may have said who it is, and may have been let in. */
 static void note_greeting(struct peer_conn *c)
 {
@@ -142,6 +151,7 @@ static void note_greeting(struct peer_conn *c)
         c->proven = true;
         c->counted = false;
         greeting_end(&c->greeting);
+        report_known(c);
     } else if (c->peer->greeted) {
         greeting_complete(&c->greeting);
     }
@@ -298,6 +308,7 @@ struct peer_conn *peer_conn_open(struct peer_conns *all, int fd, struct job *job
     c->cred.gid = all->config.gid;
     c->cred.has_gid = inherited;
     c->proven = inherited;
+    c->known = job != NULL;
     c->marked = inherited && peer_cred_is_marked(fd);
     list_append(inherited ? &all->given : &all->accepted, &c->link);
     return c;

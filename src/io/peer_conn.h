@@ -43,6 +43,7 @@ struct peer_conn {
     struct peer_cred cred;
     bool marked;  /* its bytes carry their writer's user (peer_cred_mark()) */
     bool proven;  /* its owner is known: inherited, or checked again with its first bytes */
+    bool known;   /* it has said who it is, and the host knows */
     bool counted; /* as a call of its source (quota_count_connection()) */
     bool blocked; /* the peer does not read */
     size_t held;  /* bytes of its requests that the host has not carried out */
@@ -56,6 +57,8 @@ struct peer_conn_host {
     bool (*expects)(void *arg, uid_t uid);
     /* One was accepted. */
     void (*accepted)(void *arg, struct peer_conn *c);
+    /* It has said who it is, and was let in. */
+    void (*known)(void *arg, struct peer_conn *c);
     /* The descriptor of the store of the peer's job; -1: none. */
     int (*store)(void *arg, const struct peer *p);
     /* The other end is closed (refused: or its bytes were), and the server has been told. */

@@ -75,8 +75,10 @@ static const struct peer_conn_host host = {
     .expects = expects, .accepted = accepted, .hung_up = hung_up, .closed = closed, .settle = settle
 };
 
-static bool identify_port(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p)
+static bool identify_port(void *arg, const struct peer *newcomer, int64_t id, struct job **job_p,
+                          uint32_t *rank_p)
 {
+    (void)newcomer;
     (void)arg;
     *job_p = job;
     *rank_p = 0;

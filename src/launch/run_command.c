@@ -10,6 +10,7 @@
 #include "launch/options_doc.h"
 #include "launch/options_table.h"
 #include "launch/dvm.h"
+#include "launch/serve.h"
 #include "tools/simulate.h"
 #include "tools/trace.h"
 
@@ -68,6 +69,7 @@ static int (*const runners[COMMANDS])(const struct command_line *l) = {
     [COMMAND_replay] = trace_replay, [COMMAND_tools] = queries_tools, [COMMAND_ps] = queries_ps,
     [COMMAND_down] = dvm_down,       [COMMAND_up] = dvm_misused,      [COMMAND_on] = dvm_misused,
     [COMMAND_sim] = simulate,        [COMMAND_help] = help,           [COMMAND_version] = version,
+    [COMMAND_serve] = serve_command,
 };
 
 static int usage(const struct log *log, const struct command_row *row)

@@ -412,6 +412,42 @@ static void each_dead(struct writer *w, const struct job *j,
     }
 }
 
+/* Of a job whose processes something else starts: "2-3", those that have not connected. */
+static bool late_ranges(const struct job *j, struct buf *out)
+{
+    const char *between = "";
+    uint32_t end;
+
+    for (uint32_t r = 0; j->is_adopted && r < j->plan.nprocs; r = end + 1) {
+        for (end = r; end < j->plan.nprocs && j->procs[end].state == PROC_STATE_RUNNING; end++)
+            continue;
+        if (end == r)
+            continue;
+        buf_str(out, between);
+        rank_range_put(out, r, end - 1);
+        between = ",";
+    }
+    return *between;
+}
+
+static void late_text(struct writer *w, const struct job *j)
+{
+    struct buf ranks = BUF_NULL(w->out->max);
+
+    if (late_ranges(j, &ranks) && buf_cstr(&ranks))
+        buf_printf(w->out, "  not connected: %s\n", buf_cstr(&ranks));
+    buf_free(&ranks);
+}
+
+static void late_json(struct writer *w, const struct job *j)
+{
+    struct buf ranks = BUF_NULL(w->out->max);
+
+    if (late_ranges(j, &ranks))
+        json_text(w->json, "not_connected", buf_slice(&ranks));
+    buf_free(&ranks);
+}
+
 static void job_text(struct writer *w, const struct job *j)
 {
     uint32_t counts[PROC_STATES];
@@ -424,6 +460,7 @@ static void job_text(struct writer *w, const struct job *j)
     }
     buf_byte(w->out, '\n');
     each_dead(w, j, dead_text);
+    late_text(w, j);
     if (each_fence(w, j) + each_wait(w, j) == 0)
         buf_str(w->out, "  nobody waits for anybody\n");
 }
@@ -441,6 +478,7 @@ static void job_json(struct writer *w, const struct job *j)
     for (int s = 0; s < PROC_STATES; s++)
         json_u64(w->json, proc_state_name((enum proc_state)s), counts[s]);
     json_object_end(w->json);
+    late_json(w, j);
     json_array(w->json, "pending");
     each_fence(w, j);
     each_wait(w, j);

@@ -353,10 +353,12 @@ static void test_port(void)
     world_close(&w);
 }
 
-static bool find_one(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p)
+static bool find_one(void *arg, const struct peer *newcomer, int64_t id, struct job **job_p,
+                     uint32_t *rank_p)
 {
     struct world *w = arg;
 
+    (void)newcomer;
     *job_p = w->jobs[0].job;
     *rank_p = 1;
     return id == 12;

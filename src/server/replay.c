@@ -137,12 +137,14 @@ static struct job *job_of(const struct replay *r, uint64_t id)
 /* ---- the host's side ------------------------------------------------------------------------- */
 
 /* The server asks for an identity: the record after the bytes has the answer. */
-static bool identify(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p)
+static bool identify(void *arg, const struct peer *newcomer, int64_t id, struct job **job_p,
+                     uint32_t *rank_p)
 {
     struct replay *r = arg;
     const struct record_identify *i = r->identity;
     struct job *j = i && i->job >= 0 ? job_of(r, (uint64_t)i->job) : NULL;
 
+    (void)newcomer;
     (void)id;
     r->identity = NULL;
     if (!j || i->rank >= j->plan.nprocs)
@@ -327,7 +329,8 @@ static struct job *order_job(struct replay *r, const struct record_job *j, const
                            .id = (uint32_t)j->job,
                            .base = (uint32_t)(j->base - 1),
                            .is_tool = j->tool != 0,
-                           .is_asked = j->asked != 0 };
+                           .is_asked = j->asked != 0,
+                           .is_adopted = j->adopted != 0 };
 
     if (j->base == 0)
         o.base = r->server.core.next_base;

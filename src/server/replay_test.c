@@ -33,10 +33,12 @@ static void keep_record(void *arg, struct record *r)
     record_write(&w->writer, r, &w->recording);
 }
 
-static bool identify(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p)
+static bool identify(void *arg, const struct peer *newcomer, int64_t id, struct job **job_p,
+                     uint32_t *rank_p)
 {
     struct world *w = arg;
 
+    (void)newcomer;
     if (id != 77)
         return false;
     *job_p = w->jobs[0];

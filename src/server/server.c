@@ -272,7 +272,7 @@ static void identify(struct server *s, struct peer *p, const struct request_iden
         a->status = announce_tool(s, p, rq, ticket);
     } else if (rq->nspace.len) {
         identify_by_name(s, p, rq, a);
-    } else if (s->identify && s->identify(s->arg, rq->id, &p->job, &p->rank)) {
+    } else if (s->identify && s->identify(s->arg, p, rq->id, &p->job, &p->rank)) {
         a->status = ANSWER_OK;
     } else {
         log_warn(s->log, "closed a connection with an unknown PMI_ID");

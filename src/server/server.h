@@ -47,7 +47,8 @@ struct server {
     uint32_t next_id;
     const struct log *log;
     /* PMI_PORT connections: finds the process for an id; false: unknown.  May be NULL. */
-    bool (*identify)(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p);
+    bool (*identify)(void *arg, const struct peer *newcomer, int64_t id, struct job **job_p,
+                     uint32_t *rank_p);
     /* A connection identifies itself as a process that is connected already: whether it may,
      * because the same process, or a child of it, holds the other end.  NULL: it may. */
     bool (*admit)(void *arg, const struct peer *newcomer, const struct job *job, uint32_t rank);

@@ -192,9 +192,10 @@ static void record_job(const struct server *s, const struct job *j)
                       .wdirs = { l.wdirs, p->napps }, .slots = { l.slots, p->nnodes },
                       .here = (uint32_t)(j->here + 1), .follows = j->follows,
                       .base = j->base + UINT64_C(1), .tool = j->is_tool, .asked = j->is_asked,
-                      .words = { l.words, count_args(p) }, .argcs = { l.argcs, p->napps },
-                      .placement = { l.placement, JOB_MAP_WORDS }, .bound = { l.bound, l.nbound },
-                      .places = { l.places, l.nbound }, .parent_rank = j->parent_rank);
+                      .adopted = j->is_adopted, .words = { l.words, count_args(p) },
+                      .argcs = { l.argcs, p->napps }, .placement = { l.placement, JOB_MAP_WORDS },
+                      .bound = { l.bound, l.nbound }, .places = { l.places, l.nbound },
+                      .parent_rank = j->parent_rank);
     }
     free_lists(&l);
     free(runs);

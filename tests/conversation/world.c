@@ -19,11 +19,13 @@ void (*world_own_memory)(bool begin);
 
 /* ---- birth ----------------------------------------------------------------------------------- */
 
-static bool identify(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p)
+static bool identify(void *arg, const struct peer *newcomer, int64_t id, struct job **job_p,
+                     uint32_t *rank_p)
 {
     struct world *w = arg;
     struct job *j = w->njobs ? w->jobs[0].job : NULL;
 
+    (void)newcomer;
     if (!j || id < w->id_base || id - w->id_base >= j->plan.nprocs)
         return false;
     *job_p = j;
