@@ -54,6 +54,7 @@ struct core {
     bool has_topology; /* the host can provide PMI_hwloc_xmlfile and CORE_TOPOLOGY */
     bool is_manager;   /* the host starts every process and decides its fate: each eventually has a
                           pid (MODEX_PID), and connected processes fail together (proc_connect.h) */
+    bool reports_topologies;  /* no manager, but it answers REQ_node_parts about topologies */
     bool has_neighbours;      /* the host can ask other launchers about names */
     bool reports_collectives; /* collectives across jobs on this node alone are EFFECT_contribute
                                  too */

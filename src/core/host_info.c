@@ -77,7 +77,41 @@ int host_info_add(struct host_info *f, enum fact_about about, uint32_t index, st
     }
     k->type = type;
     k->value = kept;
+    k->is_default = false;
     return arena_ok(&f->arena) ? 0 : -ENOMEM;
+}
+
+int host_info_add_default(struct host_info *f, enum fact_about about, uint32_t index,
+                          struct slice key, uint16_t type, struct slice value)
+{
+    int rc;
+
+    if (named(find(f, about, index), key))
+        return 0;
+    rc = host_info_add(f, about, index, key, type, value);
+    if (rc == 0)
+        named(find(f, about, index), key)->is_default = true;
+    return rc;
+}
+
+bool host_info_drop_default(struct host_info *f, enum fact_about about, uint32_t index,
+                            struct slice key)
+{
+    struct fact_subject *s = find(f, about, index);
+    struct fact *before = NULL, *k = s ? s->first : NULL;
+
+    for (; k && !slice_eq(k->key, key); k = k->next)
+        before = k;
+    if (!k || !k->is_default)
+        return false;
+    if (before)
+        before->next = k->next;
+    else
+        s->first = k->next;
+    if (s->last == k)
+        s->last = before;
+    f->count--;
+    return true;
 }
 
 const struct fact *host_info_about(const struct host_info *f, enum fact_about about, uint32_t index)

@@ -20,6 +20,7 @@ struct fact {
     struct fact *next; /* about the same subject, in the order in which they were set */
     struct slice key, value;
     uint16_t type;
+    bool is_default; /* not about this subject alone: it gives way to an own value */
 };
 
 struct host_info {
@@ -34,6 +35,14 @@ void host_info_free(struct host_info *f); /* harmless twice, and on zeroed memor
 /* Keeps copies; replaces an earlier value of this key.  0 or -ENOMEM. */
 int host_info_add(struct host_info *f, enum fact_about about, uint32_t index, struct slice key,
                   uint16_t type, struct slice value);
+
+/* The same, unless there is a value of this key. */
+int host_info_add_default(struct host_info *f, enum fact_about about, uint32_t index,
+                          struct slice key, uint16_t type, struct slice value);
+
+/* Takes such a value away again; its memory stays.  False: there is none. */
+bool host_info_drop_default(struct host_info *f, enum fact_about about, uint32_t index,
+                            struct slice key);
 
 /* NULL: nothing is known. */
 const struct fact *host_info_about(const struct host_info *f, enum fact_about about,

@@ -238,6 +238,11 @@ bool pmix_query_is_ours(const struct command *c)
 static void answer_queries(struct pmix_session *s, uint32_t tag, const pmix_query_t *queries,
                            size_t n, struct slice parts);
 
+static bool has_parts(const struct core *core, uint32_t parts)
+{
+    return parts && (core->is_manager || (core->reports_topologies && parts & NODE_PART_TOPOLOGY));
+}
+
 void pmix_read_query(struct command *c)
 {
     struct pmsg_query m;
@@ -250,7 +255,7 @@ void pmix_read_query(struct command *c)
         rq.parts |= parts_of(c->s, &m.queries.items[i], &local);
         rq.local = rq.local && local;
     }
-    if (fine && rq.parts && c->s->base.peer->core->is_manager)
+    if (fine && has_parts(c->s->base.peer->core, rq.parts))
         p = pmix_ask(c, (struct request){ .kind = REQ_node_parts, .u.node_parts = rq });
     else if (fine)
         answer_queries(c->s, c->tag, m.queries.items, m.queries.n, SLICE_NULL);

@@ -97,6 +97,7 @@ struct client {
     int (*turn_fd)(void *arg); /* readable: turn() has work; -1: another thread turns the loop */
     void (*call_begin)(void *arg); /* a request of a blocking call is sent between these two: */
     void (*call_end)(void *arg);   /* the host's functions run in the caller's thread */
+    void (*hand_over)(void *arg, bool flush); /* the server's thread ends too */
     void *turn_arg;
 };
 

@@ -153,6 +153,7 @@ pmix_status_t init_host(const struct client_seat *seat, const pmix_info_t *info,
         c->notify_others = seat->notify_others;
         c->turn = seat->turn;
         c->turn_fd = seat->turn_fd;
+        c->hand_over = seat->hand_over;
         c->call_begin = seat->call_begin;
         c->call_end = seat->call_end;
         c->turn_arg = seat->arg;
@@ -256,11 +257,36 @@ void init_host_end(void)
 
 /* ---- progress -------------------------------------------------------------------------------- */
 
-/* Our thread serves all of the library: it stays as long as there is a client. */
+/* How OpenPMIx calls the one thread that we have. */
+#define THREAD_NAME "PMIX-wide async progress thread"
+
+static bool is_meant(const pmix_info_t *i)
+{
+    return !PMIx_Check_key(i->key, PMIX_PROGRESS_THREAD_NAME) || !i->value.data.string ||
+           strcmp(i->value.data.string, THREAD_NAME) == 0;
+}
+
 void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo)
 {
-    (void)info;
-    (void)ninfo;
+    pmix_status_t rc = api_check(PMIX_CALL_PROGRESS_THREAD_STOP, info, ninfo);
+    bool meant = rc == PMIX_SUCCESS, flush = true;
+    struct client *c;
+
+    for (size_t i = 0; meant && info && i < ninfo; i++) {
+        meant = is_meant(&info[i]);
+        if (PMIx_Check_key(info[i].key, PMIX_PROGRESS_THREAD_FLUSH))
+            flush = PMIx_Value_true(&info[i].value) != PMIX_BOOL_FALSE;
+    }
+    c = meant ? api_begin() : NULL;
+    if (!c)
+        return;
+    if (c->hand_over && !tasks_inside(c)) {
+        client_unlock(c);
+        c->hand_over(c->turn_arg, flush);
+        client_lock(c);
+    }
+    progress_hand_over(c, flush);
+    api_end(c, PMIX_SUCCESS);
 }
 
 void PMIx_Progress(void)

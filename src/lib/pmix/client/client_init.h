@@ -17,6 +17,7 @@ struct client_seat {
     /* Extra work of PMIx_Progress and of threads that wait for a reply. */
     void (*turn)(void *arg, bool wait); /* wait: for another thread that turns the loop */
     int (*turn_fd)(void *arg);
+    void (*hand_over)(void *arg, bool flush); /* extra work of PMIx_Progress_thread_stop */
     /* Around the sending of a blocking call's request (client.h). */
     void (*call_begin)(void *arg);
     void (*call_end)(void *arg);

@@ -25,7 +25,7 @@ static void run_tasks(struct client *c)
     struct progress *p = &c->progress;
     struct list *first;
 
-    while (!p->stopping && (first = list_first(&p->tasks))) {
+    while (!p->stopping && !p->at_once && (first = list_first(&p->tasks))) {
         struct client_task *t = LIST_OF(first, struct client_task, link);
         list_unlink(first);
         p->running = true;
@@ -74,13 +74,18 @@ static bool write_meanwhile(struct client *c)
     return written;
 }
 
+static bool has_left(const struct progress *p)
+{
+    return p->leaving && (p->at_once || list_empty(&p->tasks));
+}
+
 static void *serve(void *arg)
 {
     struct client *c = arg;
     struct progress *p = &c->progress;
 
     client_lock(c);
-    while (!p->stopping) {
+    while (!p->stopping && !has_left(p)) {
         if (!list_empty(&p->tasks)) {
             run_tasks(c);
         } else if (!c->reading && has_server(c)) {
@@ -214,6 +219,26 @@ void progress_once(struct client *c)
         reader_poll(c);
     if (p->kind != PROGRESS_THREAD && !p->running)
         run_tasks(c);
+}
+
+void progress_hand_over(struct client *c, bool flush)
+{
+    struct progress *p = &c->progress;
+
+    if (p->kind != PROGRESS_THREAD || p->leaving || tasks_inside(c))
+        return;
+    if (p->started) {
+        p->leaving = true;
+        p->at_once = !flush;
+        tasks_kick(c);
+        client_unlock(c);
+        pthread_join(p->thread, NULL);
+        client_lock(c);
+        close(p->wake_fd);
+        p->wake_fd = -1;
+        p->started = p->leaving = p->at_once = false;
+    }
+    p->kind = PROGRESS_PROGRAM;
 }
 
 static void drop_tasks(struct progress *p)

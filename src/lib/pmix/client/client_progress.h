@@ -36,6 +36,10 @@ pmix_status_t progress_complete(struct client *c, struct op *op, pmix_status_t s
  * callbacks. */
 void progress_once(struct client *c);
 
+/* Our thread ends, after all due callbacks (flush) or the one under way; from now on the program
+ * calls PMIx_Progress.  Nothing happens without such a thread, or in a callback. */
+void progress_hand_over(struct client *c, bool flush);
+
 /* No more callbacks run; waits for one under way, unless the caller is in it. */
 void progress_stop(struct client *c);
 

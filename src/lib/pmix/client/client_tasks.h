@@ -24,9 +24,10 @@ enum progress_kind { PROGRESS_THREAD, PROGRESS_PROGRAM, PROGRESS_LOOP };
 struct progress {
     enum progress_kind kind;
     bool started, stopping;
-    bool running;     /* a callback is running */
-    pthread_t thread; /* THREAD, started; or the thread that runs a callback */
-    bool in_poll;     /* the thread has the reader's role, and waits for wake_fd too */
+    bool leaving, at_once; /* THREAD: it ends, when all tasks are done, or after this one */
+    bool running;          /* a callback is running */
+    pthread_t thread;      /* THREAD, started; or the thread that runs a callback */
+    bool in_poll;          /* the thread has the reader's role, and waits for wake_fd too */
     pthread_cond_t wake;
     int wake_fd; /* an eventfd, or -1 */
     struct list tasks;

@@ -16,6 +16,7 @@
 #include "lib/pmix/server/server_host_call.h"
 #include "lib/pmix/server/server_conn.h"
 #include "lib/pmix/server/server_files.h"
+#include "lib/pmix/server/server_infos.h"
 #include "lib/pmix/server/server_iof.h"
 #include "lib/pmix/server/server_module.h"
 #include "lib/pmix/server/server_space.h"
@@ -146,6 +147,8 @@ static struct pserver *make(const struct pserver_options *o)
     tool_files_init(&s->contacts);
     list_init(&s->outputs);
     list_init(&s->promises);
+    list_init(&s->resources);
+    list_init(&s->inventory);
     s->uid = geteuid();
     s->gid = getegid();
     s->host_uid = o->uid;
@@ -159,6 +162,7 @@ static struct pserver *make(const struct pserver_options *o)
     s->server.takes = command_takes;
     s->server.arg = s;
     s->server.core.reports_collectives = true;
+    s->server.core.reports_topologies = true;
     s->wants = o->progress;
     s->event_base = o->event_base;
     s->serves_tools = o->serves_tools || o->is_system || o->is_session;
@@ -185,6 +189,8 @@ static void unmake(struct pserver *s)
     peer_conns_close(&s->conns);
     quota_report(&s->quota, &s->log);
     drop_jobs(s);
+    registered_drop_all(&s->resources);
+    registered_drop_all(&s->inventory);
     timer_stop(&s->due);
     loop_free(&s->loop);
 }

@@ -21,6 +21,8 @@
  *                      connection (server_own); server_api and server_sets are the other public
  *                      functions
  *   server_env         variables by which a process finds us;  server_files  files for tools
+ *   server_setup       an application's environment on all nodes (server_envars)
+ *   server_resources   data for all jobs, and what nodes have (server_inventory)
  *
  * Locking.  All state is protected by s->lock.  Public functions take it, do their work at once,
  * and leave calls of the host in s->calls.  Only the thread that turns the loop runs these, without
@@ -112,6 +114,8 @@ struct pserver {
     struct cleanup *cleanup;        /* server_cleanup.h */
     struct list outputs;            /* IOF subscribers: server_iof.c */
     struct list promises;           /* direct modex requests of other nodes: server_collective.c */
+    struct list resources;          /* struct registered_info: for all jobs */
+    struct list inventory;          /* struct registered_info: of nodes */
     size_t next_ref;
     uint64_t next_promise;
     uint32_t next_tool;

@@ -1,8 +1,8 @@
 /* server_api.c - the public functions that a host calls while its server runs.
  *
- * Reading order: jobs and processes; before an application starts; resources, inventory, output;
- * attributes that the host supports.  Init and finalize are in server_instance.c, process sets in
- * server_sets.c. */
+ * Reading order: jobs and processes; output; attributes that the host supports.  Init and finalize
+ * are in server_instance.c, process sets in server_sets.c, what comes before an application in
+ * server_setup.c, resources in server_resources.c, inventories in server_inventory.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -22,15 +22,6 @@
 #include "lib/pmix/values/value.h"
 #include "server/pmix_info.h"
 #include "wireup_server.h"
-
-/* A call that has nothing to do, unless something is required of it. */
-static pmix_status_t done_at_once(enum pmix_call_id id, const pmix_info_t *infos, size_t n,
-                                  pmix_op_cbfunc_t cbfunc, void *cbdata)
-{
-    struct pserver *s = instance_enter();
-
-    return s ? instance_leave(s, api_check(id, infos, n), cbfunc, cbdata) : PMIX_ERR_INIT;
-}
 
 /* ---- jobs and processes ---------------------------------------------------------------------- */
 
@@ -173,117 +164,8 @@ pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t *proc, pmix_dmodex_re
     return rc;
 }
 
-/* ---- before an application starts ------------------------------------------------------------ */
-
-struct setup_call {
-    struct scall call;
-    pmix_setup_application_cbfunc_t cbfunc;
-    void *cbdata;
-};
-
-static void nothing_to_release(pmix_status_t status, void *cbdata)
-{
-    (void)status;
-    (void)cbdata;
-}
-
-static void run_setup(struct scall *c)
-{
-    struct setup_call *k = LIST_OF(c, struct setup_call, call);
-
-    k->cbfunc(PMIX_SUCCESS, NULL, 0, k->cbdata, nothing_to_release, NULL);
-    free(k);
-}
-
-/* Other nodes need nothing from us: each makes its own setup data. */
-pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace, pmix_info_t info[],
-                                            size_t ninfo, pmix_setup_application_cbfunc_t cbfunc,
-                                            void *cbdata)
-{
-    struct pserver *s = instance_enter();
-    struct setup_call *k;
-    pmix_status_t rc = api_check(PMIX_CALL_SETUP_APPLICATION, info, ninfo);
-
-    if (!s)
-        return PMIX_ERR_INIT;
-    k = has_name(nspace) && cbfunc && rc == PMIX_SUCCESS ? calloc(1, sizeof *k) : NULL;
-    if (k) {
-        *k = (struct setup_call){ .call.run = run_setup, .cbfunc = cbfunc, .cbdata = cbdata };
-        pserver_add_call(s, &k->call);
-    }
-    pserver_unlock(s);
-    if (!has_name(nspace) || !cbfunc)
-        return PMIX_ERR_BAD_PARAM;
-    if (rc != PMIX_SUCCESS)
-        return rc;
-    return k ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
-}
-
-pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace, pmix_info_t info[],
-                                              size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
-{
-    (void)nspace;
-    return done_at_once(PMIX_CALL_SETUP_LOCAL_SUPPORT, info, ninfo, cbfunc, cbdata);
-}
-
-/* ---- resources, inventory, output ------------------------------------------------------------ */
-
-pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
-                                             pmix_op_cbfunc_t cbfunc, void *cbdata)
-{
-    return done_at_once(PMIX_CALL_REGISTER_RESOURCES, info, ninfo, cbfunc, cbdata);
-}
-
-pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo,
-                                               pmix_op_cbfunc_t cbfunc, void *cbdata)
-{
-    return done_at_once(PMIX_CALL_DEREGISTER_RESOURCES, info, ninfo, cbfunc, cbdata);
-}
-
-struct infos_call {
-    struct scall call;
-    pmix_info_cbfunc_t cbfunc;
-    void *cbdata;
-};
-
-static void run_infos(struct scall *c)
-{
-    struct infos_call *k = LIST_OF(c, struct infos_call, call);
-
-    k->cbfunc(PMIX_SUCCESS, NULL, 0, k->cbdata, NULL, NULL);
-    free(k);
-}
-
-pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[], size_t ndirs,
-                                            pmix_info_cbfunc_t cbfunc, void *cbdata)
-{
-    struct pserver *s = instance_enter();
-    struct infos_call *k;
-    pmix_status_t rc = api_check(PMIX_CALL_COLLECT_INVENTORY, directives, ndirs);
-
-    if (!s)
-        return PMIX_ERR_INIT;
-    k = cbfunc && rc == PMIX_SUCCESS ? calloc(1, sizeof *k) : NULL;
-    if (k) {
-        *k = (struct infos_call){ .call.run = run_infos, .cbfunc = cbfunc, .cbdata = cbdata };
-        pserver_add_call(s, &k->call);
-    }
-    pserver_unlock(s);
-    if (!cbfunc)
-        return PMIX_ERR_BAD_PARAM;
-    if (rc != PMIX_SUCCESS)
-        return rc;
-    return k ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
-}
-
-pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo,
-                                            pmix_info_t directives[], size_t ndirs,
-                                            pmix_op_cbfunc_t cbfunc, void *cbdata)
-{
-    (void)info;
-    (void)ninfo;
-    return done_at_once(PMIX_CALL_DELIVER_INVENTORY, directives, ndirs, cbfunc, cbdata);
-}
+/* ---- output
+ * -------------------------------------------------------------------------------------- */
 
 pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source, pmix_iof_channel_t channel,
                                       const pmix_byte_object_t *bo, const pmix_info_t info[],

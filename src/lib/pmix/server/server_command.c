@@ -11,6 +11,7 @@
 #include "lib/pmix/server/server_conn.h"
 #include "lib/pmix/server/server_host_call.h"
 #include "lib/pmix/server/server_identity.h"
+#include "lib/pmix/server/server_inventory.h"
 #include "lib/pmix/server/server_iof.h"
 #include "lib/pmix/server/server_plain.h"
 #include "lib/pmix/server/server_space.h"
@@ -204,6 +205,7 @@ bool command_takes(void *arg, struct peer *p, const struct request *rq, uint64_t
             return false;
         a_p->status = admission_ask(s, p, &rq->u.identify, ticket);
         return true;
+    case REQ_node_parts: a_p->status = inventory_answer(s, rq, ticket); return true;
     case REQ_host: a_p->status = take_command(s, p, &rq->u.host, ticket); return true;
     case REQ_publish:
     case REQ_unpublish:

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/pmix/server/server_envars.h"
 #include "lib/pmix/server/server_space.h"
 
 /* Every release of OpenPMIx has its own variable for the same address. */
@@ -12,6 +13,10 @@ static const char *const uri_names[] = { "PMIX_SERVER_URI61", "PMIX_SERVER_URI51
                                          "PMIX_SERVER_URI41", "PMIX_SERVER_URI4",
                                          "PMIX_SERVER_URI3",  "PMIX_SERVER_URI2",
                                          "PMIX_SERVER_URI21" };
+
+/* A server that was itself started by a server has these. */
+static const char *const inherited[] = { "WIREUP_FD", "PMIX_DSTORE_21_BASE_PATH",
+                                         "PMIX_DSTORE_ESH_BASE_PATH" };
 
 struct filler {
     char ***env;
@@ -22,21 +27,6 @@ static void set(struct filler *f, const char *name, const char *value)
 {
     if (f->rc == PMIX_SUCCESS)
         f->rc = PMIx_Setenv(name, value, true, f->env);
-}
-
-/* A server that was itself started by a server has these set. */
-static void unset(struct filler *f, const char *name)
-{
-    size_t len = strlen(name), at = 0;
-
-    for (char **v = *f->env; v && *v; v++) {
-        if (!strncmp(*v, name, len) && (*v)[len] == '=')
-            free(*v);
-        else
-            (*f->env)[at++] = *v;
-    }
-    if (*f->env)
-        (*f->env)[at] = NULL;
 }
 
 /* The node's name in the job, under which clients find its job info. */
@@ -53,8 +43,11 @@ static const char *hostname_of(struct pserver *s, const pmix_proc_t *proc)
 pmix_status_t senv_fill(struct pserver *s, const pmix_proc_t *proc, char ***env)
 {
     struct filler f = { env, PMIX_SUCCESS };
+    struct nspace *n = nspace_find(s, proc->nspace);
     char rank[16];
 
+    if (n)
+        f.rc = envars_apply(&n->setup, env);
     snprintf(rank, sizeof rank, "%u", proc->rank);
     for (size_t i = 0; i < sizeof uri_names / sizeof *uri_names; i++)
         set(&f, uri_names[i], s->uri);
@@ -67,8 +60,7 @@ pmix_status_t senv_fill(struct pserver *s, const pmix_proc_t *proc, char ***env)
     set(&f, "PMIX_VERSION", "5.0.3");
     set(&f, "PMIX_SERVER_TMPDIR", s->tmpdir);
     set(&f, "PMIX_SYSTEM_TMPDIR", s->system_tmpdir);
-    unset(&f, "WIREUP_FD");
-    unset(&f, "PMIX_DSTORE_21_BASE_PATH");
-    unset(&f, "PMIX_DSTORE_ESH_BASE_PATH");
+    for (size_t i = 0; i < sizeof inherited / sizeof *inherited; i++)
+        envars_unset(*env, inherited[i]);
     return f.rc;
 }

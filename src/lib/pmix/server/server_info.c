@@ -88,6 +88,30 @@ static uint32_t plan_node_of(const struct job *j, struct info_group g)
                                                                               : SMAP_NOWHERE;
 }
 
+static int add_default(struct job *j, const pmix_info_t *i)
+{
+    struct buf bytes = BUF_NULL(LIMIT_STORE_VALUE);
+    struct slice value = pmix_canonical(&i->value, &bytes);
+    int rc = 0;
+
+    if (buf_ok(&bytes))
+        rc = host_info_add_default(&j->facts, FACT_JOB, 0, slice_str(i->key), i->value.type, value);
+    buf_free(&bytes);
+    return rc;
+}
+
+int sinfo_add_defaults(struct job *j, const struct list *infos)
+{
+    int rc = 0;
+
+    LIST_EACH(l, (struct list *)(uintptr_t)infos)
+    {
+        if (rc == 0)
+            rc = add_default(j, &LIST_OF(l, struct registered_info, link)->info);
+    }
+    return rc;
+}
+
 int sinfo_add(struct job *j, uint32_t here, const pmix_info_t *i)
 {
     struct info_group g = info_group_of(i);

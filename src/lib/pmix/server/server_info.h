@@ -9,4 +9,8 @@
 /* Adds an info to the job's; here: the index of the host's node, or SMAP_NOWHERE.  0 or -ENOMEM. */
 int sinfo_add(struct job *j, uint32_t here, const pmix_info_t *i);
 
+/* Adds infos about the job (struct registered_info) unless it has one of that key.  0 or -ENOMEM.
+ */
+int sinfo_add_defaults(struct job *j, const struct list *infos);
+
 #endif

@@ -1,9 +1,35 @@
 /* server_infos.c - see server_infos.h. */
 #include "lib/pmix/server/server_infos.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "pmix.h"
+
+bool registered_add(struct list *list, const pmix_info_t *i)
+{
+    struct registered_info *t = calloc(1, sizeof *t);
+
+    if (!t || PMIx_Info_xfer(&t->info, i) != PMIX_SUCCESS) {
+        free(t);
+        return false;
+    }
+    list_append(list, &t->link);
+    return true;
+}
+
+void registered_drop(struct registered_info *t)
+{
+    list_unlink(&t->link);
+    PMIx_Info_destruct(&t->info);
+    free(t);
+}
+
+void registered_drop_all(struct list *list)
+{
+    LIST_EACH(l, list)
+    registered_drop(LIST_OF(l, struct registered_info, link));
+}
 
 bool info_key_is(const pmix_info_t *i, const char *key)
 {

@@ -8,11 +8,15 @@
 #include "base/list.h"
 #include "pmix_common.h"
 
-/* One info of a namespace. */
+/* One info of a list that is kept. */
 struct registered_info {
     struct list link;
     pmix_info_t info;
 };
+
+bool registered_add(struct list *list, const pmix_info_t *i); /* a copy; false: no memory */
+void registered_drop(struct registered_info *t);
+void registered_drop_all(struct list *list);
 
 /* Arrays of infos: the content of many keys. */
 struct info_group {

@@ -58,6 +58,11 @@ static int turn_fd(void *arg)
     return pserver_turn_fd(arg);
 }
 
+static void hand_over(void *arg, bool flush)
+{
+    pserver_hand_over(arg, flush);
+}
+
 static void call_begin(void *arg)
 {
     pserver_lock(arg);
@@ -96,6 +101,7 @@ pmix_status_t own_join(struct pserver *s, const pmix_info_t *infos, size_t ninfo
                                             .notify_others = notify_others,
                                             .turn = turn,
                                             .turn_fd = turn_fd,
+                                            .hand_over = hand_over,
                                             .call_begin = call_begin,
                                             .call_end = call_end,
                                             .arg = s },

@@ -56,6 +56,7 @@ static struct nspace *add_nspace(struct pserver *s, const char *name)
     n->uid = s->host_uid;
     n->gid = s->host_gid;
     list_init(&n->infos);
+    list_init(&n->setup);
     list_append(&s->spaces, &n->link);
     return n;
 }
@@ -101,17 +102,6 @@ bool nspace_rights(const struct nspace *n, uint32_t rank, uid_t *uid_p, gid_t *g
     return true;
 }
 
-static void forget_infos(struct nspace *n)
-{
-    LIST_EACH(l, &n->infos)
-    {
-        struct registered_info *t = LIST_OF(l, struct registered_info, link);
-        list_unlink(l);
-        PMIx_Info_destruct(&t->info);
-        free(t);
-    }
-}
-
 void nspace_leave(struct pserver *s, struct nspace *n)
 {
     LIST_EACH(l, &n->locals)
@@ -127,7 +117,8 @@ void nspace_free(struct pserver *s, struct nspace *n)
     if (n->job)
         server_job_gone(&s->server, n->job);
     memfd_close(&n->store);
-    forget_infos(n);
+    registered_drop_all(&n->infos);
+    registered_drop_all(&n->setup);
     LIST_EACH(l, &n->locals)
     free(LIST_OF(l, struct local, link));
     LIST_EACH(l, &n->former)
@@ -184,7 +175,9 @@ static struct job *make_job(struct pserver *s, struct nspace *n, struct smap *b)
         if (sinfo_add(n->job, b->here, &LIST_OF(l, struct registered_info, link)->info) < 0)
             log_error(&s->log, "out of memory for the data of job %s", n->name);
     }
-    forget_infos(n);
+    if (n->is_registered && sinfo_add_defaults(n->job, &s->resources) < 0)
+        log_error(&s->log, "out of memory for the data of job %s", n->name);
+    registered_drop_all(&n->infos);
     preset(s, n->job);
     start_locals(s, n);
     return n->job;
@@ -252,12 +245,8 @@ pmix_status_t nspace_add(struct pserver *s, struct nspace *n, const pmix_info_t 
     for (size_t i = 0; i < ninfos; i++)
         note_rights(n, &infos[i]);
     for (size_t i = 0; !n->job && i < ninfos; i++) {
-        struct registered_info *t = calloc(1, sizeof *t);
-        if (!t || PMIx_Info_xfer(&t->info, &infos[i]) != PMIX_SUCCESS) {
-            free(t);
+        if (!registered_add(&n->infos, &infos[i]))
             return PMIX_ERR_NOMEM;
-        }
-        list_append(&n->infos, &t->link);
     }
     n->is_registered = true;
     if (!n->job) {

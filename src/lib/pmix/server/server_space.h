@@ -28,7 +28,8 @@ struct nspace {
     struct list locals;
     struct list former; /* struct local: deregistered ones that still have files to clean up */
     uint32_t uid, gid;  /* whose files are cleaned up, if the host said so: else ID_UNSET */
-    struct list infos;  /* struct told: registered infos, until there is a job */
+    struct list infos;  /* struct registered_info: until there is a job */
+    struct list setup;  /* struct registered_info: changes of its processes' environments */
     bool is_registered; /* else only processes of it are expected */
     bool is_own;        /* the host's own */
     bool is_tool;

@@ -239,6 +239,21 @@ pmix_status_t pserver_settle_progress(struct pserver *s)
     return s->wants == PSERVER_BASE && join_base(s) < 0 ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
 }
 
+void pserver_hand_over(struct pserver *s, bool flush)
+{
+    bool ours;
+
+    pserver_lock(s);
+    ours = s->wants == PSERVER_THREAD && !s->stopping && !is_inside(s);
+    if (ours)
+        s->wants = PSERVER_PROGRAM;
+    while (ours && flush && (s->running || !list_empty(&s->calls)))
+        pthread_cond_wait(&s->calm, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+    if (ours)
+        pserver_settle_progress(s);
+}
+
 void pserver_stop(struct pserver *s)
 {
     pserver_lock(s);

@@ -9,6 +9,11 @@
 /* From now on the loop is turned as the host wants it (options). */
 pmix_status_t pserver_settle_progress(struct pserver *s);
 
+/* The thread ends, after all calls of the host that are due (flush) or the one under way; from now
+ * on the host calls PMIx_Progress.  Nothing happens without a thread of ours, or in one of the
+ * host's functions. */
+void pserver_hand_over(struct pserver *s, bool flush);
+
 /* One turn without blocking: for hosts that turn the loop themselves.  wait: if another thread
  * is turning it, waits for that turn to end. */
 void pserver_turn(struct pserver *s, bool wait);
