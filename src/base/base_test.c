@@ -16,6 +16,7 @@ static void test_slices(void)
     struct slice rest = SLICE("a b  c");
     uint64_t u = 7;
     int64_t i;
+    char digits[SLICE_DIGITS_MAX];
     int n;
 
     OK(slice_is(slice_cut(&rest, ' '), "a"));
@@ -29,6 +30,8 @@ static void test_slices(void)
     OK(!slice_u64(SLICE("12x"), &u) && !slice_u64(SLICE("-1"), &u) && u == UINT64_MAX);
     OK(slice_i64(SLICE("-9223372036854775808"), &i) && i == INT64_MIN);
     OK(!slice_i64(SLICE("9223372036854775808"), &i) && !slice_i64(SLICE("-"), &i));
+    OK(slice_is(slice_digits(digits, 0), "0") && slice_is(slice_digits(digits, 1024), "1024"));
+    OK(slice_is(slice_digits(digits, UINT64_MAX), "18446744073709551615"));
     OK(slice_int(SLICE("-1"), &n) && n == -1 && !slice_int(SLICE("2147483648"), &n));
     OK(slice_cmp(SLICE("ab"), SLICE("abc")) < 0 && slice_cmp(SLICE("b"), SLICE("abc")) > 0);
     OK(slice_hash(SLICE("key"), 1) != slice_hash(SLICE("key"), 2));

@@ -117,14 +117,9 @@ void buf_byte(struct buf *b, char c)
 
 void buf_u64(struct buf *b, uint64_t v)
 {
-    char digits[20];
-    size_t at = sizeof digits;
+    char memory[SLICE_DIGITS_MAX];
 
-    do {
-        digits[--at] = (char)('0' + v % 10);
-        v /= 10;
-    } while (v);
-    buf_put(b, digits + at, sizeof digits - at);
+    buf_slice_put(b, slice_digits(memory, v));
 }
 
 void buf_i64(struct buf *b, int64_t v)

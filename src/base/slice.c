@@ -79,6 +79,17 @@ bool slice_i64(struct slice a, int64_t *value_p)
     return true;
 }
 
+struct slice slice_digits(char memory[SLICE_DIGITS_MAX], uint64_t value)
+{
+    size_t at = SLICE_DIGITS_MAX;
+
+    do {
+        memory[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    return slice_mem(memory + at, SLICE_DIGITS_MAX - at);
+}
+
 bool slice_int(struct slice a, int *value_p)
 {
     int64_t v;

@@ -78,6 +78,10 @@ int slice_cmp(struct slice a, struct slice b);
 bool slice_u64(struct slice a, uint64_t *value_p);
 bool slice_u32(struct slice a, uint32_t *value_p);
 bool slice_i64(struct slice a, int64_t *value_p);
+
+/* The decimal text of a number, which is written into the memory that is given. */
+enum { SLICE_DIGITS_MAX = 20 };
+struct slice slice_digits(char memory[SLICE_DIGITS_MAX], uint64_t value);
 bool slice_int(struct slice a, int *value_p);
 
 /* 64-bit hash of the bytes (FNV-1a finished by a mixing step), from a caller's seed. */
