@@ -1,6 +1,8 @@
-/* replay.c - main() of a fuzz target without a fuzzer: runs it once for each file that it is given,
+/* replay.c - main() of fuzz targets without a fuzzer: runs one once for each file that it is given,
  * and for each file of the directories, and for every prefix of the small ones.  So the inputs that
- * once were findings, and the recorded ones, are part of the ordinary tests. */
+ * once were findings, and the recorded ones, are part of the ordinary tests.
+ *
+ * With REPLAY_TARGETS the program holds several targets, and its first word names one. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,7 +12,9 @@
 #include "base/buf.h"
 #include "tests/tap.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+typedef int target_fn(const uint8_t *data, size_t size);
+
+static target_fn *target;
 
 enum { PREFIXES_MAX = 400, FILE_MAX = 16 << 20 };
 
@@ -23,7 +27,7 @@ static void run(struct slice bytes)
         abort();
     if (bytes.len)
         memcpy(copy, bytes.ptr, bytes.len);
-    LLVMFuzzerTestOneInput(copy, bytes.len);
+    target(copy, bytes.len);
     free(copy);
 }
 
@@ -67,9 +71,35 @@ static void run_path(const char *path)
         closedir(d);
 }
 
+#ifdef REPLAY_TARGETS
+#define TARGET(name) target_fn replay_##name;
+#include "fuzz/replay_targets.def"
+#undef TARGET
+
+static target_fn *choose(const char *wanted)
+{
+#define TARGET(name)                                                                               \
+    if (!strcmp(wanted, #name))                                                                    \
+        return replay_##name;
+#include "fuzz/replay_targets.def"
+#undef TARGET
+    fprintf(stderr, "replay: no target is called %s\n", wanted);
+    exit(2);
+}
+#else
+target_fn LLVMFuzzerTestOneInput;
+#endif
+
 int main(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++)
+    int i = 1;
+
+#ifdef REPLAY_TARGETS
+    target = choose(argc > 1 ? argv[i++] : "");
+#else
+    target = LLVMFuzzerTestOneInput;
+#endif
+    for (; i < argc; i++)
         run_path(argv[i]);
     return tap_done();
 }

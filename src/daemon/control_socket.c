@@ -12,8 +12,6 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limit.h"
-#include "core/effect.h"
-#include "core/input.h"
 #include "io/rendezvous.h"
 #include "daemon/dvm_exec.h"
 #include "daemon/listener.h"
@@ -126,16 +124,12 @@ static void reply_read(struct control_socket *d, struct slice args, struct buf *
     if (e)
         buf_slice_put(out, e->port);
     if (e && e->persistence == NAME_READ_ONCE)
-        server_deliver(context_of(d)->server,
-                       INPUT(unpublish, .service = args, .range = e->scope.range,
-                             .owner_job = e->owner.job, .owner_rank = e->owner.rank));
+        server_unpublish(context_of(d)->server, args, e);
 }
 
 static void reply_unpublish(struct control_socket *d, struct slice service, struct buf *out)
 {
-    buf_str(out, server_deliver(context_of(d)->server, INPUT(unpublish, .service = service))
-                     ? "found\n"
-                     : "none\n");
+    buf_str(out, server_unpublish(context_of(d)->server, service, NULL) ? "found\n" : "none\n");
 }
 
 /* The number of daemons that a DVM runs for others, and a line for each node. */

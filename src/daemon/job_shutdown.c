@@ -7,7 +7,6 @@
 
 #include "base/limit.h"
 #include "cluster/job_states.h"
-#include "core/input.h"
 #include "core/job_end.h"
 #include "io/peer_conn.h"
 #include "daemon/help.h"
@@ -41,7 +40,7 @@ void job_shutdown_begin(struct job_shutdown *d, struct job *job)
     if (!job->follows) {
         /* Until a spawn is answered, its failure is the answer, and does not end the requester. */
         if (!w || (w->spawning != SPAWNING_STATE_AWAITED && !w->late))
-            server_deliver(d->context->server, INPUT(abort_connected, .job = job->id));
+            server_abort_connected(d->context->server, job);
         if (d->context->cluster)
             job_states_kill(&d->context->cluster->dispatch.context, job);
     }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/input.h"
 #include "daemon/job_shutdown.h"
 #include "daemon/dvm_exec.h"
 #include "daemon/node_parts.h"
@@ -70,15 +69,14 @@ static void lose_ranks(struct cluster_io *s, struct job *j, uint32_t position, c
         return;
     errmsg_set(&text, 0, "node %s is lost: %s", s->names[position], why);
     if (j->keep_going) {
-        server_deliver(s->context->server,
-                       INPUT(job_failed, .job = j->id, .code = 1, .reason = slice_str(text.text)));
+        server_job_failed(s->context->server, j, 1, slice_str(text.text));
         if (j->phase == JOB_RUNNING)
             job_shutdown_log(s->job_shutdown, &text); /* at the end the reason is an old one */
     } else {
         server_abort(s->context->server, j, JOB_NO_RANK, 1, "%s", text.text);
     }
     if (plan_node < j->plan.nnodes)
-        server_deliver(s->context->server, INPUT(node_down, .job = j->id, .node = plan_node));
+        server_node_down(s->context->server, j, plan_node);
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         if (node_map_rank(&s->dispatch.map, j, r) != position ||
             j->procs[r].state == PROC_STATE_GONE)

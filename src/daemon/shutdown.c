@@ -5,12 +5,12 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "cluster/msg.h"
 #include "io/child.h"
 #include "daemon/job_shutdown.h"
 #include "daemon/launcher.h"
 #include "daemon/local_job.h"
 #include "daemon/cluster_io.h"
+#include "daemon/node_msgs.h"
 #include "daemon/output.h"
 #include "daemon/process.h"
 #include "daemon/signals.h"
@@ -174,13 +174,12 @@ void shutdown_links_closed(struct shutdown *d)
 static void dismiss(struct shutdown *d, enum launcher_state before)
 {
     struct cluster_io *s = others(d);
-    struct msg m = { .kind = MSG_quit };
 
     for (uint32_t p = 1; p < s->daemons.count; p++)
         daemon_states_event(&s->daemons, p, DAEMON_EVENT_STOP);
     if (s->calls.on_quit)
         s->calls.on_quit(s->arg, before);
-    cluster_io_send(s, &m, MSG_EVERYBODY);
+    node_msgs_quit(s);
     router_leave(&s->router);
     router_end(&s->router);
     maybe_gone(d);

@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/input.h"
 #include "daemon/process.h"
 #include "daemon/node_priv.h"
 
@@ -62,7 +61,7 @@ int singleton_port(struct node *n, uint16_t port, int pid, struct errmsg *err)
         return errmsg_set(err, fd, "cannot connect to the program at port %u: %s", port,
                           err_text(fd));
     peer = singleton_connection(n, fd, false, pid, err);
-    if (!peer || !server_deliver(&n->server, INPUT(greet, .connection = peer->id)))
+    if (!peer || !server_greet(&n->server, peer))
         return -ENOMEM;
     turn_end(&n->turn);
     return 0;

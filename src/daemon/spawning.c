@@ -5,7 +5,6 @@
 
 #include "base/limit.h"
 #include "core/effect.h"
-#include "core/input.h"
 #include "daemon/job_msgs.h"
 #include "daemon/preflight.h"
 #include "daemon/cluster_io.h"
@@ -70,7 +69,7 @@ static void answer(struct local_job *w)
                   .codes = { w->codes, failed ? w->ncodes : 0 }, .failure = failed);
     answer_spawn(w->jobs->context, w->ticket, &a);
     if (!failed && job->failed) /* it was started, and died meanwhile */
-        server_deliver(w->jobs->context->server, INPUT(abort_connected, .job = job->id));
+        server_abort_connected(w->jobs->context->server, job);
 }
 
 void spawning_answer(struct local_job *w)

@@ -7,11 +7,11 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
-#include "cluster/msg.h"
 #include "report/startup_report.h"
 #include "daemon/child_daemons.h"
 #include "daemon/node_context.h"
 #include "daemon/cluster_io.h"
+#include "daemon/node_msgs.h"
 
 enum { STARTUP_TIMING_TEXT_MAX = 1 << 24 };
 
@@ -162,15 +162,6 @@ static void add_guests(const struct child_daemons *w, struct arena *a, struct st
             (struct startup_guest){ t.position, t.asked_ns, t.runs_ns, t.up_ns };
 }
 
-static void send_part(struct startup_timing *t, struct slice part)
-{
-    struct msg m = { .kind = MSG_startup };
-
-    m.u.startup.job = t->own.job;
-    m.u.startup.part = part;
-    cluster_io_send(t->context->cluster, &m, 0);
-}
-
 /* Without memory nothing is sent, and the report names the nodes that are missing. */
 static void send_times(struct startup_timing *t, const struct job *j, bool ended)
 {
@@ -186,7 +177,7 @@ static void send_times(struct startup_timing *t, const struct job *j, bool ended
         if (buf_ok(&text) && t->report)
             startup_timing_receive(t, 0, t->own.job, buf_slice(&text));
         else if (buf_ok(&text))
-            send_part(t, buf_slice(&text));
+            node_msgs_startup(t->context->cluster, t->own.job, buf_slice(&text));
     }
     buf_free(&text);
     arena_free(&a);

@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
-#include "core/input.h"
 #include "io/fd_pass.h"
 
 enum { READ_CHUNK = 64 << 10 };
@@ -169,8 +168,7 @@ static ssize_t receive(struct peer_conn *c, char *chunk)
         return recv(c->fd, chunk, READ_CHUNK, MSG_DONTWAIT);
     n = peer_cred_recv(c->fd, chunk, READ_CHUNK, &uid);
     if (n > 0 && uid != c->cred.uid)
-        server_deliver_from(c->all->config.server, c->peer,
-                            INPUT(rights_lost, .connection = c->peer->id));
+        server_rights_lost(c->all->config.server, c->peer);
     return n;
 }
 
@@ -181,7 +179,7 @@ static void report_owner(struct peer_conn *c)
     gid_t gid = c->cred.has_gid ? c->cred.gid : s->core.gid;
 
     if (c->peer->uid != c->cred.uid || c->peer->gid != gid)
-        server_deliver(s, INPUT(owner, .connection = c->peer->id, .uid = c->cred.uid, .gid = gid));
+        server_owner(s, c->peer, c->cred.uid, gid);
 }
 
 /* False: closed, or nothing to read now. */
@@ -195,9 +193,7 @@ static bool take(struct peer_conn *c)
         return errno == EINTR;
     if (n > 0 && prove(c) && pays(c, (size_t)n)) {
         report_owner(c);
-        server_deliver_from(o->server, c->peer,
-                            INPUT_AT(clock_now_ns(), in, .connection = c->peer->id,
-                                     .bytes = slice_mem(chunk, (size_t)n)));
+        server_read(o->server, c->peer, clock_now_ns(), slice_mem(chunk, (size_t)n));
         note_greeting(c);
         return true;
     }

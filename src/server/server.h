@@ -22,6 +22,7 @@
 
 struct effect;
 struct input;
+struct name_entry;
 struct op_event;
 struct record;
 struct request;
@@ -96,15 +97,25 @@ void server_abort(struct server *s, const struct job *j, uint32_t culprit, int e
 /* The input `answer`. */
 void server_answer(struct server *s, uint64_t ticket, const struct answer *a);
 
-/* The inputs `proc_state`, `preset`, `output`, `job_gone` and `hangup`, which come from many places
- * of a host: those need not know the table for them. */
+/* Inputs that come from many places of a host, which need not know the table for them: as
+ * server_deliver() with the input of that name. */
 bool server_proc_state(struct server *s, const struct job *j, uint32_t rank, enum proc_event event,
                        int code, int pid);
 bool server_preset(struct server *s, const struct job *j, struct slice key, struct slice value);
 bool server_output(struct server *s, const struct job *j, uint32_t rank, uint16_t channel,
                    struct slice bytes);
 void server_job_gone(struct server *s, const struct job *j);
+void server_job_failed(struct server *s, const struct job *j, int code, struct slice reason);
+void server_abort_connected(struct server *s, const struct job *j);
+void server_node_down(struct server *s, const struct job *j, uint32_t node);
+/* Bytes of a connection (`in`), its end, and what was found out about its process. */
+void server_read(struct server *s, struct peer *p, uint64_t now_ns, struct slice bytes);
 void server_hangup(struct server *s, const struct peer *p);
+bool server_greet(struct server *s, const struct peer *p);
+void server_owner(struct server *s, const struct peer *p, uint32_t uid, uint32_t gid);
+void server_rights_lost(struct server *s, struct peer *p);
+/* Another launcher withdraws a name: that of the entry, or (NULL) one that all may read. */
+bool server_unpublish(struct server *s, struct slice service, const struct name_entry *e);
 
 /* A new job; as core_job_order().  The input `job_gone` removes it. */
 struct job *server_job_order(struct server *s, const struct job_order *o);
