@@ -69,7 +69,8 @@ enum {
     EVENT_NOT_KEPT = 1, /* not delivered to later registrations */
     EVENT_BY_CODE = 2,  /* only to handlers registered for its code */
     EVENT_RECALLED = 4, /* an old one: only to the latest registration */
-    EVENT_OWN = 8 /* of the process itself: an old one only if its library does not keep its own */
+    EVENT_OWN = 8, /* of the process itself: an old one only if its library does not keep its own */
+    EVENT_ABOUT = 16 /* about its source, which has not sent it, and is notified too */
 };
 
 struct job;

@@ -48,6 +48,9 @@ struct request {
     } u;
 };
 
+/* What of a monitored file has to change. */
+enum { MONITOR_SIZE = 1, MONITOR_ACCESS = 2, MONITOR_MODIFY = 4 };
+
 /* REQUEST_WITH(connect, .job = name): a request of this kind with these members. */
 #define REQUEST_WITH(id, ...) ((struct request){ .kind = REQ_##id, .u.id = { __VA_ARGS__ } })
 

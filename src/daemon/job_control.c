@@ -7,6 +7,7 @@
 
 #include "core/control.h"
 #include "core/effect.h"
+#include "core/input.h"
 #include "io/cleanup_effect.h"
 #include "io/journal.h"
 #include "io/munge.h"
@@ -81,15 +82,44 @@ static void check_credential(struct job_control *c, const struct op_credential *
     server_answer(c->config.server, e->ticket, &a);
 }
 
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static void deliver_seen(const struct job_control *c, const struct file_seen *f)
+{
+    server_deliver(c->config.server,
+                   INPUT(file_seen, .monitor = f->number, .found = f->found, .size = f->size,
+                         .accessed_ns = f->accessed_ns, .modified_ns = f->modified_ns));
+}
+
+static void on_file_seen(void *arg, const struct file_seen *f)
+{
+    struct job_control *c = arg;
+
+    deliver_seen(c, f);
+    turn_end(c->config.turn);
+}
+
+/* This process has the rights of the user whose processes may ask, and no others. */
+static void look_at_file(struct job_control *c, const struct op_file_look *e)
+{
+    int root;
+
+    if (!proc_root_find(&c->roots, e->job, e->rank, &root) ||
+        file_looker_ask(&c->looker, e->monitor, root, e->path) < 0)
+        deliver_seen(c, &(struct file_seen){ .number = e->monitor });
+}
+
 void job_control_open(struct job_control *c, const struct job_control_config *config,
                       const struct peer_conns *conns)
 {
     *c = (struct job_control){ .config = *config };
     proc_roots_open(&c->roots, &config->server->core, conns);
+    file_looker_open(&c->looker, config->loop, on_file_seen, c);
 }
 
 void job_control_close(struct job_control *c)
 {
+    file_looker_close(&c->looker);
     proc_roots_close(&c->roots);
 }
 
@@ -108,6 +138,7 @@ void job_control_carry_out(struct job_control *c, const struct effect *e)
         else
             make_credential(c, e->u.credential.ticket);
         break;
+    case EFFECT_file_look: look_at_file(c, &e->u.file_look); break;
     default: break;
     }
 }

@@ -1,15 +1,20 @@
 /* job_control.h - carries out requests of processes to their process manager: paths to clean up,
- * session directories, lines for a log, credentials.  (Signals: signals.h.)
+ * session directories, lines for a log, credentials, looks at monitored files.  (Signals:
+ * signals.h.)
  */
 #ifndef WIREUP_DAEMON_JOB_CONTROL_H
 #define WIREUP_DAEMON_JOB_CONTROL_H
 
+#include "io/file_looker.h"
 #include "io/session_dir.h"
 #include "server/server.h"
 #include "daemon/output.h"
 #include "daemon/proc_root.h"
+#include "daemon/turn.h"
 
 struct job_control_config {
+    struct loop *loop;
+    const struct turn *turn;
     struct server *server;
     struct output *output;
     struct session_dir *sessions; /* or NULL */
@@ -19,6 +24,7 @@ struct job_control_config {
 struct job_control {
     struct job_control_config config;
     struct proc_roots roots;
+    struct file_looker looker;
     bool session_dir_warned; /* warned that the session directory cannot be created */
     bool cleanup_warned;     /* warned that something cannot be cleaned up */
 };
@@ -28,7 +34,7 @@ void job_control_open(struct job_control *c, const struct job_control_config *co
                       const struct peer_conns *conns);
 void job_control_close(struct job_control *c); /* harmless on zeroed memory */
 
-/* EFFECT_proc_root, _cleanup, _session_dir, _log or _credential. */
+/* EFFECT_proc_root, _cleanup, _session_dir, _log, _credential or _file_look. */
 void job_control_carry_out(struct job_control *c, const struct effect *e);
 
 #endif

@@ -93,8 +93,8 @@ static int open_acceptors(struct node *n)
 {
     const struct control_socket_config socket = { &n->jobs,     &n->tools,    &n->pending_queries,
                                                   &n->listener, &n->shutdown, &n->quota };
-    const struct job_control_config control = { &n->server, &n->output, n->config.sessions,
-                                                &n->config.log };
+    const struct job_control_config control = { &n->loop,   n->context.turn,    &n->server,
+                                                &n->output, n->config.sessions, &n->config.log };
     int rc;
 
     pending_queries_open(&n->pending_queries, &n->context);
@@ -448,21 +448,14 @@ static void for_other_nodes(void *arg, struct effect *e)
 }
 
 static effect_fn *const kinds[OPERATIONS] = {
-    [EFFECT_job_attr] = on_attr,
-    [EFFECT_input] = on_input,
-    [EFFECT_kill] = on_kill,
-    [EFFECT_job_ended] = on_job_ended,
-    [EFFECT_spawn] = on_spawn,
-    [EFFECT_names] = on_names,
-    [EFFECT_signal] = on_signal,
-    [EFFECT_proc_root] = on_control,
-    [EFFECT_session_dir] = on_control,
-    [EFFECT_cleanup] = on_control,
-    [EFFECT_log] = on_control,
-    [EFFECT_credential] = on_control,
-    [EFFECT_help] = on_help,
-    [EFFECT_tool_connect] = on_tool,
-    [EFFECT_node_parts] = on_node_parts,
+    [EFFECT_job_attr] = on_attr,       [EFFECT_input] = on_input,
+    [EFFECT_kill] = on_kill,           [EFFECT_job_ended] = on_job_ended,
+    [EFFECT_spawn] = on_spawn,         [EFFECT_names] = on_names,
+    [EFFECT_signal] = on_signal,       [EFFECT_proc_root] = on_control,
+    [EFFECT_session_dir] = on_control, [EFFECT_cleanup] = on_control,
+    [EFFECT_log] = on_control,         [EFFECT_credential] = on_control,
+    [EFFECT_file_look] = on_control,   [EFFECT_help] = on_help,
+    [EFFECT_tool_connect] = on_tool,   [EFFECT_node_parts] = on_node_parts,
 };
 
 static void write_out(void *arg, struct peer *p)

@@ -1,4 +1,4 @@
-/* pmix_monitor.h - heartbeats of a client, which the server monitors at its request. */
+/* pmix_monitor.h - monitors of a client that the server keeps at its request: heartbeats, files. */
 #ifndef WIREUP_SERVER_PMIX_MONITOR_H
 #define WIREUP_SERVER_PMIX_MONITOR_H
 

@@ -34,6 +34,9 @@ bool rights_needed(const struct request *rq)
     case REQ_log: return slice_is(rq->u.log.channel, "syslog");
     case REQ_host: return host_needs(rq->u.host.command);
     case REQ_notify: return !stays_in_job(rq->u.notify.range);
+    case REQ_monitor: /* of a file: whether it is there is not for everybody */
+        return rq->u.monitor.watches ||
+               (rq->u.monitor.period_ns && !stays_in_job(rq->u.monitor.range));
     case REQ_identify:
     case REQ_attach:
     case REQ_put:
@@ -53,7 +56,6 @@ bool rights_needed(const struct request *rq)
     case REQ_collective:
     case REQ_node_parts: /* the reply leaves out other jobs */
     case REQ_recall:
-    case REQ_monitor:
     case REQ_beat:
     case REQ_finalize:
     case REQ_switch_version: return false;

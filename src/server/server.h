@@ -40,7 +40,8 @@ struct server {
     size_t event_bytes;
     struct list outputs; /* struct kept_output, the oldest first */
     size_t output_bytes;
-    struct list monitors; /* struct monitor, of heartbeats */
+    struct list monitors; /* struct monitor, of heartbeats and files */
+    uint64_t last_monitor;
     struct list peers;
     struct list dirty;
     struct map by_id;

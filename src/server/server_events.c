@@ -81,7 +81,8 @@ static bool was_notified(const struct peer *p, const struct kept_event *e)
 
 static bool is_source(const struct peer *p, const struct notice *n)
 {
-    return p->job && p->rank == n->rank && !strcmp(p->job->nspace, n->nspace);
+    return p->job && !(n->flags & EVENT_ABOUT) && p->rank == n->rank &&
+           !strcmp(p->job->nspace, n->nspace);
 }
 
 /* ---- ranges ---------------------------------------------------------------------------------- */

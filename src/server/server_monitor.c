@@ -1,35 +1,41 @@
-/* server_monitor.c - heartbeats of clients.  A client that is silent for too long is reported by an
- * event, once. */
+/* server_monitor.c - monitors that clients ask for: their own heartbeats, and files that have to
+ * change.  What does not move for too long is reported by an event, once, and is not monitored any
+ * more.
+ *
+ * The server sees no file: the host looks (EFFECT_file_look), and tells what it has seen.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/effect.h"
 #include "core/request.h"
 #include "pmix_common.h"
 #include "server/server_priv.h"
 #include "wire/pmix_pack.h"
 
+/* What was seen of a file. */
+struct looks {
+    uint64_t size;
+    int64_t accessed_ns, modified_ns;
+};
+
 struct monitor {
     struct list link;
+    uint64_t id;
     uint32_t peer;
     uint64_t period_ns, due_ns;
     uint32_t drops, missing; /* how many may be missing, and how many are missing in a row */
     bool beaten;             /* in this period */
+    bool looking;            /* the host has not told yet */
+    bool seen;               /* there is something to compare with */
+    uint8_t watches;         /* of the file; 0: heartbeats */
+    uint8_t range;
     int code;
-    struct slice name; /* stored after the struct */
+    struct looks last;
+    struct slice name, file; /* stored after the struct; a NUL follows the name */
     char text[];
 };
-
-static struct monitor *find(struct server *s, const struct peer *p, struct slice name)
-{
-    LIST_EACH(l, &s->monitors)
-    {
-        struct monitor *m = LIST_OF(l, struct monitor, link);
-        if (m->peer == p->id && slice_eq(m->name, name))
-            return m;
-    }
-    return NULL;
-}
 
 static void drop(struct monitor *m)
 {
@@ -53,6 +59,42 @@ void server_monitors_drop(struct server *s, const struct peer *p)
     }
 }
 
+static struct peer *peer_of(struct server *s, const struct monitor *m)
+{
+    return map_get(&s->by_id, slice_mem(&m->peer, sizeof m->peer));
+}
+
+/* ---- begin and end --------------------------------------------------------------------------- */
+
+/* A monitor of the same name is replaced; without names, one of the same object. */
+static bool is_replaced(const struct monitor *m, const struct request_monitor *rq)
+{
+    return slice_eq(m->name, rq->name) && (rq->name.len || slice_eq(m->file, rq->file));
+}
+
+static bool is_ended(const struct monitor *m, const struct request_monitor *rq)
+{
+    if (rq->period_ns)
+        return is_replaced(m, rq);
+    return rq->all || slice_eq(m->name, rq->name);
+}
+
+/* True: there were some. */
+static bool end_some(struct server *s, const struct peer *p, const struct request_monitor *rq)
+{
+    bool there = false;
+
+    LIST_EACH(l, &s->monitors)
+    {
+        struct monitor *m = LIST_OF(l, struct monitor, link);
+        if (m->peer != p->id || !is_ended(m, rq))
+            continue;
+        drop(m);
+        there = true;
+    }
+    return there;
+}
+
 static uint32_t count_of(struct server *s, const struct peer *p)
 {
     uint32_t n = 0;
@@ -62,28 +104,83 @@ static uint32_t count_of(struct server *s, const struct peer *p)
     return n;
 }
 
-static enum answer_status begin(struct server *s, const struct peer *p,
-                                const struct request_monitor *rq, uint64_t now_ns)
+static bool is_path(struct slice path)
 {
-    struct monitor *m;
+    return path.len && path.len < LIMIT_CLEANUP_PATH && path.ptr[0] == '/' &&
+           slice_find(path, '\0') == path.len;
+}
 
+static enum answer_status check(struct server *s, const struct peer *p,
+                                const struct request_monitor *rq)
+{
+    if (rq->watches && !is_path(rq->file))
+        return ANSWER_BAD_VALUE;
     if (count_of(s, p) >= LIMIT_CLIENT_MONITORS || rq->name.len > PMIX_MAX_KEYLEN)
         return ANSWER_OVER_QUOTA;
-    m = calloc(1, sizeof *m + rq->name.len);
+    return ANSWER_OK;
+}
+
+static struct monitor *monitor_new(const struct request_monitor *rq)
+{
+    struct monitor *m = calloc(1, sizeof *m + rq->name.len + 1 + rq->file.len);
+
     if (!m)
-        return ANSWER_NO_MEMORY;
-    m->peer = p->id;
+        return NULL;
     m->period_ns = rq->period_ns;
-    m->due_ns = now_ns + rq->period_ns;
     m->drops = rq->drops;
     m->code = rq->code;
+    m->range = rq->range;
+    m->watches = rq->watches;
     if (rq->name.len)
         memcpy(m->text, rq->name.ptr, rq->name.len);
     m->name = slice_mem(m->text, rq->name.len);
+    if (rq->file.len)
+        memcpy(m->text + rq->name.len + 1, rq->file.ptr, rq->file.len);
+    m->file = slice_mem(m->text + rq->name.len + 1, rq->file.len);
+    return m;
+}
+
+/* One at a time: the host's answer may take longer than the period. */
+static void look(struct server *s, const struct peer *p, struct monitor *m)
+{
+    struct effect e = EFFECT_WITH(file_look, .job = p->job->id, .rank = p->rank, .monitor = m->id,
+                                  .path = m->file);
+
+    if (m->looking || !effect_own(&e))
+        return;
+    m->looking = effects_push(&s->core.effects, e);
+}
+
+static enum answer_status begin(struct server *s, const struct peer *p,
+                                const struct request_monitor *rq, uint64_t now_ns)
+{
+    enum answer_status status = check(s, p, rq);
+    struct monitor *m = status == ANSWER_OK ? monitor_new(rq) : NULL;
+
+    if (!m)
+        return status == ANSWER_OK ? ANSWER_NO_MEMORY : status;
+    end_some(s, p, rq);
+    m->id = ++s->last_monitor;
+    m->peer = p->id;
+    m->due_ns = now_ns + rq->period_ns;
     list_append(&s->monitors, &m->link);
     effects_tick_by(&s->core.effects, m->due_ns);
+    if (m->watches) { /* what is there now is what later looks are compared with */
+        effects_push(&s->core.effects, EFFECT_WITH(proc_root, .job = p->job->id, .rank = p->rank));
+        look(s, p, m);
+    }
     return ANSWER_OK;
 }
+
+enum answer_status server_monitor_request(struct server *s, struct peer *p,
+                                          const struct request_monitor *rq, uint64_t now_ns)
+{
+    if (rq->period_ns)
+        return begin(s, p, rq, now_ns);
+    return end_some(s, p, rq) ? ANSWER_OK : ANSWER_NOT_FOUND;
+}
+
+/* ---- what comes in --------------------------------------------------------------------------- */
 
 enum answer_status server_monitor_beat(struct server *s, const struct peer *p)
 {
@@ -95,25 +192,79 @@ enum answer_status server_monitor_beat(struct server *s, const struct peer *p)
     return ANSWER_OK;
 }
 
-enum answer_status server_monitor_request(struct server *s, struct peer *p,
-                                          const struct request_monitor *rq, uint64_t now_ns)
-{
-    struct monitor *m = find(s, p, rq->name);
-
-    if (m)
-        drop(m);
-    if (rq->period_ns)
-        return begin(s, p, rq, now_ns);
-    return m ? ANSWER_OK : ANSWER_NOT_FOUND;
-}
-
-/* It is silent. */
 static void alert(struct server *s, const struct monitor *m)
 {
-    struct peer *p = map_get(&s->by_id, slice_mem(&m->peer, sizeof m->peer));
+    struct peer *p = peer_of(s, m);
+    struct monitor_alert a = { m->code, m->range, m->name.len ? m->text : NULL };
 
     if (p && p->job)
-        server_notify_silent(s, p->job, p->rank, m->code);
+        server_notify_alert(s, p->job, p->rank, &a);
+}
+
+static bool has_changed(const struct monitor *m, const struct looks *now)
+{
+    return (m->watches & MONITOR_SIZE && now->size != m->last.size) ||
+           (m->watches & MONITOR_ACCESS && now->accessed_ns != m->last.accessed_ns) ||
+           (m->watches & MONITOR_MODIFY && now->modified_ns != m->last.modified_ns);
+}
+
+/* As with OpenPMIx, the alert is due with the last of the checks that may be missed, where of
+ * heartbeats that many may be missing. */
+static bool is_stuck(const struct monitor *m)
+{
+    return m->missing && m->missing >= m->drops;
+}
+
+/* A file that is not there (yet, or for a moment) is not one that stands still. */
+static void compare(struct server *s, struct monitor *m, const struct op_file_seen *o)
+{
+    struct looks now = { o->size, o->accessed_ns, o->modified_ns };
+
+    m->looking = false;
+    if (!o->found)
+        return;
+    m->missing = m->seen && !has_changed(m, &now) ? m->missing + 1 : 0;
+    m->last = now;
+    m->seen = true;
+    if (is_stuck(m)) {
+        alert(s, m);
+        drop(m);
+    }
+}
+
+bool server_on_file_seen(struct server *s, const struct op_file_seen *o, uint64_t now_ns)
+{
+    (void)now_ns;
+    LIST_EACH(l, &s->monitors)
+    {
+        struct monitor *m = LIST_OF(l, struct monitor, link);
+        if (m->id == o->monitor && m->looking) {
+            compare(s, m, o);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+/* True: it is silent for too long. */
+static bool count_beats(struct monitor *m)
+{
+    m->missing = m->beaten ? 0 : m->missing + 1;
+    m->beaten = false;
+    return m->missing > m->drops;
+}
+
+static bool is_overdue(struct server *s, struct monitor *m)
+{
+    const struct peer *p = peer_of(s, m);
+
+    if (!m->watches)
+        return count_beats(m);
+    if (p && p->job)
+        look(s, p, m);
+    return false;
 }
 
 uint64_t server_monitors_tick(struct server *s, uint64_t now_ns, bool *notified_p)
@@ -124,15 +275,13 @@ uint64_t server_monitors_tick(struct server *s, uint64_t now_ns, bool *notified_
     {
         struct monitor *m = LIST_OF(l, struct monitor, link);
         if (m->due_ns <= now_ns) {
-            m->missing = m->beaten ? 0 : m->missing + 1;
-            m->beaten = false;
             m->due_ns = now_ns + m->period_ns;
             *notified_p = true; /* the count is part of the trace, too */
-        }
-        if (m->missing > m->drops) {
-            alert(s, m);
-            drop(m);
-            continue;
+            if (is_overdue(s, m)) {
+                alert(s, m);
+                drop(m);
+                continue;
+            }
         }
         next = m->due_ns < next ? m->due_ns : next;
     }

@@ -221,14 +221,29 @@ void server_notify_lost(struct server *s, const struct job *j, uint32_t rank)
     raise_event(s, j, &e);
 }
 
-void server_notify_silent(struct server *s, const struct job *j, uint32_t rank, int code)
+/* To a process about itself alone: its server knows no such range, but a list of targets. */
+static void add_range(struct own_event *e, uint8_t range)
+{
+    if (range != PMIX_RANGE_PROC_LOCAL)
+        return;
+    e->notice.range = PMIX_RANGE_CUSTOM;
+    add(e, PMIX_EVENT_CUSTOM_RANGE, (pmix_value_t){ .type = PMIX_PROC, .data.proc = &e->affected });
+}
+
+void server_notify_alert(struct server *s, const struct job *j, uint32_t rank,
+                         const struct monitor_alert *a)
 {
     struct own_event e;
 
-    begin(&e, j, rank, code, PMIX_RANGE_NAMESPACE);
+    begin(&e, j, rank, a->code, a->range);
+    e.notice.flags |= EVENT_ABOUT;
+    e.notice.by_server = a->range != PMIX_RANGE_SESSION; /* it is not an exit, which all raise */
     add_affected(&e);
     add(&e, PMIX_PROC_PID,
         (pmix_value_t){ .type = PMIX_PID, .data.pid = (pid_t)j->procs[rank].pid });
+    if (a->id)
+        add_text(&e, PMIX_MONITOR_ID, a->id);
+    add_range(&e, a->range);
     raise_event(s, j, &e);
 }
 

@@ -51,6 +51,7 @@ bool server_input_is_known(struct server *s, const struct input *in);
 /* Handlers of inputs in other files, for jobs and processes that are known: server_on_ and the id
  * of the row. */
 struct op_event;
+struct op_file_seen;
 struct op_greet;
 struct op_hangup;
 struct op_in;
@@ -114,7 +115,14 @@ void server_notify_finalized(struct server *s, struct job *j, uint32_t rank);
 /* It has asked for the end of its job, as the first one, and it ends. */
 void server_notify_abort(struct server *s, const struct job *j, uint32_t rank, int code);
 void server_notify_lost(struct server *s, const struct job *j, uint32_t rank);
-void server_notify_silent(struct server *s, const struct job *j, uint32_t rank, int code);
+/* A monitor of that process has nothing to report any more. */
+struct monitor_alert {
+    int code;
+    uint8_t range;
+    const char *id; /* as the process has named the monitor, or NULL */
+};
+void server_notify_alert(struct server *s, const struct job *j, uint32_t rank,
+                         const struct monitor_alert *a);
 void server_notify_job_end(struct server *s, const struct job *j);
 void server_notify_node_down(struct server *s, const struct job *j, uint32_t node);
 
@@ -130,8 +138,9 @@ void server_outputs_free(struct server *s);
 enum answer_status server_monitor_request(struct server *s, struct peer *p,
                                           const struct request_monitor *rq, uint64_t now_ns);
 enum answer_status server_monitor_beat(struct server *s, const struct peer *p);
-/* Reports processes whose heartbeats are overdue; returns when the next one may be, or UINT64_MAX.
- */
+bool server_on_file_seen(struct server *s, const struct op_file_seen *o, uint64_t now_ns);
+/* Reports processes whose heartbeats are overdue, and asks for a look at files; returns when the
+ * next one may be due, or UINT64_MAX. */
 uint64_t server_monitors_tick(struct server *s, uint64_t now_ns, bool *notified_p);
 void server_monitors_drop(struct server *s, const struct peer *p);
 void server_monitors_free(struct server *s);

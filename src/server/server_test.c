@@ -529,6 +529,10 @@ static void test_rights(void)
     OK(!rights_needed(&REQUEST_WITH(log, .channel = SLICE("stderr"))));
     OK(!rights_needed(&REQUEST_WITH(credential, .validate = true)));
     OK(rights_needed(&REQUEST_WITH(abort, .count = 1)));
+    OK(rights_needed(&REQUEST_WITH(monitor, .watches = MONITOR_SIZE, .period_ns = 1,
+                                   .range = PMIX_RANGE_NAMESPACE)));
+    OK(rights_needed(&REQUEST_WITH(monitor, .period_ns = 1, .range = PMIX_RANGE_SESSION)));
+    OK(!rights_needed(&REQUEST_WITH(monitor, .period_ns = 1, .range = PMIX_RANGE_NAMESPACE)));
     for (uint8_t range = 0; range < UINT8_MAX; range++) {
         struct request rq = REQUEST_WITH(notify, .range = range);
         bool own = range == PMIX_RANGE_NAMESPACE || range == PMIX_RANGE_PROC_LOCAL;
@@ -571,9 +575,156 @@ static void test_due(void)
     buf_free(&w.recording);
 }
 
+/* ---- monitors -------------------------------------------------------------------------------- */
+
+struct monitored {
+    struct world w;
+    uint64_t looks; /* the number of the latest one */
+    unsigned alerts;
+    int code;
+    struct slice infos;
+    char text[512];
+};
+
+/* What the server asks of its host: looks at files; and events for other nodes, which are alerts.
+ */
+static void take_effects(struct monitored *m)
+{
+    struct effect e;
+
+    while (server_effect(&m->w.server, &e)) {
+        if (e.kind == EFFECT_file_look)
+            m->looks = e.u.file_look.monitor;
+        if (e.kind == EFFECT_event) {
+            m->alerts++;
+            m->code = e.u.event.code;
+            m->infos = slice_head(e.u.event.infos, sizeof m->text);
+            memcpy(m->text, m->infos.ptr, m->infos.len);
+            m->infos.ptr = m->text;
+        }
+        effect_drop(&e);
+    }
+}
+
+static enum answer_status watch(struct monitored *m, const char *name, const char *file,
+                                uint8_t what, uint64_t period_ns)
+{
+    enum answer_status status =
+        server_monitor_request(&m->w.server, m->w.peers[0],
+                               &(struct request_monitor){ .name = slice_str(name),
+                                                          .file = slice_str(file),
+                                                          .watches = what,
+                                                          .period_ns = period_ns,
+                                                          .drops = 2,
+                                                          .code = -110,
+                                                          .range = PMIX_RANGE_SESSION },
+                               1000);
+
+    take_effects(m);
+    return status;
+}
+
+/* The host has seen the file; false: nobody wants to know. */
+static bool see(struct monitored *m, uint64_t size, int64_t accessed, int64_t modified)
+{
+    bool good = server_deliver(
+        &m->w.server, INPUT(file_seen, .monitor = m->looks, .found = size > 0, .size = size,
+                            .accessed_ns = accessed, .modified_ns = modified));
+
+    take_effects(m);
+    return good;
+}
+
+static uint64_t pass(struct monitored *m, uint64_t now_ns)
+{
+    uint64_t next;
+
+    m->looks = 0;
+    next = server_tick(&m->w.server, now_ns);
+    take_effects(m);
+    return next;
+}
+
+static void test_still_file(struct monitored *m)
+{
+    EQ(watch(m, "log", "/tmp/x", MONITOR_SIZE | MONITOR_MODIFY, 1000), ANSWER_OK);
+    OK(m->looks && see(m, 5, 1, 1));
+    OK(!see(m, 5, 1, 1)); /* once for each look */
+    EQ(pass(m, 2000), 3000);
+    OK(see(m, 6, 1, 1)); /* it grows */
+    pass(m, 3000);
+    OK(see(m, 6, 1, 2)); /* it is written to */
+    pass(m, 4000);
+    OK(see(m, 6, 2, 2)); /* it is read, which does not count */
+    EQ(m->alerts, 0);
+    pass(m, 5000);
+    OK(see(m, 0, 0, 0)); /* it is not there for a moment */
+    EQ(m->alerts, 0);
+    EQ(pass(m, 6000), 7000);
+    EQ(pass(m, 7000), 8000);
+    OK(m->looks == 0); /* the last look has not been answered */
+    m->looks = 1;
+    OK(see(m, 6, 2, 2));
+    OK(m->alerts == 1 && m->code == -110);
+    OK(memmem(m->infos.ptr, m->infos.len, "log", 3) != NULL);
+    EQ(pass(m, 8000), UINT64_MAX); /* once */
+}
+
+static void test_access(struct monitored *m)
+{
+    EQ(watch(m, "", "/tmp/x", MONITOR_ACCESS, 1000), ANSWER_OK);
+    see(m, 5, 1, 1);
+    for (int64_t i = 2; i < 5; i++) {
+        pass(m, 20000 + (uint64_t)i * 1000);
+        see(m, 5, i, 1);
+    }
+    EQ(m->alerts, 1);
+    for (uint64_t i = 0; i < 2; i++) {
+        pass(m, 30000 + i * 1000);
+        see(m, 7, 4, 7);
+    }
+    EQ(m->alerts, 2);
+}
+
+static void test_cancelled(struct monitored *m)
+{
+    struct server *s = &m->w.server;
+    struct request_monitor end = { .name = SLICE("b") }, all = { .all = true };
+
+    EQ(watch(m, "a", "/tmp/x", MONITOR_SIZE, 1000), ANSWER_OK);
+    EQ(watch(m, "b", "/tmp/x", MONITOR_SIZE, 1000), ANSWER_OK);
+    EQ(server_monitor_request(s, m->w.peers[1], &end, 1000), ANSWER_NOT_FOUND); /* another's */
+    EQ(server_monitor_request(s, m->w.peers[0], &end, 1000), ANSWER_OK);
+    EQ(server_monitor_request(s, m->w.peers[0], &end, 1000), ANSWER_NOT_FOUND);
+    OK(!see(m, 5, 1, 1)); /* what has been seen for it in the meantime is dropped */
+    EQ(server_monitor_request(s, m->w.peers[0], &all, 1000), ANSWER_OK);
+    EQ(pass(m, 90000), UINT64_MAX);
+    EQ(watch(m, "a", "x", MONITOR_SIZE, 1000), ANSWER_BAD_VALUE);
+    EQ(watch(m, "a", "", MONITOR_SIZE, 1000), ANSWER_BAD_VALUE);
+    EQ(pass(m, 91000), UINT64_MAX);
+}
+
+static void test_monitored_files(void)
+{
+    struct monitored m = { .looks = 0 };
+
+    open_world(&m.w, 2, false);
+    server_record_end(&m.w.server); /* requests that come from no session cannot be replayed */
+    m.w.server.core.has_others = true;
+    take_effects(&m);
+    m.alerts = 0;
+    test_still_file(&m);
+    test_access(&m);
+    test_cancelled(&m);
+    server_free(&m.w.server);
+    seg_memory_close(&m.w.region);
+    buf_free(&m.w.recording);
+}
+
 int main(void)
 {
     test_due();
+    test_monitored_files();
     test_both_versions();
     test_restricted();
     test_rights();

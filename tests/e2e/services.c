@@ -1,0 +1,188 @@
+/* services.c - what the process manager does for processes at their request, over PMIx, on one node
+ * and on several: monitored files.
+ *
+ *   services DIR         all of it; files are made in DIR
+ *   services DIR lie     the control: the last rank expects an alert that does not come from it
+ *
+ * Prints `services all good` from rank 0, and `services all WRONG rank R: what` from whoever finds
+ * something wrong.
+ */
+#include <fcntl.h>
+#include <pmix.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "keeps.h"
+#define PROGRAM "services"
+#include "pmix_rank.h"
+
+enum { TO_ALL = -5001, TO_ITSELF = -5002 };
+
+static const char *dir;
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static atomic_int alerts, own_alerts, strange_alerts;
+static uint32_t expected_rank;
+
+static const char *text_in(const pmix_info_t *info, size_t n, const char *key)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(info[i].key, key) && info[i].value.type == PMIX_STRING)
+            return info[i].value.data.string;
+    }
+    return "";
+}
+
+static void on_alert(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t *info,
+                     size_t ninfo, pmix_info_t *results, size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    const char *name = text_in(info, ninfo, PMIX_MONITOR_ID);
+
+    (void)id;
+    (void)results;
+    (void)nresults;
+    if (source->rank != expected_rank)
+        strange_alerts++;
+    else if (code == PMIX_MONITOR_FILE_ALERT && !strcmp(name, "still"))
+        alerts++;
+    else if (code == TO_ITSELF && !strcmp(name, "own"))
+        own_alerts++;
+    else
+        strange_alerts++;
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+}
+
+static void register_event(pmix_status_t code, pmix_notification_fn_t fn)
+{
+    pmix_status_t rc = PMIx_Register_event_handler(&code, 1, NULL, 0, fn, NULL, NULL);
+
+    if (rc < 0)
+        complain("register: %s", PMIx_Error_string(rc));
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static void path_of(char *path, size_t room, const char *name)
+{
+    snprintf(path, room, "%s/%s", dir, name);
+}
+
+struct file_monitor {
+    const char *file, *name;
+    pmix_status_t code;
+    pmix_data_range_t range;
+    uint32_t seconds;
+    bool watches;
+};
+
+static pmix_status_t monitor(const struct file_monitor *m)
+{
+    pmix_info_t what, how[6];
+    uint32_t drops = 1;
+    bool yes = true;
+    size_t n = 0;
+
+    PMIX_INFO_LOAD(&what, PMIX_MONITOR_FILE, m->file, PMIX_STRING);
+    PMIX_INFO_LOAD(&how[n++], PMIX_MONITOR_FILE_CHECK_TIME, &m->seconds, PMIX_UINT32);
+    PMIX_INFO_LOAD(&how[n++], PMIX_MONITOR_FILE_DROPS, &drops, PMIX_UINT32);
+    PMIX_INFO_LOAD(&how[n++], PMIX_MONITOR_ID, m->name, PMIX_STRING);
+    PMIX_INFO_LOAD(&how[n++], PMIX_RANGE, &m->range, PMIX_DATA_RANGE);
+    if (m->watches) {
+        PMIX_INFO_LOAD(&how[n++], PMIX_MONITOR_FILE_SIZE, &yes, PMIX_BOOL);
+        PMIX_INFO_LOAD(&how[n++], PMIX_MONITOR_FILE_MODIFY, "mtime", PMIX_STRING);
+    }
+    return PMIx_Process_monitor(&what, m->code, how, n, NULL, NULL);
+}
+
+static void expect(const char *what, pmix_status_t rc, pmix_status_t wanted)
+{
+    if (rc != wanted)
+        complain("%s: %s, not %s", what, PMIx_Error_string(rc), PMIx_Error_string(wanted));
+}
+
+static pmix_status_t cancel(const char *name)
+{
+    pmix_info_t what;
+
+    PMIX_INFO_LOAD(&what, PMIX_MONITOR_CANCEL, name, PMIX_STRING);
+    return PMIx_Process_monitor(&what, PMIX_SUCCESS, NULL, 0, NULL, NULL);
+}
+
+static void begin_monitors(void)
+{
+    char still[256], none[256];
+
+    path_of(still, sizeof still, "still");
+    path_of(none, sizeof none, "none");
+    close(open(still, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    expect("no period", monitor(&(struct file_monitor){ still, "bad", 0, 0, 0, true }),
+           PMIX_ERR_BAD_PARAM);
+    expect("nothing to watch", monitor(&(struct file_monitor){ still, "bad", 0, 0, 1, false }),
+           PMIX_ERR_BAD_PARAM);
+    expect("no absolute path", monitor(&(struct file_monitor){ "still", "bad", 0, 0, 1, true }),
+           PMIX_ERR_BAD_PARAM);
+    expect("no such range",
+           monitor(&(struct file_monitor){ still, "bad", 0, PMIX_RANGE_CUSTOM, 1, true }),
+           PMIX_ERR_BAD_PARAM);
+    must("monitor what is not there",
+         monitor(&(struct file_monitor){ none, "none", 0, PMIX_RANGE_SESSION, 1, true }));
+    must("monitor", monitor(&(struct file_monitor){ still, "gone", 0, 0, 1, true }));
+    must("cancel", cancel("gone"));
+    expect("cancel again", cancel("gone"), PMIX_ERR_NOT_FOUND);
+    must("monitor for all",
+         monitor(&(struct file_monitor){ still, "still", 0, PMIX_RANGE_SESSION, 1, true }));
+    must("monitor for itself", monitor(&(struct file_monitor){ still, "own", TO_ITSELF,
+                                                               PMIX_RANGE_PROC_LOCAL, 1, true }));
+}
+
+static void check_files(bool lie)
+{
+    expected_rank = lie ? size : size - 1;
+    register_event(PMIX_MONITOR_FILE_ALERT, on_alert);
+    register_event(TO_ITSELF, on_alert);
+    fence();
+    if (me.rank == size - 1) {
+        begin_monitors();
+        wait_for("its own alerts", lie ? &strange_alerts : &own_alerts, lie ? 2 : 1);
+    }
+    wait_for("alerts", lie ? &strange_alerts : &alerts, me.rank == size - 1 && lie ? 2 : 1);
+    fence();
+    if (strange_alerts || (me.rank != size - 1 && own_alerts))
+        complain("alerts of others: %d, %d", (int)strange_alerts, (int)own_alerts);
+    if (me.rank == size - 1)
+        must("cancel all", cancel(NULL));
+    fence();
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static uint32_t job_size(void)
+{
+    pmix_proc_t all = process(PMIX_RANK_WILDCARD);
+    pmix_value_t *v = NULL;
+
+    must("size", PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &v));
+    return v ? v->data.uint32 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    pmix_status_t rc = PMIx_Init(&me, NULL, 0);
+
+    mode = "all";
+    if (rc != PMIX_SUCCESS || argc < 2) {
+        printf("services WRONG: init: %s\n", PMIx_Error_string(rc));
+        return 1;
+    }
+    dir = argv[1];
+    size = job_size();
+    check_files(argc > 2);
+    must("finalize", PMIx_Finalize(NULL, 0));
+    if (me.rank == 0 && !wrong)
+        printf("services all good\n");
+    return wrong ? 1 : 0;
+}
