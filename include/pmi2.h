@@ -195,6 +195,12 @@ int PMI2_KVS_Get(const char *jobid, int src_pmi_id, const char key[], char value
 
 /* An attribute of this node, put by a process of the job on it.  With waitfor not 0 the call waits
  * until it is put, or until every other process of the job on the node has finalized or ended.
+ *
+ * Wireup has two by itself: localRanks, the ranks of the job on this node ("0,2,5"), and
+ * localRanksCount.  And an attribute whose name begins with "connected:" is visible to the
+ * processes of all connected jobs (parent, spawned, PMI2_Job_Connect) on the node: a get takes
+ * the own job's, or else theirs, and waits for both.
+ *
  * *found becomes 1, and value the attribute (truncated to valuelen - 1 characters); or *found
  * becomes 0, and value is not touched.
  *   PMI2_ERR_OTHER  with waitfor, from Wireup: all the others on this node wait in this call, too
@@ -218,6 +224,11 @@ int PMI2_Info_PutNodeAttr(const char name[], const char value[]);
  *   PMI_hwloc_xmlfile             name of a file with this node's topology, for hwloc
  *   PMI_mpi_memory_alloc_kinds    if the user has set it (-memory-alloc-kinds)
  *   PMI_dead_processes            comma-separated ranks, once there are any
+ *   hasNameServ                   TRUE: names can be published
+ *   physTopology                  complete on one node, hierarchical on several
+ *   physTopologyLevels            of such: complete,complete (between nodes, inside each)
+ *   isHeterogeneous               FALSE on one node; of several it is not known
+ *   PMI_netinfo_of_task           this node's addresses: (host,(interface,IP_V4,address),...)
  *   KEY                           for each -job-attr KEY=VALUE of the user
  * A singleton has the first two.  *found, value and codes as for PMI2_Info_GetNodeAttr. */
 int PMI2_Info_GetJobAttr(const char name[], char value[], int valuelen, int *found);

@@ -10,6 +10,7 @@
 #include "core/core_call.h"
 #include "core/core_names.h"
 #include "core/effect.h"
+#include "core/job_attr.h"
 #include "core/job_connect.h"
 #include "core/job_end.h"
 #include "core/job_event.h"
@@ -179,8 +180,8 @@ static enum answer_status ask_host(const struct core_call *k, struct slice key)
     struct effect e = EFFECT_WITH(job_attr, .job = k->job->id, .ticket = k->ticket, .key = key);
 
     if (!k->core->has_topology ||
-        (!slice_is(key, "PMI_hwloc_xmlfile") && !slice_is(key, CORE_TOPOLOGY) &&
-         !slice_starts(key, SLICE(CORE_DISTANCES))))
+        (!slice_is(key, "PMI_hwloc_xmlfile") && !slice_is(key, "PMI_netinfo_of_task") &&
+         !slice_is(key, CORE_TOPOLOGY) && !slice_starts(key, SLICE(CORE_DISTANCES))))
         return ANSWER_NOT_FOUND;
     if (!effect_own(&e))
         return ANSWER_NO_MEMORY;
@@ -211,6 +212,8 @@ static enum answer_status do_job_attr(const struct core_call *k)
     struct slice value = SLICE_NULL;
     enum answer_status st = job_attr(k->job, key, &value);
 
+    if (st == ANSWER_NOT_FOUND)
+        st = job_attr_made(k->job, key, &value);
     *k->a = ANSWER_TO(job_attr, st, .value = value);
     return st == ANSWER_NOT_FOUND ? ask_host(k, key) : st;
 }
@@ -240,6 +243,10 @@ static enum answer_status connect_jobs(const struct core_call *k, const struct j
 {
     enum answer_status st = on ? job_connect(k->job, other->id) : job_disconnect(k->job, other->id);
 
+    if (!on) {
+        job_node_apart(k->job);
+        job_node_apart(core_job(k->core, other->id));
+    }
     if (st == ANSWER_OK && k->core->has_others)
         effects_push(&k->core->effects,
                      EFFECT_WITH(job_connect, .job = k->job->id, .other = other->id, .on = on));

@@ -1,5 +1,9 @@
 /* job_node.h - attributes of nodes: values in the job's store, under names that no client can send,
- * so that Wireup's own clients can look them up there; early gets wait (nodeattr.h). */
+ * so that Wireup's own clients can look them up there; early gets wait (nodeattr.h).
+ *
+ * An attribute whose key begins with "connected:" is one of all jobs that are connected to the one
+ * whose process has put it (job_is_related()), as far as they have processes on the node: a get
+ * looks into the own job first, then into those. */
 #ifndef WIREUP_CORE_JOB_NODE_H
 #define WIREUP_CORE_JOB_NODE_H
 
@@ -24,5 +28,7 @@ enum answer_status job_node_get(struct job *j, uint32_t rank, const struct node_
 /* Something happened to this rank: answers the gets of its node (NOT_FOUND) that no other process
  * could put an attribute for any more. */
 void job_node_ended(struct job *j, uint32_t rank);
+/* It is connected to fewer jobs now: the same for attributes that connected jobs could put. */
+void job_node_apart(struct job *j);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/limit.h"
 #include "core/effect.h"
 #include "core/job_connect.h"
+#include "core/job_node.h"
 #include "wire/parts.h"
 
 /* Members of one node. */
@@ -44,6 +45,8 @@ static void connect_jobs(struct core *c, const struct proc_connect *b, struct jo
         else
             job_disconnect(j, b->jobs.items[i]);
     }
+    if (!on)
+        job_node_apart(j);
 }
 
 static void apply(struct core *c, const struct proc_connect *b, bool on)

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "core/effect.h"
 #include "io/child.h"
+#include "io/netinfo.h"
 #include "daemon/job_msgs.h"
 #include "daemon/cluster_io.h"
 #include "daemon/distances.h"
@@ -314,12 +315,15 @@ static void find_attr(struct node *n, struct job *job, const struct op_job_attr 
     struct errmsg err = { "" };
     const char *path = NULL;
     struct slice text = SLICE_NULL;
-    struct buf distances = BUF_NULL(DISTANCES_MAX);
+    struct buf made = BUF_NULL(DISTANCES_MAX);
 
     if (slice_is(e->key, CORE_TOPOLOGY))
         text = topology_text(&n->topology);
     else if (slice_starts(e->key, SLICE(CORE_DISTANCES)))
-        text = distances_text(slice_skip(e->key, strlen(CORE_DISTANCES)), &distances);
+        text = distances_text(slice_skip(e->key, strlen(CORE_DISTANCES)), &made);
+    else if (slice_is(e->key, "PMI_netinfo_of_task"))
+        text = netinfo_text(n->config.name, &made) == 0 && buf_ok(&made) ? buf_slice(&made)
+                                                                         : SLICE_NULL;
     else
         path = topology_path(&n->topology, &err);
     if (text.len) {
@@ -332,7 +336,7 @@ static void find_attr(struct node *n, struct job *job, const struct op_job_attr 
         log_warn(&n->config.log, "programs will discover the hardware themselves: %s", err.text);
     }
     server_answer(&n->server, e->ticket, &a);
-    buf_free(&distances);
+    buf_free(&made);
 }
 
 static struct job *job_of(const struct node *n, const struct effect *e)

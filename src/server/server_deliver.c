@@ -20,6 +20,7 @@
 #include "core/job_end.h"
 #include "core/job_event.h"
 #include "core/job_kvs.h"
+#include "core/job_node.h"
 #include "core/modex.h"
 #include "core/proc_connect.h"
 #include "core/request.h"
@@ -177,11 +178,17 @@ static bool server_on_signal(struct server *s, const struct op_signal *o, uint64
 
 static bool server_on_job_connect(struct server *s, const struct op_job_connect *o, uint64_t now_ns)
 {
+    struct job *j = job_of(s, o->job), *other = core_job(&s->core, o->other);
+
     (void)now_ns;
     if (o->on)
-        job_connect(job_of(s, o->job), o->other);
+        job_connect(j, o->other);
     else
-        job_disconnect(job_of(s, o->job), o->other);
+        job_disconnect(j, o->other);
+    if (!o->on)
+        job_node_apart(j);
+    if (!o->on && other)
+        job_node_apart(other);
     return true;
 }
 

@@ -11,6 +11,8 @@
  *   pmi2 threads [ROUNDS]      eight threads per rank
  *   pmi2 mapping               rank 0 prints the process mapping
  *   pmi2 attr NAME...          rank 0 prints these attributes of the job
+ *   pmi2 node NAME...          the last rank prints these of its node
+ *   pmi2 share                 an attribute of the node for a spawned job, and one of that (sharer)
  *   pmi2 abort FLAG RANK TEXT  that rank aborts, the others wait in a fence
  *   pmi2 spawn PROGRAM N [slurm]   rank 0 spawns N processes of `PROGRAM child`, which meet it;
  * then something that does not exist.  Slurm's server knows no semicolons in values, gives nobody
@@ -478,6 +480,54 @@ static int attributes(int n, char **names)
     return 0;
 }
 
+static int of_the_node(int n, char **names)
+{
+    char text[1100];
+    int found;
+
+    init();
+    for (int i = 0; rank == size - 1 && i < n; i++) {
+        NEED(PMI2_Info_GetNodeAttr(names[i], text, 1100, &found, 0));
+        printf("%s %s\n", names[i], found ? text : "(not found)");
+    }
+    NEED(PMI2_KVS_Fence());
+    NEED(PMI2_Finalize());
+    return 0;
+}
+
+/* The parent puts a word for connected jobs and one for its own, and waits for the answer. */
+static int parent_of_sharer(const char *program)
+{
+    char text[64], name[64];
+    const char *args[] = { "sharer", NULL };
+    int one = 1, none = 0, code = -1, found = 0;
+
+    init();
+    NEED(PMI2_Info_PutNodeAttr("connected:word", "of the parent"));
+    NEED(PMI2_Info_PutNodeAttr("own word", "of the parent"));
+    NEED(PMI2_Job_Spawn(1, &program, &one, (const char ***)&(const char **[]){ args }, &one, &none,
+                        NULL, 0, NULL, name, sizeof name, &code));
+    NEED(PMI2_Info_GetNodeAttr("connected:reply", text, sizeof text, &found, 1));
+    printf("parent: %s\n", found ? text : "no reply");
+    NEED(PMI2_Info_GetNodeAttr("connected:nothing", text, sizeof text, &found, 1));
+    printf("parent: %s\n", found ? text : "nobody is left");
+    NEED(PMI2_Finalize());
+    return 0;
+}
+
+static int sharer(void)
+{
+    char text[64];
+    int found = 0, own = 0;
+
+    init();
+    NEED(PMI2_Info_GetNodeAttr("own word", text, sizeof text, &own, 0));
+    NEED(PMI2_Info_GetNodeAttr("connected:word", text, sizeof text, &found, 1));
+    NEED(PMI2_Info_PutNodeAttr("connected:reply", found && !own ? text : "WRONG"));
+    NEED(PMI2_Finalize());
+    return 0;
+}
+
 static int give_up(int flag, int who, const char *text)
 {
     init();
@@ -505,6 +555,12 @@ int main(int argc, char **argv)
     }
     if (!strcmp(what, "attr"))
         return attributes(argc - 2, argv + 2);
+    if (!strcmp(what, "node"))
+        return of_the_node(argc - 2, argv + 2);
+    if (!strcmp(what, "share"))
+        return parent_of_sharer(argv[0]);
+    if (!strcmp(what, "sharer"))
+        return sharer();
     if (!strcmp(what, "abort") && argc > 4)
         return give_up(atoi(argv[2]), atoi(argv[3]), argv[4]);
     slurm = argc > 2 && !strcmp(argv[argc - 1], "slurm");

@@ -104,6 +104,32 @@ n 1=2
 universeSize 9
 PMI_mpi_memory_alloc_kinds system
 other (not found)" || explain
+    known="hasNameServ physTopology physTopologyLevels isHeterogeneous cartDims"
+    # shellcheck disable=SC2086
+    run 60 "$WIREUP" -n 2 "$prog" attr $known
+    same "attributes that the manager has itself" "$(cat "$out")" "hasNameServ TRUE
+physTopology complete
+physTopologyLevels (not found)
+isHeterogeneous FALSE
+cartDims (not found)" || explain
+    # shellcheck disable=SC2086
+    run 60 "$WIREUP" -launcher fork -hosts a:2,b:2 -n 4 "$prog" attr $known
+    same "and on two nodes" "$(cat "$out")" "hasNameServ TRUE
+physTopology hierarchical
+physTopologyLevels complete,complete
+isHeterogeneous (not found)
+cartDims (not found)" || explain
+    run 60 "$WIREUP" -launcher fork -hosts a:2,b:3 -n 5 "$prog" node localRanks localRanksCount memPoolType
+    same "of a node" "$(cat "$out")" "localRanks 2,3,4
+localRanksCount 3
+memPoolType (not found)" || explain
+    run 60 "$WIREUP" -n 1 "$prog" attr PMI_netinfo_of_task
+    ok "the addresses of the node" \
+        grep -q "^PMI_netinfo_of_task ($(hostname),.*[^,]*,IP_V4,10.78.0.1)" "$out" || explain
+    spawning launch 1 "$prog" share
+    spawned "an attribute of the node for connected jobs" 1
+    same "attributes of the node for connected jobs" "$rc $(cat "$out" "$err")" "0 parent: of the parent
+parent: nobody is left" || explain
     run 60 "$WIREUP" -n 3 sh -c '
         file=$("$0" attr PMI_hwloc_xmlfile | sed -n "s/PMI_hwloc_xmlfile //p")
         [ -z "$file" ] || head -c 5 "$file"' "$prog"

@@ -8,6 +8,7 @@
 #include <sys/single_threaded.h>
 
 #include "base/limit.h"
+#include "wire/pmi2_attributes.h"
 #include "lib/pmi2/pmi2_rpc.h"
 
 enum {
@@ -365,7 +366,8 @@ int data_get_node(struct pmi2_client *m, const char *key, bool wait, bool *found
     if (m->kind == MEMBER_ALONE && wait)
         return errmsg_set(err, MEMBER_BAD_KEY,
                           "no other process is left that could put the attribute '%s'", key);
-    if (!wait && m->whole)
+    if (!wait && m->whole &&
+        (m->kind == MEMBER_ALONE || !attribute_is_found_later(ATTRIBUTE_NODE, k)))
         return MEMBER_OK;
     return ask_get_node(m, k, wait, found_p, use, arg, err);
 }
@@ -403,7 +405,8 @@ int data_get_job(struct pmi2_client *m, const char *key, bool *found_p, data_use
         *found_p = true;
         return use(arg, item.value, err);
     }
-    if (m->kind == MEMBER_ALONE || (m->whole && !slice_starts(k, SLICE("PMI_"))))
+    if (m->kind == MEMBER_ALONE || (m->whole && !slice_starts(k, SLICE("PMI_")) &&
+                                    !attribute_is_found_later(ATTRIBUTE_JOB, k)))
         return MEMBER_OK;
     return ask_get_job(m, k, found_p, use, arg, err);
 }
