@@ -6,7 +6,7 @@ _wireup_values()
 {
     case $1 in
     env|genv) [[ $2 == *=* ]] && echo 1 || echo 2 ;;
-    n|np|c|wdir|wd|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|port-range|usize|bind-to|binding|membind|topolib|env|envlist|genv|genvlist|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-from|memory-alloc-kinds|job-attr|demux|trace|tool-files|tools) echo 1 ;;
+    n|np|c|wdir|wd|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|port-range|usize|bind-to|binding|membind|topolib|env|envlist|genv|genvlist|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-from|memory-alloc-kinds|job-attr|demux|breakpoint|trace|tool-files|tools) echo 1 ;;
     mca|gmca) echo 2 ;;
     pmi_args) echo 4 ;;
     *) echo 0 ;;
@@ -110,9 +110,9 @@ port-range usize bind-to binding report-bindings membind topolib env envlist env
 envall genv genvlist genvnone genvall x mca gmca stdin s prepend-rank l tag-output
 prepend-pattern outfile-pattern outfile errfile-pattern errfile output-from disable-auto-cleanup
 enable-recovery continuous enable-auto-cleanup print-all-exitcodes pmi-port disable-hostname-propagation
-enable-hostname-propagation memory-alloc-kinds job-attr verbose v debug dry-run
-do-not-launch trace report-startup tool-files tools json version V info help h
-"
+enable-hostname-propagation memory-alloc-kinds job-attr stop-on-exec stop-in-init
+stop-in-app breakpoint verbose v debug dry-run do-not-launch trace report-startup
+tool-files tools json version V info help h"
 _wireup_commands="who serve names trace replay sim up tools ps down on help version"
 
 # The options of the command $1.

@@ -47,6 +47,11 @@ static void send_signal(struct core *c, struct job *j, uint32_t rank,
                                           .signal = rq->signal, .ends_procs = rq->ends_procs));
 }
 
+void control_continue(struct job *j, uint32_t rank)
+{
+    effects_push(j->effects, EFFECT_WITH(signal, .job = j->id, .rank = rank, .signal = SIGCONT));
+}
+
 enum answer_status control_signal(struct core *c, struct job *j, const struct request_signal *rq)
 {
     enum answer_status st = control_members(c, j, rq->members, rq->count);

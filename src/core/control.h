@@ -24,6 +24,8 @@ enum {
 
 /* OK, NOT_FOUND for an unknown process, RESERVED when the requester has no right to signal it. */
 enum answer_status control_signal(struct core *c, struct job *j, const struct request_signal *rq);
+/* Lets a process of this node go on that has been stopped. */
+void control_continue(struct job *j, uint32_t rank);
 
 /* Whether a process of the job may act on all of these.  OK; NOT_FOUND; RESERVED: of a job that is
  * not related. */

@@ -50,6 +50,14 @@ static bool job_fill(struct job *j, const struct job_params *p)
     return seg_create(&j->store, p->region, p->seed, entries) == 0;
 }
 
+static void count_stops(struct job *j)
+{
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        for (uint8_t i = 0; j->plan.procs[r].stops && i < JOB_MAP_STOPS; i++)
+            j->awaited[i] += j->plan.procs[r].stops >> i & 1U;
+    }
+}
+
 struct job *job_new(const struct job_params *p)
 {
     struct job *j = calloc(1, sizeof *j);
@@ -85,6 +93,7 @@ struct job *job_new(const struct job_params *p)
         return job_free(j);
     j->plan = *p->plan;
     job_map_init(p->plan);
+    count_stops(j);
     return j;
 }
 

@@ -59,6 +59,8 @@ struct proc {
                      */
     bool commanded; /* its end was requested: it is not a failure of the job */
     bool aborted;   /* it has asked for the end of its job */
+    uint8_t ready;  /* bits: stops of the plan where it has come, enum job_map_stop */
+    uint8_t held;   /* of them, those that nobody has released it from */
     struct slice
         *keys; /* of its modex entries, in the order of first puts; they lie in the store */
     uint32_t nkeys, keys_room;
@@ -114,7 +116,8 @@ struct job {
     struct map spaces;      /* further key-value spaces, by name; values are their names */
     struct map gone_spaces; /* destroyed ones of other nodes: likewise */
     uint32_t next_space;
-    uint32_t started, ended, lost; /* lost: how many are unreachable */
+    uint32_t started, ended, lost;                         /* lost: how many are unreachable */
+    uint32_t awaited[JOB_MAP_STOPS], ready[JOB_MAP_STOPS]; /* how many stop there, and have come */
     enum job_phase phase;
     bool owes_kill, owes_end; /* effects that could not be queued for want of memory */
     bool keep_going;          /* the failure of a process does not end the others */

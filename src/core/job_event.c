@@ -265,6 +265,7 @@ static void follow(struct job *j, uint32_t rank, enum proc_event event)
     case PROC_EVENT_NOT_STARTED:
     case PROC_EVENT_EXIT:
     case PROC_EVENT_DEATH: p->state = PROC_STATE_GONE; break;
+    case PROC_EVENT_READY:
     case PROC_EVENTS: break;
     }
     if (p->state == PROC_STATE_LOST ||
@@ -292,12 +293,31 @@ static void act_of_tool(struct job *j, uint32_t rank, enum proc_event event)
     job_settle(j);
 }
 
+/* It stays in its state: others do not notice. */
+static void come_to_stop(struct job *j, uint32_t rank, int stop)
+{
+    struct proc *p = &j->procs[rank];
+    uint8_t bit = stop >= 0 && stop < JOB_MAP_STOPS ? job_map_stop_bit((enum job_map_stop)stop) : 0;
+
+    if (!(j->plan.procs[rank].stops & bit) || p->ready & bit || p->state == PROC_STATE_GONE)
+        return;
+    p->ready |= bit;
+    p->held |= bit;
+    j->ready[stop]++;
+    if (j->follows && job_rank_is_here(j, rank))
+        report_state(j, rank, PROC_EVENT_READY, stop);
+}
+
 void job_event(struct job *j, uint32_t rank, enum proc_event event, int code)
 {
     struct proc *p = &j->procs[rank];
     bool here = job_rank_is_here(j, rank), had_ended = j->phase == JOB_ENDED;
     enum proc_state before = p->state;
 
+    if (event == PROC_EVENT_READY) {
+        come_to_stop(j, rank, code);
+        return;
+    }
     note_end(p, event, code);
     p->joined = p->joined || (event == PROC_EVENT_ATTACH && before != PROC_STATE_GONE);
     if (here && !list_empty(&j->waits) && event != PROC_EVENT_ATTACH && event != PROC_EVENT_STARTED)

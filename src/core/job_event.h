@@ -5,7 +5,8 @@
 
 #include "core/job.h"
 
-/* Something happened to a process.  For EXIT and DEATH `code` is the exit code or the signal. */
+/* Something happened to a process.  `code` is the exit code for EXIT, the signal for DEATH, the
+ * stop (enum job_map_stop) for READY. */
 void job_event(struct job *j, uint32_t rank, enum proc_event event, int code);
 
 #endif

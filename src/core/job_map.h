@@ -35,6 +35,14 @@ struct job_map_app {
     uint32_t first_rank; /* its ranks are first_rank .. first_rank + nprocs - 1 */
 };
 
+/* Where a process waits for a debugger (struct job_map_proc). */
+enum job_map_stop {
+    JOB_MAP_STOP_ON_EXEC, /* at the first instruction of its program */
+    JOB_MAP_STOP_IN_INIT, /* in PMIx_Init */
+    JOB_MAP_STOP_IN_APP,  /* where the program itself says that it does */
+    JOB_MAP_STOPS
+};
+
 /* How processes of a node are bound to its processors, in the numbers of topo/bind.h; each node
  * applies it to its own hardware. */
 struct job_map_binding {
@@ -68,6 +76,7 @@ struct job_map_proc {
     uint32_t node;
     uint32_t local_rank;               /* counts the job's processes on this node, from 0 */
     uint32_t package_rank;             /* the same of those on its package */
+    uint8_t stops;                     /* bits: 1 << enum job_map_stop */
     const struct job_map_place *place; /* NULL: not bound, or not on this node */
     /* The processors it may use, as sched_setaffinity takes them; NULL: not bound. */
     const unsigned long *cpus;
@@ -95,8 +104,14 @@ struct job_map {
     bool path_only;                   /* nodes search for a program by name on PATH alone */
     const char *words[JOB_MAP_WORDS]; /* NULL: not known */
     struct job_map_output output;
+    const char *breakpoint; /* where processes stop that stop in the program; NULL: they choose */
     const char *report; /* lines for the user before the start; NULL: none.  Only on the planner */
 };
+
+static inline uint8_t job_map_stop_bit(enum job_map_stop stop)
+{
+    return (uint8_t)(1U << stop);
+}
 
 void job_map_init(struct job_map *p);
 void job_map_free(struct job_map *p); /* harmless twice */

@@ -22,6 +22,8 @@ struct flat_map {
     struct part_texts lists;    /* and the list of each; empty: none */
     struct part_uints turns;    /* of all bindings, concatenated */
     struct part_uints runs;     /* four numbers each: how many ranks, app, node, first local rank */
+    struct part_uints stops;    /* runs of ranks that stop: the first, how many, where */
+    struct slice breakpoint;
     int64_t universe;
     uint64_t path_only;
     struct part_texts policy; /* enum job_map_word; empty: not known */
@@ -49,9 +51,11 @@ static const struct part parts[] = {
     { "policy", PART_TEXTS, offsetof(struct flat_map, policy) },
     { "output", PART_TEXTS, offsetof(struct flat_map, output) },
     { "merged", PART_UINT, offsetof(struct flat_map, merged) },
+    { "stops", PART_UINTS, offsetof(struct flat_map, stops) },
+    { "breakpoint", PART_BYTES, offsetof(struct flat_map, breakpoint) },
 };
 
-enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 8, OUTPUT = 3 };
+enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 8, OUTPUT = 3, STOP = 3 };
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
@@ -251,6 +255,36 @@ static void flatten_output(const struct job_map_output *o, struct arena *a, stru
     f->merged = o->merged;
 }
 
+static bool stops_begin(const struct job_map_proc *q)
+{
+    return q->stops && (q->rank == 0 || q[-1].stops != q->stops);
+}
+
+static void flatten_stops(const struct job_map *p, struct arena *a, struct flat_map *f)
+{
+    size_t count = 0;
+    uint32_t *stop;
+
+    for (uint32_t r = 0; r < p->nprocs; r++)
+        count += stops_begin(&p->procs[r]);
+    stop = arena_array(a, count * STOP + 1, sizeof *stop);
+    if (!stop)
+        return;
+    f->stops = (struct part_uints){ stop, (uint32_t)count * STOP };
+    stop -= STOP;
+    for (uint32_t r = 0; r < p->nprocs; r++) {
+        const struct job_map_proc *q = &p->procs[r];
+        if (stops_begin(q)) {
+            stop += STOP;
+            stop[0] = r;
+            stop[1] = 0;
+            stop[2] = q->stops;
+        }
+        if (q->stops)
+            stop[1]++;
+    }
+}
+
 void job_map_pack(const struct job_map *p, struct buf *out)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
@@ -260,6 +294,8 @@ void job_map_pack(const struct job_map *p, struct buf *out)
     flatten_nodes(p, &a, &f);
     flatten_bindings(p, &a, &f);
     flatten_ranks(p, &a, &f);
+    flatten_stops(p, &a, &f);
+    f.breakpoint = text_or_none(p->breakpoint);
     flatten_words(p, &a, &f);
     flatten_output(&p->output, &a, &f);
     if (arena_ok(&a))
@@ -463,6 +499,21 @@ static int unflatten_output(const struct flat_map *f, struct job_map *p, struct 
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
 }
 
+static int unflatten_stops(const struct flat_map *f, struct job_map *p, struct errmsg *err)
+{
+    if (f->stops.n % STOP)
+        return bad(err, "its stops");
+    for (uint32_t i = 0; i < f->stops.n; i += STOP) {
+        const uint32_t *stop = &f->stops.items[i];
+        if (stop[0] > p->nprocs || stop[1] > p->nprocs - stop[0] || stop[2] >> JOB_MAP_STOPS)
+            return bad(err, "a stop");
+        for (uint32_t r = stop[0]; r < stop[0] + stop[1]; r++)
+            p->procs[r].stops = (uint8_t)stop[2];
+    }
+    p->breakpoint = take_text(&p->arena, f->breakpoint);
+    return arena_ok(&p->arena) ? 0 : -ENOMEM;
+}
+
 int job_map_unpack(struct slice bytes, struct job_map *p_p, struct errmsg *err)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
@@ -486,6 +537,8 @@ int job_map_unpack(struct slice bytes, struct job_map *p_p, struct errmsg *err)
         rc = unflatten_words(&f, p_p, err);
     if (rc == 0)
         rc = unflatten_output(&f, p_p, err);
+    if (rc == 0)
+        rc = unflatten_stops(&f, p_p, err);
     arena_free(&a);
     return rc;
 }

@@ -49,6 +49,10 @@ static void sample(struct job_map *p)
             .rank = r, .app = r / 6, .node = node, .local_rank = local[node]++
         };
     }
+    p->breakpoint = "here";
+    p->procs[0].stops = p->procs[1].stops = 1;
+    p->procs[2].stops = 6;
+    p->procs[11].stops = 1;
 }
 
 static bool same_ranks(const struct job_map *a, const struct job_map *b)
@@ -56,7 +60,7 @@ static bool same_ranks(const struct job_map *a, const struct job_map *b)
     for (uint32_t r = 0; r < a->nprocs; r++) {
         const struct job_map_proc *p = &a->procs[r], *q = &b->procs[r];
         if (p->rank != q->rank || p->app != q->app || p->node != q->node ||
-            p->local_rank != q->local_rank)
+            p->local_rank != q->local_rank || p->stops != q->stops)
             return false;
     }
     return true;
@@ -75,6 +79,7 @@ static void round_trip(void)
     OK(q.napps == 2 && q.nnodes == NODES && q.nprocs == RANKS && q.universe == 24 && q.path_only);
     OK(same_ranks(&p, &q));
     OK(!strcmp(q.words[JOB_MAP_BY], "ppr:2:node") && !strcmp(q.words[JOB_CLUSTER], "hill"));
+    OK(q.breakpoint && !strcmp(q.breakpoint, "here"));
     OK(!q.words[JOB_RANK_BY] && !q.words[JOB_BIND_TO]);
     OK(!strcmp(q.apps[0].argv[1], "x y") && !q.apps[0].argv[2] && !strcmp(q.apps[0].wdir, "/tmp"));
     OK(!q.apps[1].wdir && !strcmp(q.apps[1].path, "/b") && q.apps[1].first_rank == 6);

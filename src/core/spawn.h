@@ -55,6 +55,10 @@ struct spawn_request {
 #define SPAWN_NOT_ON_HEAD   "no-procs-on-head"
 #define SPAWN_SESSION       "session-wdir"
 #define SPAWN_INDEX         "index-argv"
+#define SPAWN_STOP_ON_EXEC  "stop-on-exec" /* launch/spawn_stops.h */
+#define SPAWN_STOP_IN_INIT  "stop-in-init"
+#define SPAWN_STOP_IN_APP   "stop-in-app"
+#define SPAWN_BREAKPOINT    "breakpoint"
 #define SPAWN_ENV_VALUE     "env-value" /* launch/spawn_env.h */
 #define SPAWN_ENV_SET       "env-set"
 #define SPAWN_ENV_ADD       "env-add"

@@ -166,6 +166,11 @@ static char **choose_argv(struct processes *p, const struct job_map_app *app, ui
     return argv && argv[0] ? argv : NULL;
 }
 
+static bool is_stopped(const struct job *job, uint32_t rank)
+{
+    return job->plan.procs[rank].stops & job_map_stop_bit(JOB_MAP_STOP_ON_EXEC);
+}
+
 static int launch(struct processes *p, struct job *job, uint32_t rank, const struct wires *w,
                   pid_t *pid_p, struct errmsg *err)
 {
@@ -186,6 +191,7 @@ static int launch(struct processes *p, struct job *job, uint32_t rank, const str
                                .nfds = w->pmi[1] >= 0 ? 4 : 3,
                                .cpus = proc->cpus,
                                .cpus_bytes = proc->cpus_bytes,
+                               .stopped = is_stopped(job, rank),
                                .nofile = p->config.context->config->raised
                                              ? &p->config.context->config->nofile
                                              : NULL };
@@ -370,6 +376,9 @@ int process_start(struct processes *p, struct job *job, uint32_t rank, int *stdi
     close_side(&w, 0);
     server_proc_state(p->config.context->server, job, rank, PROC_EVENT_STARTED, 0,
                       job->procs[rank].pid);
+    if (is_stopped(job, rank))
+        server_proc_state(p->config.context->server, job, rank, PROC_EVENT_READY,
+                          JOB_MAP_STOP_ON_EXEC, 0);
     if (rc < 0) {
         errmsg_set(err, rc, "out of memory for rank %u", rank);
         p->config.calls.cannot_run(p->config.calls.arg, job, rank, 1, err->text);

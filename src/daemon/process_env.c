@@ -138,6 +138,8 @@ char **process_env(struct processes *p, const struct job *job, uint32_t rank)
     env_connection(&w, p, job, rank);
     env_pmix(&w, p, job, rank);
     env_places(&w, job, proc);
+    if (job->plan.breakpoint)
+        env_text(&w, "PMIX_BREAKPOINT", job->plan.breakpoint);
     if (p->config.context->config->hostname) {
         env_text(&w, "PMI_HOSTNAME", job->plan.nodes[proc->node].name);
         env_text(&w, "MPIR_CVAR_CH3_INTERFACE_HOSTNAME", job->plan.nodes[proc->node].name);

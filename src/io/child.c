@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,7 +33,7 @@
 
 enum { CHILD_STACK = 32 * 1024, SIGNAL_ACTION = 64 /* at least the kernel's struct */ };
 
-enum step { STEP_EXEC, STEP_GROUP, STEP_DIR, STEP_BIND, STEP_FD, STEP_LIMIT };
+enum step { STEP_EXEC, STEP_GROUP, STEP_DIR, STEP_BIND, STEP_FD, STEP_LIMIT, STEP_STOP };
 
 /* Written by the child in our memory, between clone and exec.  The whole object has to be volatile:
  * with volatile members alone gcc keeps the parent's copy in registers. */
@@ -95,6 +96,14 @@ IN_CHILD static void reset_signal(int sig)
     syscall(SYS_rt_sigaction, sig, by_default, NULL, _NSIG / 8);
 }
 
+/* Who is traced stops as soon as the new program is loaded. */
+IN_CHILD static bool be_traced(const struct child_plan *p, volatile struct result *r)
+{
+    if (p->stopped && syscall(SYS_ptrace, PTRACE_TRACEME, 0, NULL, NULL) < 0)
+        return fail(r, STEP_STOP);
+    return true;
+}
+
 IN_CHILD static int run_child(void *arg)
 {
     const struct start *s = arg;
@@ -108,8 +117,10 @@ IN_CHILD static int run_child(void *arg)
         reset_signal(reset_signals[i]);
     if (prepare(p, s->result)) {
         sigprocmask(SIG_SETMASK, s->no_signals, NULL);
-        execve(p->path, p->argv, p->env);
-        fail(s->result, STEP_EXEC);
+        if (be_traced(p, s->result)) {
+            execve(p->path, p->argv, p->env);
+            fail(s->result, STEP_EXEC);
+        }
     }
     _exit(127);
 }
@@ -138,8 +149,23 @@ static const char *step_text(enum step s)
     case STEP_BIND: return "cannot bind to its processors";
     case STEP_FD: return "cannot pass a descriptor to";
     case STEP_LIMIT: return "cannot restore the limits of";
+    case STEP_STOP: return "this system does not let a debugger stop";
     }
     return "cannot start";
+}
+
+/* It is stopped for us; from here on it is for anybody.  (If it has ended meanwhile, our caller
+ * finds that out.) */
+static void leave_stopped(pid_t pid)
+{
+    siginfo_t info = { .si_pid = 0 };
+    int rc;
+
+    do
+        rc = waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT);
+    while (rc < 0 && errno == EINTR);
+    if (rc == 0 && info.si_code == CLD_TRAPPED)
+        ptrace(PTRACE_DETACH, pid, NULL, (void *)(uintptr_t)SIGSTOP);
 }
 
 int child_start(const struct child_plan *p, pid_t *pid_p, struct errmsg *err)
@@ -169,6 +195,8 @@ int child_start(const struct child_plan *p, pid_t *pid_p, struct errmsg *err)
                           r.step == STEP_DIR ? ", " : "", r.step == STEP_DIR ? p->wdir : "",
                           err_text(r.error));
     }
+    if (p->stopped)
+        leave_stopped(pid);
     *pid_p = pid;
     return 0;
 }

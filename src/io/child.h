@@ -7,6 +7,7 @@
 #ifndef WIREUP_IO_CHILD_H
 #define WIREUP_IO_CHILD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
@@ -28,6 +29,7 @@ struct child_plan {
     size_t nfds;
     const unsigned long *cpus; /* NULL: ours */
     size_t cpus_bytes;
+    bool stopped; /* before its first instruction, until a SIGCONT; a debugger can attach to it */
     const struct rlimit *nofile; /* NULL: ours; else the user's limit before we raised ours */
 };
 

@@ -13,6 +13,7 @@
 #include "launch/placement_words.h"
 #include "launch/allocation.h"
 #include "launch/plan_print.h"
+#include "launch/spawn_stops.h"
 #include "daemon/path_search.h"
 
 /* Larger host and configuration files are a mistake. */
@@ -561,6 +562,11 @@ static int set_universe(struct plan_builder *p)
     return 0;
 }
 
+static int mark_stops(struct plan_builder *p)
+{
+    return spawn_stops_options(p->plan, p->opt);
+}
+
 /* Before the placement, which takes memory for each rank; blocks without a number have as many
  * ranks as slots were given. */
 static int check_room(struct plan_builder *p)
@@ -617,8 +623,8 @@ static int run(struct plan_builder *p, int (*const *steps)(struct plan_builder *
 static int plan_job(struct plan_builder *p)
 {
     static int (*const steps[])(struct plan_builder *) = {
-        place,          check_room_here,   set_universe, check_ranks, bind_ranks,
-        note_placement, plan_builder_apps, show,         NULL,
+        place,      check_room_here, set_universe,      check_ranks, bind_ranks,
+        mark_stops, note_placement,  plan_builder_apps, show,        NULL,
     };
 
     return run(p, steps);

@@ -11,6 +11,7 @@
 #include "launch/plan_print.h"
 #include "launch/spawn_env.h"
 #include "launch/spawn_output.h"
+#include "launch/spawn_stops.h"
 #include "daemon/path_search.h"
 
 enum { HOSTFILE_MAX = 1 << 24, REPORT_MAX = 1 << 24 };
@@ -560,6 +561,8 @@ static int run_steps(struct spawn_plan *r)
         rc = fit(r);
     if (rc == 0)
         rc = of_all(r, place(r));
+    if (rc == 0)
+        rc = of_all(r, spawn_stops_read(r->plan, r->commands, n, r->err));
     r->plan->universe = r->like->universe;
     if (r->plan->universe >= 0 && r->plan->universe < r->plan->nprocs)
         r->plan->universe = r->plan->nprocs;

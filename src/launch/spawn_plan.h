@@ -20,6 +20,7 @@
  *   display-map, report-bindings    as -dry-run and -report-bindings show them
  *   do-not-launch    only planned: the answer names a job that does not exist
  *   spawn-timeout, job-timeout      seconds, for the start and from then on for the job
+ *   stop-..., breakpoint    launch/spawn_stops.h
  *   soft             "3", "1:5", "2:10:4", lists of these: numbers of processes that are also
  *                    accepted if the full number is impossible
  *   file             a file with more of these, a line each: KEY = VALUE; # begins a comment.  The

@@ -277,6 +277,20 @@ static void test_soft(void)
     OK_F(plan.nprocs == 4, "there is room for all");
 }
 
+static void test_stops(void)
+{
+    EQ(spawn_two("sh", 3, INFOS(SPAWN_STOP_ON_EXEC, "all", SPAWN_STOP_IN_INIT, "0,5"), "ls"), 0);
+    OK_F(plan.procs[0].stops == 3 && plan.procs[1].stops == 1 && plan.procs[3].stops == 0 &&
+             plan.procs[5].stops == 2,
+         "all of a command, and ranks of the job");
+    OK(!plan.breakpoint);
+    EQ(spawn("sh", 2, INFOS(SPAWN_STOP_IN_APP, "1", SPAWN_BREAKPOINT, "here")), 0);
+    OK(plan.procs[1].stops == 4 && !strcmp(plan.breakpoint, "here"));
+    EQ(spawn("sh", 2, INFOS(SPAWN_STOP_IN_INIT, "2")), SPAWN_BAD_REQUEST);
+    OK(strstr(err.text, "stop-in-init: the job has no rank 2"));
+    EQ(spawn("sh", 2, INFOS(SPAWN_STOP_IN_INIT, "0,x")), SPAWN_BAD_REQUEST);
+}
+
 static void remove_place(void)
 {
     static const char *const names[] = { "hosts", "infos", "wrong", "empty", "bin/mine" };
@@ -300,6 +314,7 @@ int main(void)
     test_file();
     test_blame();
     test_soft();
+    test_stops();
     close_world();
     remove_place();
     return tap_done();

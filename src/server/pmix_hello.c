@@ -133,7 +133,9 @@ static void welcome(struct pmix_session *s)
     bool is_client = hello_is_client(s->kind, s->version);
 
     if (is_client) {
-        p->pass_store = s->reads_store && pmix_make_job_info(p->job);
+        /* What is for one process alone is not in the store. */
+        p->pass_store =
+            s->reads_store && !pmix_stops(p->job, p->rank) && pmix_make_job_info(p->job);
         handshake_write(HANDSHAKE_welcome, s->kind, &(struct handshake_welcome){ .index = p->rank },
                         &p->out);
     } else {

@@ -567,6 +567,37 @@ void pmix_put_places(struct ppack *w, const struct job *j, uint32_t rank)
     buf_free(&path);
 }
 
+/* Stops that it has not come to.  The first one cannot be ahead of a process that asks. */
+static uint8_t stops_ahead(const struct job *j, uint32_t rank)
+{
+    uint8_t first = job_map_stop_bit(JOB_MAP_STOP_ON_EXEC);
+
+    return j->plan.procs[rank].stops & (uint8_t) ~(j->procs[rank].ready | first);
+}
+
+bool pmix_stops(const struct job *j, uint32_t rank)
+{
+    return stops_ahead(j, rank) != 0;
+}
+
+void pmix_put_stops(struct ppack *w, const struct job *j, uint32_t rank)
+{
+    static const char *const keys[JOB_MAP_STOPS] = {
+        [JOB_MAP_STOP_IN_INIT] = PMIX_DEBUG_STOP_IN_INIT,
+        [JOB_MAP_STOP_IN_APP] = PMIX_DEBUG_STOP_IN_APP,
+    };
+    const struct subject s = { j, FACT_JOB, 0 };
+    uint8_t stops = stops_ahead(j, rank);
+
+    for (int i = 0; stops && i < JOB_MAP_STOPS; i++) {
+        bool all = j->awaited[i] == j->plan.nprocs;
+        if (stops & job_map_stop_bit((enum job_map_stop)i))
+            put(w, &s, keys[i], rank_value(all ? PMIX_RANK_WILDCARD : rank));
+    }
+    if (stops && j->plan.breakpoint)
+        put(w, &s, PMIX_BREAKPOINT, text(j->plan.breakpoint));
+}
+
 void pmix_put_rank_info(struct ppack *w, const struct job *j, uint32_t rank)
 {
     put_rank_info(w, j, rank, false);

@@ -27,6 +27,11 @@ bool pmix_node_value(const struct job *j, uint32_t node, const char *key, pmix_v
 /* KVALs of one process of it. */
 void pmix_put_rank_info(struct ppack *w, const struct job *j, uint32_t rank);
 
+/* KVALs that tell this process, and no other, where it is to stop for a debugger; and whether there
+ * are any. */
+void pmix_put_stops(struct ppack *w, const struct job *j, uint32_t rank);
+bool pmix_stops(const struct job *j, uint32_t rank);
+
 /* The session directories of a job, and of one of its processes (or PMIX_RANK_WILDCARD).  They are
  * given on request, and to clients of OpenPMIx, which get all information at once: the host makes
  * them then. */

@@ -17,6 +17,7 @@ enum word_kind {
     WORD_ENVAR,  /* NAME=VALUE */
     WORD_SPLICE, /* the separator, then NAME=VALUE */
     WORD_PREFIX, /* a directory of programs and libraries */
+    WORD_RANKS,  /* "all" of a flag, or ranks with commas */
 };
 
 /* The PMIx attributes for the infos of a spawn request. */
@@ -59,6 +60,10 @@ static const struct spawn_word {
     { PMIX_TIMEOUT, SPAWN_LIMIT, WORD_NUMBER },
     { PMIX_SET_SESSION_CWD, SPAWN_SESSION, WORD_FLAG },
     { PMIX_INDEX_ARGV, SPAWN_INDEX, WORD_FLAG },
+    { PMIX_DEBUG_STOP_ON_EXEC, SPAWN_STOP_ON_EXEC, WORD_RANKS },
+    { PMIX_DEBUG_STOP_IN_INIT, SPAWN_STOP_IN_INIT, WORD_RANKS },
+    { PMIX_DEBUG_STOP_IN_APP, SPAWN_STOP_IN_APP, WORD_RANKS },
+    { PMIX_BREAKPOINT, SPAWN_BREAKPOINT, WORD_TEXT },
 };
 
 /* Those that change the environment; they are carried out in their order. */
@@ -121,6 +126,47 @@ static void add_prefix(struct spawn_infos *to, const struct spawn_word *w, const
     add_made(to, w->ours, arena_printf(to->a, ":LD_LIBRARY_PATH=%s/lib", dir));
 }
 
+/* A rank, a list of them, or a flag for all. */
+static bool are_ranks(const pmix_value_t *v)
+{
+    const pmix_data_array_t *a = v->type == PMIX_DATA_ARRAY ? v->data.darray : NULL;
+
+    if (v->type == PMIX_DATA_ARRAY)
+        return a && a->array && a->size && a->size <= LIMIT_JOB_PROCS &&
+               (a->type == PMIX_PROC_RANK || a->type == PMIX_UINT32);
+    return v->type == PMIX_BOOL || v->type == PMIX_UNDEF || v->type == PMIX_PROC_RANK ||
+           v->type == PMIX_UINT32;
+}
+
+static void list_ranks(struct buf *out, const pmix_rank_t *ranks, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (ranks[i] == PMIX_RANK_WILDCARD) {
+            buf_clear(out);
+            buf_str(out, "all");
+            return;
+        }
+        buf_printf(out, "%s%u", i ? "," : "", ranks[i]);
+    }
+}
+
+static void add_ranks(struct spawn_infos *to, const struct spawn_word *w, const pmix_value_t *v)
+{
+    struct buf text = BUF_NULL(LIMIT_PMI_SPAWN);
+
+    if (v->type == PMIX_DATA_ARRAY)
+        list_ranks(&text, v->data.darray->array, v->data.darray->size);
+    else if (v->type == PMIX_PROC_RANK || v->type == PMIX_UINT32)
+        list_ranks(&text, &v->data.rank, 1);
+    else if (pmix_flag_of(v))
+        buf_str(&text, "all");
+    if (!buf_ok(&text))
+        to->a->failed = true;
+    else if (buf_len(&text))
+        add_info(to, w->ours, buf_cstr(&text));
+    buf_free(&text);
+}
+
 static void add_word(struct spawn_infos *to, const struct spawn_word *w, const pmix_value_t *v)
 {
     switch (w->kind) {
@@ -135,6 +181,7 @@ static void add_word(struct spawn_infos *to, const struct spawn_word *w, const p
     case WORD_ENVAR:
     case WORD_SPLICE: add_envar(to, w, &v->data.envar); break;
     case WORD_PREFIX: add_prefix(to, w, v->data.string); break;
+    case WORD_RANKS: add_ranks(to, w, v); break;
     }
 }
 
@@ -147,6 +194,7 @@ static bool fits(const struct spawn_word *w, const pmix_value_t *v)
     case WORD_SPLICE:
         return v->type == PMIX_ENVAR && v->data.envar.envar && v->data.envar.separator;
     case WORD_NUMBER: return pmix_is_number(v);
+    case WORD_RANKS: return are_ranks(v);
     case WORD_FLAG: break;
     }
     return true;

@@ -64,6 +64,7 @@ void pmix_reply_req(struct pmix_session *s, struct pmix_pending *p, const struct
                                                  .nspace = slice_str(j->nspace),
                                                  .values = info });
     put_topology(&w, j);
+    pmix_put_stops(&w, j, s->base.peer->rank);
     if (j->sessions) {
         core_place(s->base.peer->core, j, JOB_NO_RANK);
         pmix_put_places(&w, j, PMIX_RANK_WILDCARD);

@@ -287,6 +287,17 @@ static bool plan_places(struct job_map *p, const struct record_job *d)
     return arena_ok(&p->arena);
 }
 
+static bool plan_stops(struct job_map *p, const struct record_job *d)
+{
+    for (uint32_t i = 0; i + 1 < d->stops.n; i += 2) {
+        if (d->stops.items[i] >= p->nprocs || d->stops.items[i + 1] >> JOB_MAP_STOPS)
+            return false;
+        p->procs[d->stops.items[i]].stops = (uint8_t)d->stops.items[i + 1];
+    }
+    p->breakpoint = text_or_null(p, d->breakpoint);
+    return arena_ok(&p->arena);
+}
+
 /* NULL, or the fault in it. */
 static const char *make_plan(struct replay *r, struct job_map *p, const struct record_job *d)
 {
@@ -311,6 +322,8 @@ static const char *make_plan(struct replay *r, struct job_map *p, const struct r
     }
     if (!plan_places(p, d))
         return "the processors of an unknown process";
+    if (!plan_stops(p, d))
+        return "a stop of an unknown process";
     return NULL;
 }
 

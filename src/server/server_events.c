@@ -11,7 +11,6 @@
 #include "pmix_common.h"
 #include "server/server_priv.h"
 #include "wire/pmix_mem.h"
-#include "wire/pmix_message.h"
 
 struct kept_event {
     struct list link;
@@ -87,20 +86,11 @@ static bool is_source(const struct peer *p, const struct notice *n)
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
-/* The targets that a notification names, whatever its range: as with OpenPMIx, it is for them
- * alone. */
-struct targets {
-    bool named;
-    struct pmsg_infos m;
-    const pmix_proc_t *procs;
-    size_t n;
-};
-
-static void load_targets(struct targets *t, const struct notice *n)
+static void load_targets(struct event_targets *t, const struct notice *n)
 {
     struct punpack r;
 
-    *t = (struct targets){ .n = 0 };
+    *t = (struct event_targets){ .n = 0 };
     if (!memmem(n->infos.ptr ? n->infos.ptr : "", n->infos.len, PMIX_EVENT_CUSTOM_RANGE,
                 sizeof PMIX_EVENT_CUSTOM_RANGE - 1)) /* most have none, and need no decoding */
         return;
@@ -122,28 +112,29 @@ static void load_targets(struct targets *t, const struct notice *n)
     }
 }
 
-static void drop_targets(struct targets *t)
+static void drop_targets(struct event_targets *t)
 {
     pmsg_free_infos(&t->m, NULL);
 }
 
-static bool is_target(const struct targets *t, const struct peer *p)
+bool server_event_is_for(const struct event_targets *t, const char *nspace, uint32_t rank)
 {
     for (size_t i = 0; i < t->n; i++) {
-        if ((t->procs[i].rank == p->rank || t->procs[i].rank == PMIX_RANK_WILDCARD) &&
-            !strcmp(t->procs[i].nspace, p->job->nspace))
+        if ((t->procs[i].rank == rank || t->procs[i].rank == PMIX_RANK_WILDCARD) &&
+            !strcmp(t->procs[i].nspace, nspace))
             return true;
     }
     return false;
 }
 
-static bool concerns(const struct peer *p, const struct notice *n, const struct targets *t)
+static bool concerns(const struct peer *p, const struct notice *n, const struct event_targets *t)
 {
     if (!p->job || !p->session || !p->session->ops->notify || p->closing)
         return false;
     if (n->by_server && session_is_host(p))
         return true;
-    if ((t->named || n->range == PMIX_RANGE_CUSTOM) && !is_target(t, p))
+    if ((t->named || n->range == PMIX_RANGE_CUSTOM) &&
+        !server_event_is_for(t, p->job->nspace, p->rank))
         return false;
     /* LOCAL, SESSION, GLOBAL: all known processes. */
     return n->range != PMIX_RANGE_NAMESPACE || !strcmp(p->job->nspace, n->nspace);
@@ -164,7 +155,7 @@ static bool notify(struct server *s, struct peer *p, const struct notice *n)
 static void spread(struct server *s, const struct notice *n)
 {
     struct kept_event *kept;
-    struct targets t;
+    struct event_targets t;
 
     if (n->range == PMIX_RANGE_RM || n->range == PMIX_RANGE_PROC_LOCAL)
         return;
@@ -177,6 +168,8 @@ static void spread(struct server *s, const struct notice *n)
         if (kept)
             note_notified(p, kept, notified);
     }
+    if (n->code == PMIX_DEBUGGER_RELEASE)
+        server_debug_release(s, n, &t);
     drop_targets(&t);
 }
 
@@ -198,7 +191,7 @@ static void recall(struct server *s, struct peer *p)
     {
         struct kept_event *e = LIST_OF(l, struct kept_event, link);
         struct notice n = e->notice;
-        struct targets t;
+        struct event_targets t;
         n.flags |= EVENT_RECALLED | (is_source(p, &n) ? EVENT_OWN : 0);
         load_targets(&t, &n);
         if (!was_notified(p, e) && concerns(p, &n, &t) && p->session->ops->notify(p->session, &n))
@@ -265,6 +258,8 @@ void server_event_notify(struct server *s, struct peer *p, const struct request_
                         .rank = p->rank,
                         .infos = rq->infos };
 
+    if (n.code == PMIX_READY_FOR_DEBUG)
+        server_debug_ready(s, p->job, p->rank);
     server_event_spread(s, p->job, &n);
 }
 

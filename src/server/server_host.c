@@ -102,7 +102,7 @@ static struct slice *list_args(const struct job_map *p, uint32_t *argcs)
 /* The lists of a record that are made for it. */
 struct job_lists {
     struct slice *programs, *wdirs, *nodes, *words, *placement, *places;
-    uint32_t *slots, *argcs, *bound, nbound;
+    uint32_t *slots, *argcs, *bound, nbound, *stops, nstops;
 };
 
 static uint32_t count_bound(const struct job_map *p)
@@ -128,11 +128,30 @@ static void list_bound(const struct job_map *p, struct job_lists *l)
     }
 }
 
+static uint32_t count_stops(const struct job_map *p)
+{
+    uint32_t n = 0;
+
+    for (uint32_t r = 0; r < p->nprocs; r++)
+        n += p->procs[r].stops != 0;
+    return n;
+}
+
+static void list_stops(const struct job_map *p, uint32_t *stops)
+{
+    for (uint32_t r = 0; r < p->nprocs; r++) {
+        if (!p->procs[r].stops)
+            continue;
+        *stops++ = r;
+        *stops++ = p->procs[r].stops;
+    }
+}
+
 static bool make_lists(const struct job *j, struct job_lists *l)
 {
     const struct job_map *p = &j->plan;
 
-    *l = (struct job_lists){ .nbound = 2 * count_bound(p) };
+    *l = (struct job_lists){ .nbound = 2 * count_bound(p), .nstops = 2 * count_stops(p) };
     l->programs = calloc(p->napps + (size_t)1, sizeof *l->programs);
     l->wdirs = calloc(p->napps + (size_t)1, sizeof *l->wdirs);
     l->nodes = calloc(p->nnodes + (size_t)1, sizeof *l->nodes);
@@ -142,8 +161,9 @@ static bool make_lists(const struct job *j, struct job_lists *l)
     l->placement = calloc(JOB_MAP_WORDS, sizeof *l->placement);
     l->places = calloc(l->nbound + (size_t)1, sizeof *l->places);
     l->bound = calloc(l->nbound + (size_t)1, sizeof *l->bound);
+    l->stops = calloc(l->nstops + (size_t)1, sizeof *l->stops);
     return l->programs && l->wdirs && l->nodes && l->slots && l->argcs && l->words &&
-           l->placement && l->places && l->bound;
+           l->placement && l->places && l->bound && l->stops;
 }
 
 static void free_lists(struct job_lists *l)
@@ -157,6 +177,7 @@ static void free_lists(struct job_lists *l)
     free(l->placement);
     free(l->places);
     free(l->bound);
+    free(l->stops);
 }
 
 static void fill_lists(const struct job *j, struct job_lists *l)
@@ -174,6 +195,7 @@ static void fill_lists(const struct job *j, struct job_lists *l)
     for (uint32_t i = 0; i < JOB_MAP_WORDS; i++)
         l->placement[i] = slice_str(p->words[i] ? p->words[i] : "");
     list_bound(p, l);
+    list_stops(p, l->stops);
 }
 
 /* Without memory the trace cannot be replayed, and its reader reports that. */
@@ -195,7 +217,8 @@ static void record_job(const struct server *s, const struct job *j)
                       .adopted = j->is_adopted, .words = { l.words, count_args(p) },
                       .argcs = { l.argcs, p->napps }, .placement = { l.placement, JOB_MAP_WORDS },
                       .bound = { l.bound, l.nbound }, .places = { l.places, l.nbound },
-                      .parent_rank = j->parent_rank);
+                      .parent_rank = j->parent_rank, .stops = { l.stops, l.nstops },
+                      .breakpoint = slice_str(p->breakpoint ? p->breakpoint : ""));
     }
     free_lists(&l);
     free(runs);

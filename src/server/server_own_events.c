@@ -132,6 +132,25 @@ static void notify_of_start(struct server *s, const struct job *j)
         notify_of_job(s, j, PMIX_LAUNCH_COMPLETE);
 }
 
+/* All processes that are to stop there have come. */
+static void notify_of_stop(struct server *s, const struct job *j, int stop)
+{
+    static const char *const names[JOB_MAP_STOPS] = {
+        [JOB_MAP_STOP_ON_EXEC] = "exec", [JOB_MAP_STOP_IN_INIT] = "pmix-init"
+    };
+    const char *name = stop == JOB_MAP_STOP_IN_APP ? j->plan.breakpoint : names[stop];
+    struct own_event e;
+
+    if (j->follows || j->ready[stop] < j->awaited[stop])
+        return;
+    begin(&e, j, PMIX_RANK_WILDCARD, PMIX_READY_FOR_DEBUG, PMIX_RANGE_SESSION);
+    add_affected(&e);
+    add_text(&e, PMIX_NSPACE, j->nspace);
+    if (name)
+        add_text(&e, PMIX_BREAKPOINT, name);
+    raise_event(s, j, &e);
+}
+
 void server_notify_job_end(struct server *s, const struct job *j)
 {
     if (!j || j->is_tool)
@@ -172,7 +191,8 @@ static int event_code(const struct proc *p, enum proc_event event)
 
 struct server_change server_change_begins(const struct job *j, uint32_t rank, enum proc_event event)
 {
-    return (struct server_change){ event, event_code(&j->procs[rank], event), j->started };
+    return (struct server_change){ event, event_code(&j->procs[rank], event), j->started,
+                                   j->procs[rank].ready };
 }
 
 /* It may still be connected to others (core/proc_connect.h). */
@@ -195,6 +215,8 @@ void server_notify_change(struct server *s, struct job *j, uint32_t rank,
 {
     bool ends = c->event == PROC_EVENT_EXIT || c->event == PROC_EVENT_DEATH;
 
+    if (c->ready != j->procs[rank].ready)
+        notify_of_stop(s, j, code);
     if (c->started != j->started)
         notify_of_start(s, j);
     if (c->status)

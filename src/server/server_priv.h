@@ -3,6 +3,7 @@
 #define WIREUP_SERVER_SERVER_PRIV_H
 
 #include "server/server.h"
+#include "wire/pmix_message.h"
 
 struct effect;
 struct input;
@@ -86,6 +87,16 @@ static inline void server_mark_dirty(struct server *s, struct peer *p)
 
 /* ---- server_events.c ---- */
 
+/* The targets that a notification names, whatever its range: as with OpenPMIx, it is for them
+ * alone. */
+struct event_targets {
+    bool named;
+    struct pmsg_infos m;
+    const pmix_proc_t *procs;
+    size_t n;
+};
+
+bool server_event_is_for(const struct event_targets *t, const char *nspace, uint32_t rank);
 void server_event_notify(struct server *s, struct peer *p, const struct request_notify *rq);
 void server_event_recall(struct server *s, struct peer *p, const struct request_recall *rq);
 void server_events_free(struct server *s);
@@ -103,6 +114,7 @@ struct server_change {
     enum proc_event event;
     int status; /* the event that the change is to others, or 0: none */
     uint32_t started;
+    uint8_t ready;
 };
 
 struct server_change server_change_begins(const struct job *j, uint32_t rank,
@@ -125,6 +137,15 @@ void server_notify_alert(struct server *s, const struct job *j, uint32_t rank,
                          const struct monitor_alert *a);
 void server_notify_job_end(struct server *s, const struct job *j);
 void server_notify_node_down(struct server *s, const struct job *j, uint32_t node);
+
+/* ---- server_debug.c ---- */
+
+struct event_targets;
+
+/* A process says that it waits for a debugger: at a stop of its plan, or where it likes. */
+void server_debug_ready(struct server *s, struct job *j, uint32_t rank);
+/* A debugger releases processes. */
+void server_debug_release(struct server *s, const struct notice *n, const struct event_targets *t);
 
 /* ---- server_output.c ---- */
 
