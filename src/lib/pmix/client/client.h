@@ -80,6 +80,7 @@ struct client {
     bool launcher_tried;       /* a singleton starts one once */
     struct list groups;        /* groups that we are in (client_group.c) */
     struct list sent, waiters; /* ops */
+    struct op *held;           /* PMIx_Init waits for a debugger (client_debug.h); or NULL */
     bool reading;              /* a thread has the reader's role */
     bool ending;
     struct progress progress;

@@ -64,7 +64,11 @@ void event_arrived(struct client *c, struct server_link *s, struct slice bytes)
     punpack_init(&r, bytes, s->as);
     r.foreign = foreign_objects();
     if (pmsg_read_event(&r, s->release, &m) == PTYPE_FINE && m.command == CMD_NOTIFY) {
-        if (is_for_us(c, m.infos.items, m.infos.n)) {
+        bool ours = is_for_us(c, m.infos.items, m.infos.n);
+        if (ours && m.code == PMIX_DEBUGGER_RELEASE && c->held) {
+            op_complete(c, c->held, PMIX_SUCCESS);
+            c->held = NULL;
+        } else if (ours) {
             chain_start(c, m.code, &m.source, m.infos.items, m.infos.n, false);
             m.infos.items = NULL; /* the chain's now */
             m.infos.n = 0;

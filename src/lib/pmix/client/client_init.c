@@ -9,6 +9,7 @@
 
 #include "lib/common/launcher.h"
 #include "lib/pmix/client/client_api.h"
+#include "lib/pmix/client/client_debug.h"
 
 static struct {
     struct client *inherited; /* of the process that forked us: to be freed silently */
@@ -123,8 +124,17 @@ pmix_status_t init_client(pmix_proc_t *proc, const pmix_info_t *info, size_t nin
 pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
 {
     pmix_status_t rc = api_check(PMIX_CALL_INIT, info, ninfo);
+    bool first = !PMIx_Initialized();
+    struct client *c;
 
-    return rc == PMIX_SUCCESS ? init_client(proc, info, ninfo) : rc;
+    if (rc == PMIX_SUCCESS)
+        rc = init_client(proc, info, ninfo);
+    c = rc == PMIX_SUCCESS && first ? api_begin() : NULL;
+    if (c) {
+        debug_wait(c);
+        api_end(c, rc);
+    }
+    return rc;
 }
 
 pmix_status_t init_host(const struct client_seat *seat, const pmix_info_t *info, size_t ninfo)

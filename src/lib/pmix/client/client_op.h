@@ -133,8 +133,8 @@ pmix_status_t message_send_alone(struct message *m, uint32_t tag);
 /* False: the time is over, and the op is not under way any more. */
 bool op_wait_until(struct client *c, struct op *op, uint64_t deadline_ns);
 
-/* Completes a non-blocking call without a reply; progress_complete() ensures that its callback will
- * be run. */
+/* Completes a call without a reply; if it does not block, progress_complete() ensures that its
+ * callback will be run. */
 void op_complete(struct client *c, struct op *op, pmix_status_t status);
 
 /* Sends (message_send) and waits, as most blocking calls do.  Returns the op's status. */
