@@ -181,6 +181,10 @@
 #define LIMIT_MAP_TEXT   (256u << 20)
 #define LIMIT_MAP_MEMORY (512u << 20)
 
+/* A token of our own is good for so many seconds, as munge's credentials usually are: whoever gets
+ * one uses it at once, and clocks of nodes differ by less. */
+#define LIMIT_TOKEN_S 300
+
 /* Paths that a job may register for cleanup at its end, and the length of each (as PATH_MAX). */
 #define LIMIT_JOB_CLEANUPS 65536
 #define LIMIT_CLEANUP_PATH 4096

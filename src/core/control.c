@@ -224,11 +224,12 @@ enum answer_status control_log(struct core *c, struct job *j, uint32_t rank,
     return ANSWER_OK;
 }
 
-enum answer_status control_credential(struct core *c, struct job *j, uint64_t ticket,
+enum answer_status control_credential(struct core *c, struct job *j, uint32_t rank, uint64_t ticket,
                                       const struct request_credential *rq)
 {
-    struct effect e = EFFECT_WITH(credential, .job = j->id, .ticket = ticket,
-                                  .validate = rq->validate, .credential = rq->credential);
+    struct effect e =
+        EFFECT_WITH(credential, .job = j->id, .ticket = ticket, .validate = rq->validate,
+                    .credential = rq->credential, .kinds = rq->kinds, .rank = rank);
 
     if (!effect_own(&e) || !effects_push(&c->effects, e))
         return ANSWER_NO_MEMORY;

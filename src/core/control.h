@@ -52,7 +52,7 @@ enum answer_status control_log(struct core *c, struct job *j, uint32_t rank,
                                const struct request_log *rq);
 
 /* LATER: the host answers. */
-enum answer_status control_credential(struct core *c, struct job *j, uint64_t ticket,
+enum answer_status control_credential(struct core *c, struct job *j, uint32_t rank, uint64_t ticket,
                                       const struct request_credential *rq);
 
 /* rank has ended (JOB_NO_RANK: the whole job has): the cleanup registered for that goes to the

@@ -379,7 +379,7 @@ static enum answer_status do_log(const struct core_call *k)
 
 static enum answer_status do_credential(const struct core_call *k)
 {
-    return control_credential(k->core, k->job, k->ticket, &k->rq->u.credential);
+    return control_credential(k->core, k->job, k->rank, k->ticket, &k->rq->u.credential);
 }
 
 static void about_node_parts(const struct core_call *k, struct pending *w)

@@ -4,13 +4,23 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
+#include "base/limit.h"
 #include "core/control.h"
 #include "core/effect.h"
 #include "core/input.h"
 #include "io/cleanup_effect.h"
 #include "io/journal.h"
 #include "io/munge.h"
+#include "io/secret.h"
+#include "io/token.h"
+#include "daemon/cluster_io.h"
+
+/* Of credentials (PMIX_CRED_TYPE). */
+#define KIND_MUNGE "munge"
+#define KIND_OWN   "wireup"
 
 static void clear_up(struct job_control *c, const struct op_cleanup *e)
 {
@@ -53,29 +63,129 @@ static void write_log(struct job_control *c, const struct op_log *e)
         journal_write(e->priority, e->text);
 }
 
-static void make_credential(struct job_control *c, uint64_t ticket)
-{
-    struct answer a = { .status = ANSWER_NOT_FOUND };
-    char *text = NULL;
+/* ---- credentials ----------------------------------------------------------------------------- */
 
-    if (munge_make(&text, NULL) == 0)
-        a = ANSWER_TO(credential, ANSWER_OK, .credential = slice_str(text));
-    server_answer(c->config.server, ticket, &a);
+/* Of these kinds, separated by commas; none are named: any will do. */
+static bool is_wanted(struct slice kinds, const char *kind)
+{
+    bool wanted = kinds.len == 0;
+
+    while (!wanted && kinds.len)
+        wanted = slice_is(slice_trim(slice_cut(&kinds, ',')), kind);
+    return wanted;
+}
+
+/* All daemons of the job have the same; one that is alone makes one when it is needed.  NULL: no
+ * memory for it, or no random numbers. */
+static const unsigned char *master_key(struct job_control *c)
+{
+    const struct cluster_io *cluster = c->config.context->cluster;
+
+    if (cluster)
+        return cluster->router_io.config.key;
+    if (!c->own_key)
+        c->own_key = secret_new(TOKEN_KEY);
+    if (c->own_key && !c->has_key)
+        c->has_key = getrandom(c->own_key, TOKEN_KEY, 0) == TOKEN_KEY;
+    return c->has_key ? c->own_key : NULL;
+}
+
+static bool load_key(struct job_control *c, unsigned char key[TOKEN_KEY])
+{
+    const unsigned char *master = master_key(c);
+
+    if (master)
+        token_key(master, key);
+    return master != NULL;
+}
+
+/* The requester has the user and group of this process: others may not ask (server/rights.h). */
+static void make_token(struct job_control *c, const struct op_credential *e)
+{
+    const struct core *core = &c->config.server->core;
+    struct answer a = { .status = ANSWER_NO_MEMORY };
+    const struct job *j = core_job(core, e->job);
+    struct token t = { .uid = core->uid,
+                       .gid = core->gid,
+                       .rank = e->rank,
+                       .expires_s = (uint64_t)time(NULL) + LIMIT_TOKEN_S };
+    struct buf text = BUF_NULL(LIMIT_CREDENTIAL);
+    unsigned char key[TOKEN_KEY];
+
+    if (j && load_key(c, key)) {
+        strncpy(t.nspace, j->nspace, TOKEN_NSPACE);
+        token_write(key, &t, &text);
+        if (buf_ok(&text))
+            a = ANSWER_TO(credential, ANSWER_OK, .kind = SLICE(KIND_OWN),
+                          .credential = buf_slice(&text));
+        explicit_bzero(key, sizeof key);
+    }
+    server_answer(c->config.server, e->ticket, &a);
+    buf_free(&text);
+}
+
+/* False: munge does not run here. */
+static bool make_munge(struct job_control *c, const struct op_credential *e)
+{
+    char *text = NULL;
+    struct answer a;
+
+    if (munge_make(&text, NULL) != 0)
+        return false;
+    a = ANSWER_TO(credential, ANSWER_OK, .kind = SLICE(KIND_MUNGE), .credential = slice_str(text));
+    server_answer(c->config.server, e->ticket, &a);
     free(text);
+    return true;
+}
+
+/* The site's own kind first: it is good outside the job, too. */
+static void make_credential(struct job_control *c, const struct op_credential *e)
+{
+    if (is_wanted(e->kinds, KIND_MUNGE) && make_munge(c, e))
+        return;
+    if (is_wanted(e->kinds, KIND_OWN))
+        make_token(c, e);
+    else
+        server_answer(c->config.server, e->ticket, &(struct answer){ .status = ANSWER_NOT_FOUND });
+}
+
+/* As munge_check(). */
+static int check_token(struct job_control *c, const struct op_credential *e, uid_t *uid_p,
+                       gid_t *gid_p)
+{
+    const struct job *j = core_job(&c->config.server->core, e->job);
+    unsigned char key[TOKEN_KEY];
+    struct token t;
+    int rc;
+
+    if (!j || !load_key(c, key))
+        return -ENOMEM;
+    rc = token_read(key, j->nspace, (uint64_t)time(NULL), e->credential, &t);
+    explicit_bzero(key, sizeof key);
+    if (rc)
+        return -EACCES;
+    *uid_p = t.uid;
+    *gid_p = t.gid;
+    return 0;
 }
 
 static void check_credential(struct job_control *c, const struct op_credential *e)
 {
+    bool own = token_is_one(e->credential);
+    const char *kind = own ? KIND_OWN : KIND_MUNGE;
     struct answer a = { .status = ANSWER_OK };
     uint32_t ids[2];
     uid_t uid;
     gid_t gid;
-    int rc = munge_check(e->credential, &uid, &gid);
+    int rc = -EACCES;
 
+    if (is_wanted(e->kinds, kind))
+        rc = own ? check_token(c, e, &uid, &gid) : munge_check(e->credential, &uid, &gid);
     if (rc == 0) {
         ids[0] = uid;
         ids[1] = gid;
-        a = ANSWER_TO(credential, ANSWER_OK, .credential = slice_mem(ids, sizeof ids));
+        a = ANSWER_TO(credential, ANSWER_OK, .kind = slice_str(kind),
+                      .credential = slice_mem(ids, sizeof ids));
     } else {
         a.status = rc == -ENOTSUP ? ANSWER_NOT_FOUND : ANSWER_FAILED;
     }
@@ -96,7 +206,7 @@ static void on_file_seen(void *arg, const struct file_seen *f)
     struct job_control *c = arg;
 
     deliver_seen(c, f);
-    turn_end(c->config.turn);
+    turn_end(c->config.context->turn);
 }
 
 /* This process has the rights of the user whose processes may ask, and no others. */
@@ -114,12 +224,13 @@ void job_control_open(struct job_control *c, const struct job_control_config *co
 {
     *c = (struct job_control){ .config = *config };
     proc_roots_open(&c->roots, &config->server->core, conns);
-    file_looker_open(&c->looker, config->loop, on_file_seen, c);
+    file_looker_open(&c->looker, config->context->loop, on_file_seen, c);
 }
 
 void job_control_close(struct job_control *c)
 {
     file_looker_close(&c->looker);
+    c->own_key = secret_free(c->own_key, TOKEN_KEY);
     proc_roots_close(&c->roots);
 }
 
@@ -136,7 +247,7 @@ void job_control_carry_out(struct job_control *c, const struct effect *e)
         if (e->u.credential.validate)
             check_credential(c, &e->u.credential);
         else
-            make_credential(c, e->u.credential.ticket);
+            make_credential(c, &e->u.credential);
         break;
     case EFFECT_file_look: look_at_file(c, &e->u.file_look); break;
     default: break;

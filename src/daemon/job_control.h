@@ -10,11 +10,10 @@
 #include "server/server.h"
 #include "daemon/output.h"
 #include "daemon/proc_root.h"
-#include "daemon/turn.h"
+#include "daemon/node_context.h"
 
 struct job_control_config {
-    struct loop *loop;
-    const struct turn *turn;
+    const struct node_context *context;
     struct server *server;
     struct output *output;
     struct session_dir *sessions; /* or NULL */
@@ -25,6 +24,8 @@ struct job_control {
     struct job_control_config config;
     struct proc_roots roots;
     struct file_looker looker;
+    unsigned char *own_key; /* of tokens, when there are no other daemons (io/secret.h); or NULL */
+    bool has_key;
     bool session_dir_warned; /* warned that the session directory cannot be created */
     bool cleanup_warned;     /* warned that something cannot be cleaned up */
 };

@@ -94,8 +94,8 @@ static int open_acceptors(struct node *n)
 {
     const struct control_socket_config socket = { &n->jobs,     &n->tools,    &n->pending_queries,
                                                   &n->listener, &n->shutdown, &n->quota };
-    const struct job_control_config control = { &n->loop,   n->context.turn,    &n->server,
-                                                &n->output, n->config.sessions, &n->config.log };
+    const struct job_control_config control = { &n->context, &n->server, &n->output,
+                                                n->config.sessions, &n->config.log };
     int rc;
 
     pending_queries_open(&n->pending_queries, &n->context);

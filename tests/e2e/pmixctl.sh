@@ -79,10 +79,12 @@ launch 3 "$bin/pmixctl" cleanup "$tmp/mess" : -n 1 sh -c '
     kill -9 $$' "$WIREUP" # all three have registered theirs, and wait for it
 same "also behind a job that was ended" "$(ls "$tmp/mess")" "" || explain
 
-# ---- credentials: none without munge, and munge's where it runs (at its usual place, which is ours here)
-launch 2 "$bin/pmixctl" credential
-same "without munge there are no credentials" "$rc $(sort "$out" | tr '\n' ,)" \
-    "0 pmixctl credential good,pmixctl credential none," || explain
+# ---- credentials: our own, and munge's where it runs (at its usual place, which is ours here)
+launch 2 --trace "$tmp/trace" "$bin/pmixctl" credential
+same "without munge there are our own credentials" "$rc $(cat "$out")" "0 pmixctl credential good" || explain
+{ "$WIREUP" trace --all "$tmp/trace" && "$WIREUP" trace --all --json "$tmp/trace"; } >"$out" 2>"$err"
+same "they are in no trace" "$(grep -c 'not shown' "$out" | sed 's/^[1-9].*/some/') $(
+    grep -c wireup: "$out") $(grep -ac wireup: "$tmp/trace")" "some 0 0" || explain
 munged=$(command -v munged || echo /usr/sbin/munged)
 if [ -n "${WU_PRIVATE-}" ] && [ -x "$munged" ] && mount -t tmpfs none /run 2>/dev/null; then
     mkdir -m 755 /run/munge

@@ -1,5 +1,5 @@
 /* services.c - what the process manager does for processes at their request, over PMIx, on one node
- * and on several: monitored files.
+ * and on several: monitored files, credentials.
  *
  *   services DIR         all of it; files are made in DIR
  *   services DIR lie     the control: the last rank expects an alert that does not come from it
@@ -158,6 +158,91 @@ static void check_files(bool lie)
     fence();
 }
 
+/* ---- credentials ----------------------------------------------------------------------------- */
+
+static pmix_status_t check_token(const char *text, const char *type)
+{
+    pmix_byte_object_t credential = { (char *)(uintptr_t)text, strlen(text) + 1 };
+    pmix_info_t wanted, *found = NULL;
+    uint32_t uid = UINT32_MAX, gid = UINT32_MAX;
+    pmix_status_t rc;
+    size_t n = 0;
+
+    PMIX_INFO_LOAD(&wanted, PMIX_CRED_TYPE, type, PMIX_STRING);
+    rc = PMIx_Validate_credential(&credential, &wanted, 1, &found, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(found[i].key, PMIX_USERID))
+            uid = found[i].value.data.uint32;
+        else if (!strcmp(found[i].key, PMIX_GRPID))
+            gid = found[i].value.data.uint32;
+    }
+    if (rc == PMIX_SUCCESS &&
+        (uid != getuid() || gid != getgid() || strcmp(text_in(found, n, PMIX_CRED_TYPE), "wireup")))
+        complain("a token of user %u, group %u", uid, gid);
+    return rc;
+}
+
+static pmix_status_t get_token(const char *type, char *text, size_t room)
+{
+    pmix_byte_object_t credential = { NULL, 0 };
+    pmix_info_t wanted;
+    pmix_status_t rc;
+
+    PMIX_INFO_LOAD(&wanted, PMIX_CRED_TYPE, type, PMIX_STRING);
+    rc = PMIx_Get_credential(&wanted, 1, &credential);
+    if (rc == PMIX_SUCCESS)
+        snprintf(text, room, "%.*s", (int)credential.size, credential.bytes);
+    return rc;
+}
+
+/* The token of an earlier job, which left it in DIR; and ours for the next one. */
+static void exchange_tokens(const char *ours)
+{
+    char path[256], theirs[4096] = "";
+    FILE *f;
+
+    path_of(path, sizeof path, "token");
+    f = fopen(path, "r");
+    if (f && fgets(theirs, sizeof theirs, f))
+        expect("another job's token", check_token(theirs, "wireup"), PMIX_ERR_INVALID_CRED);
+    if (f)
+        fclose(f);
+    f = fopen(path, "w");
+    if (f) {
+        fputs(ours, f);
+        fclose(f);
+    }
+}
+
+static void check_credentials(void)
+{
+    char text[4096] = "", forged[4096];
+    pmix_proc_t last = process(size - 1);
+    pmix_value_t value, *got = NULL;
+
+    expect("no such type", get_token("none,such", text, sizeof text), PMIX_ERR_NOT_SUPPORTED);
+    if (me.rank == size - 1) {
+        must("token", get_token("none,wireup", text, sizeof text));
+        PMIX_VALUE_LOAD(&value, text, PMIX_STRING);
+        must("put", PMIx_Put(PMIX_GLOBAL, "token", &value));
+        must("commit", PMIx_Commit());
+    }
+    fence();
+    must("get", PMIx_Get(&last, "token", NULL, 0, &got));
+    if (!got)
+        return;
+    snprintf(text, sizeof text, "%s", got->data.string);
+    must("validate", check_token(text, "wireup"));
+    expect("not of that type", check_token(text, "munge"), PMIX_ERR_INVALID_CRED);
+    memcpy(forged, text, sizeof forged);
+    forged[strlen(forged) / 2] ^= 1;
+    expect("a forged one", check_token(forged, "wireup"), PMIX_ERR_INVALID_CRED);
+    fence();
+    if (me.rank == 0)
+        exchange_tokens(text);
+    fence();
+}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 static uint32_t job_size(void)
@@ -180,6 +265,7 @@ int main(int argc, char **argv)
     }
     dir = argv[1];
     size = job_size();
+    check_credentials();
     check_files(argc > 2);
     must("finalize", PMIx_Finalize(NULL, 0));
     if (me.rank == 0 && !wrong)

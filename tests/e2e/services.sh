@@ -8,13 +8,13 @@ use_launcher wireup
 patience=300
 ours=$WU_BUILD/tests/e2e/e2e-services
 clients=$ours
-pmix_flags=$(openpmix_42)
+pmix_flags=$(openpmix)
 if [ -n "$pmix_flags" ]; then
     # shellcheck disable=SC2086
     c_program services $pmix_flags
     clients="$ours $bin/services"
 else
-    skip "with OpenPMIx 4.2's client" "it is not installed"
+    skip "with OpenPMIx's client" "it is not installed"
 fi
 
 mkdir "$tmp/files"
