@@ -18,6 +18,7 @@
 #include "server/pmix_get.h"
 #include "server/pmix_group.h"
 #include "server/pmix_hello.h"
+#include "server/pmix_invite.h"
 #include "server/pmix_iof.h"
 #include "server/pmix_log.h"
 #include "server/pmix_monitor.h"
@@ -41,6 +42,7 @@ static struct session *create(struct peer *p)
         return NULL;
     s->base = (struct session){ &pmix_ops, p };
     list_init(&s->groups);
+    list_init(&s->invitations);
     list_init(&s->pulls);
     buf_init(&s->in, (size_t)LIMIT_CLIENT_STORE + PMIX_HEADER);
     buf_init(&s->scratch, (size_t)1 << 30);
@@ -62,6 +64,7 @@ static void destroy(struct session *base)
     free(s->pending);
     free(s->codes);
     pmix_groups_free(s);
+    pmix_invites_free(s);
     pmix_pulls_free(s);
     pmix_forget_given(s);
     free(s);
@@ -275,7 +278,7 @@ static int next(struct session *base, struct request *rq_p, struct errmsg *err)
             *rq_p = s->backlog[s->backlog_at++];
             return SESSION_REQUEST;
         }
-        if (s->consumed)
+        if (s->consumed || s->nbacklog)
             drop_consumed(s);
         if (s->state == PMIX_HELLO)
             return pmix_hello(s, rq_p, err);

@@ -7,6 +7,7 @@
 #include "base/limit.h"
 #include "core/request.h"
 #include "server/pmix_group.h"
+#include "server/pmix_invite.h"
 #include "server/pmix_value.h"
 
 enum { DEFAULT_EVENT = INT32_MIN };
@@ -47,12 +48,15 @@ void pmix_read_notify(struct command *c)
 {
     struct pmsg_notify m;
 
-    if (pmsg_read_notify(&c->r, c->s->release, &m) == PTYPE_FINE) {
+    if (pmsg_read_notify(&c->r, c->s->release, &m) == PTYPE_FINE &&
+        !pmix_invite_is_late(c, m.code)) {
         struct slice kept = canonical_infos(c, m.infos.items, m.infos.n);
         pmix_ask(c, REQUEST_WITH(notify, .code = m.code, .range = m.range, .infos = kept,
                                  .flags = pmix_event_flags(m.infos.items, m.infos.n)));
         if (m.code == PMIX_GROUP_LEFT)
             pmix_group_left(c, m.infos.items, m.infos.n);
+        else
+            pmix_invite_sent(c, m.code, m.infos.items, m.infos.n);
     }
     pmsg_free_notify(&m, NULL);
 }

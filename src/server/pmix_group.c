@@ -11,6 +11,7 @@
 #include "server/pmix_event.h"
 #include "server/pmix_fence.h"
 #include "server/pmix_group_data.h"
+#include "server/pmix_invite.h"
 #include "server/pmix_value.h"
 
 static size_t count_members(const struct command *c, const struct participants *w)
@@ -113,8 +114,7 @@ static struct pmix_pending *ask(struct command *c, const char *kind, struct slic
     return pmix_ask_collective(c, w, purpose);
 }
 
-/* Its node hears of processes that end anywhere. */
-static void subscribe_ends(struct command *c)
+void pmix_subscribe_ends(struct command *c)
 {
     c->cmd = CMD_NONE;
     c->reply = NULL;
@@ -134,7 +134,7 @@ static void construct(struct command *c, const struct pmsg_group_construct *m,
     if (!p->group || !name_members(c, p->group, w))
         c->no_memory = true;
     if (d->flags & GROUP_NOTIFIES)
-        subscribe_ends(c);
+        pmix_subscribe_ends(c);
 }
 
 /* A group is a collective of its members under its name, which gets a number. */
@@ -170,12 +170,13 @@ static void leave_out(const struct pmix_session *s, struct pmix_group *g, struct
     g->nprocs = kept;
 }
 
-static void report_end(struct pmix_session *s, const struct pmix_group *g, const char *nspace,
-                       uint32_t rank)
+void pmix_group_report(struct pmix_session *s, pmix_status_t code, const struct pmix_group *g,
+                       const char *nspace, uint32_t rank)
 {
-    bool led = g->has_leader && pmix_group_lists(&g->leader, 1, nspace, rank);
+    pmix_data_array_t members = { .type = PMIX_PROC, .size = g->nprocs, .array = g->procs };
     pmix_proc_t who;
-    pmix_info_t infos[2];
+    pmix_info_t infos[3];
+    size_t n = g->nprocs ? 3 : 2;
     struct buf bytes = BUF_NULL(1 << 12);
     struct ppack w;
 
@@ -185,11 +186,12 @@ static void report_end(struct pmix_session *s, const struct pmix_group *g, const
     infos[0].value = (pmix_value_t){ .type = PMIX_PROC, .data.proc = &who };
     strncpy(infos[1].key, PMIX_GROUP_ID, PMIX_MAX_KEYLEN);
     infos[1].value = (pmix_value_t){ .type = PMIX_STRING, .data.string = g->id };
+    strncpy(infos[2].key, PMIX_GROUP_MEMBERSHIP, PMIX_MAX_KEYLEN);
+    infos[2].value = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = &members };
     ppack_init(&w, &bytes, &ptype_own);
-    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { 2, infos } });
+    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { n, infos } });
     if (ppack_ok(&w))
-        pmix_notify(&s->base, &(struct notice){ .code = led ? PMIX_GROUP_LEADER_FAILED
-                                                            : PMIX_GROUP_MEMBER_FAILED,
+        pmix_notify(&s->base, &(struct notice){ .code = code,
                                                 .range = PMIX_RANGE_LOCAL,
                                                 .flags = EVENT_BY_CODE,
                                                 .nspace = nspace,
@@ -201,11 +203,14 @@ static void report_end(struct pmix_session *s, const struct pmix_group *g, const
 static void note_member_end(struct pmix_session *s, struct pmix_group *g, const char *nspace,
                             uint32_t rank)
 {
+    bool led = g->has_leader && pmix_group_lists(&g->leader, 1, nspace, rank);
+
     if (!(g->flags & GROUP_NOTIFIES) || !pmix_group_lists(g->procs, g->nprocs, nspace, rank) ||
         pmix_group_lists(g->gone, g->ngone, nspace, rank))
         return;
     pmix_group_note_gone(g, nspace, rank);
-    report_end(s, g, nspace, rank);
+    pmix_group_report(s, led ? PMIX_GROUP_LEADER_FAILED : PMIX_GROUP_MEMBER_FAILED, g, nspace,
+                      rank);
 }
 
 /* Members may have joined and ended before the others had. */
@@ -220,6 +225,45 @@ static void note_early_ends(struct pmix_session *s, struct pmix_group *g)
             (j->procs[rank].unreachable || j->procs[rank].state == PROC_STATE_GONE))
             note_member_end(s, g, j->nspace, rank);
     }
+}
+
+static struct pmix_group *described(const char *id, const pmix_proc_t *procs, size_t n,
+                                    const pmix_proc_t *leader, const pmix_info_t *infos,
+                                    size_t ninfos)
+{
+    const pmix_value_t *context = info_find(infos, ninfos, PMIX_GROUP_CONTEXT_ID);
+    struct pmix_group *g = pmix_group_new(slice_str(id));
+
+    if (!g)
+        return NULL;
+    g->procs = calloc(n + 1, sizeof *procs);
+    if (g->procs) {
+        memcpy(g->procs, procs, n * sizeof *procs);
+        g->nprocs = n;
+    }
+    g->has_leader = true;
+    g->leader = *leader;
+    g->flags = directives_of(infos, ninfos).flags & ~(unsigned)GROUP_WITH_CONTEXT;
+    if (context) {
+        g->number = pmix_number_of(context);
+        g->flags |= GROUP_WITH_CONTEXT;
+    }
+    return g;
+}
+
+void pmix_group_adopt(struct pmix_session *s, const char *id, const pmix_proc_t *procs, size_t n,
+                      const pmix_proc_t *leader, const pmix_info_t *infos, size_t ninfos)
+{
+    struct pmix_group *g = n ? described(id, procs, n, leader, infos, ninfos) : NULL;
+    struct pmix_group *kept = g;
+
+    if (!g)
+        return;
+    pmix_group_keep(s, &g);
+    if (g) /* one too many */
+        pmix_group_free(s, g);
+    else if (kept->flags & GROUP_NOTIFIES)
+        note_early_ends(s, kept);
 }
 
 static pmix_status_t group_status(enum answer_status status)
@@ -406,8 +450,14 @@ void pmix_groups_follow(struct session *base, const struct notice *n, bool is_en
 {
     struct pmix_session *s = pmix_session_of(base);
 
-    if (s->ngroups && is_end && !is_of_no_process(n->code))
+    bool ended = is_end && !is_of_no_process(n->code);
+
+    if (s->ngroups && ended)
         note_end(s, n->nspace, n->rank);
     else if (s->ngroups && n->code == PMIX_GROUP_LEFT)
         note_left(s, n);
+    if (s->ninvitations && ended)
+        pmix_invite_ended(s, n->nspace, n->rank);
+    else if (!is_end)
+        pmix_invite_passed(s, n);
 }

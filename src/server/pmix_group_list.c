@@ -26,7 +26,7 @@ void pmix_group_free(struct pmix_session *s, struct pmix_group *g)
 {
     if (!g)
         return;
-    if (!list_empty(&g->link)) /* it is one of the session's */
+    if (g->kept)
         s->ngroups--;
     list_unlink(&g->link);
     free(g->procs);
@@ -58,6 +58,7 @@ void pmix_group_keep(struct pmix_session *s, struct pmix_group **g_p)
     if (s->ngroups >= LIMIT_GROUPS)
         return;
     list_append(&s->groups, &(*g_p)->link);
+    (*g_p)->kept = true;
     s->ngroups++;
     *g_p = NULL;
 }

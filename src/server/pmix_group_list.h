@@ -20,6 +20,7 @@ struct pmix_group {
     size_t ngone;
     pmix_proc_t leader;
     bool has_leader;
+    bool kept; /* it is one of the session's */
     char *id;
     uint64_t number;
     unsigned flags; /* GROUP_... */

@@ -82,6 +82,8 @@ struct pmix_session {
     bool monitored; /* heartbeats are counted */
     struct list groups;
     uint32_t ngroups;
+    struct list invitations; /* open ones (pmix_invite.h) */
+    uint32_t ninvitations;
     size_t recall_from; /* codes from here on are those of the last registration */
     bool recall_all;    /* it was for a default handler */
 };

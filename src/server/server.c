@@ -422,6 +422,21 @@ static void run_session(struct server *s, struct peer *p, uint64_t now_ns)
         server_mark_dirty(s, p);
 }
 
+void server_run_owing(struct server *s, uint64_t now_ns)
+{
+    while (s->owing) {
+        s->owing = false;
+        LIST_EACH(l, &s->peers)
+        {
+            struct peer *p = LIST_OF(l, struct peer, link);
+            if (p->owes && p->session && !p->closing) {
+                p->owes = false;
+                run_session(s, p, now_ns);
+            }
+        }
+    }
+}
+
 bool server_on_in(struct server *s, const struct op_in *o, uint64_t now_ns)
 {
     struct peer *p = server_peer(s, o->connection);

@@ -44,6 +44,7 @@ struct server {
     uint64_t last_monitor;
     struct list peers;
     struct list dirty;
+    bool owing; /* some peers' sessions have requests (peer.owes) */
     struct map by_id;
     struct peer *latest; /* that was looked up there, or NULL */
     uint32_t next_id;

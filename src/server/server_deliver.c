@@ -432,6 +432,7 @@ static int pid_of(const struct server *s, const struct op_proc_state *o)
 bool server_deliver(struct server *s, const struct input *in)
 {
     struct record r;
+    bool known;
 
     if (!server_input_is_known(s, in) || is_moot(s, in))
         return false;
@@ -441,7 +442,9 @@ bool server_deliver(struct server *s, const struct input *in)
             r.u.of.proc_state.pid = pid_of(s, &in->u.proc_state);
         server_notify(s, &r);
     }
-    return decide(s, in);
+    known = decide(s, in);
+    server_run_owing(s, in->now_ns);
+    return known;
 }
 
 bool server_deliver_from(struct server *s, struct peer *p, const struct input *in)

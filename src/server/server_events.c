@@ -181,6 +181,7 @@ static void let_follow(struct server *s, const struct notice *n, bool is_end)
         if (!p->job || !p->session || !p->session->ops->follow || p->closing || is_source(p, n))
             continue;
         p->session->ops->follow(p->session, n, is_end);
+        s->owing = s->owing || p->owes;
         server_mark_dirty(s, p);
     }
 }
@@ -263,11 +264,24 @@ void server_event_notify(struct server *s, struct peer *p, const struct request_
     server_event_spread(s, p->job, &n);
 }
 
+/* For the session's own records. */
+static void recall_ends(struct server *s, struct peer *p)
+{
+    LIST_EACH(l, &s->events)
+    {
+        const struct notice *n = &LIST_OF(l, struct kept_event, link)->notice;
+        if ((n->is_exit || server_event_is_end(n)) && p->session->ops->follow)
+            p->session->ops->follow(p->session, n, true);
+    }
+}
+
 void server_event_recall(struct server *s, struct peer *p, const struct request_recall *rq)
 {
     if (rq->count || rq->ends)
         subscribe_exits(s, p);
-    if (!rq->ends)
+    if (rq->ends)
+        recall_ends(s, p);
+    else
         recall(s, p);
 }
 
@@ -279,6 +293,7 @@ bool server_on_event(struct server *s, const struct op_event *o, uint64_t now_ns
                         .flags = o->flags,
                         .nspace = name,
                         .rank = o->rank,
+                        .is_exit = o->is_exit,
                         .infos = o->infos,
                         .but = o->except ? server_peer(s, o->except) : NULL };
 

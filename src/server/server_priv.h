@@ -78,6 +78,8 @@ bool server_on_iof_data(struct server *s, const struct op_iof_data *o, uint64_t 
 void server_reply(struct server *s, uint64_t ticket, const struct answer *a);
 /* The answer to a pending request, as an effect for the host. */
 void server_turn_to_reply(struct server *s, struct effect *e);
+/* The requests of sessions that owe some; after every operation. */
+void server_run_owing(struct server *s, uint64_t now_ns);
 /* It has something to write or to close. */
 static inline void server_mark_dirty(struct server *s, struct peer *p)
 {

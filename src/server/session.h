@@ -54,6 +54,7 @@ struct peer {
     bool restricted;        /* the writer lacks the rights of the user who started it (rights.h) */
     bool wants_output;      /* the session has subscribed to output: the kept output is due */
     bool registered;        /* it has registered for events */
+    bool owes;              /* the session has requests, though no bytes have come */
     uint64_t notified[(LIMIT_KEPT_EVENTS + 63) / 64]; /* the kept events that it was notified of: a
                                                      bit for each slot */
     struct session *session;                          /* NULL: no bytes have come yet */
@@ -86,6 +87,7 @@ struct notice {
     struct slice infos;     /* canonical: v41 units SIZE n, n INFO */
     const struct peer *but; /* the client that need not be notified; or NULL */
     bool by_server;         /* raised by the server: a host that has connected is notified too */
+    bool is_exit;           /* an end that another node has told of */
 };
 
 /* Output of a process on its way to the subscribers. */
@@ -111,7 +113,7 @@ struct session_ops {
      * event (EVENT_OWN) it is only by its library, unless the event is an old one.  May be NULL. */
     bool (*notify)(struct session *s, const struct notice *n);
     /* Any event that reaches this node, for the session's own records; is_end: a process or a job
-     * has ended.  May be NULL. */
+     * has ended.  Requests that it leads to are marked (peer.owes).  May be NULL. */
     void (*follow)(struct session *s, const struct notice *n, bool is_end);
     /* True: the client has subscribed to that output, and was sent some.  May be NULL. */
     bool (*output)(struct session *s, const struct spoken *o);

@@ -9,6 +9,8 @@ groups=$WU_BUILD/tests/e2e/e2e-groups
 
 on_one() { run "$patience" "$WIREUP" -n 4 "$@"; }
 on_three() { GROUPS_APART=yes run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:1,n3:1 -n 4 "$@"; }
+on_one_of_five() { run "$patience" "$WIREUP" -n 5 "$@"; }
+on_three_of_five() { run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:1 -n 5 "$@"; }
 good() { same "$1" "$(cat "$out")" "groups 4 good" || explain; }
 
 # WHERE COMMAND: every mode there.
@@ -28,6 +30,14 @@ for where in on_one on_three; do
     each $where "our client" "$groups"
     "$where" "$groups" leave
     good "a member that leaves, $where"
+done
+invites=$WU_BUILD/tests/e2e/e2e-invites
+for where in on_one on_three; do
+    "$where" "$invites" answers
+    same "who comes to a group by invitation, $where" "$(cat "$out")" "invites 4 good" || explain
+    "${where}_of_five" -enable-recovery "$invites" ends
+    same "members and leaders by invitation that end, $where" "$(sort "$out")" "$(
+        printf 'invites %s survives\n' 1 2)" || explain
 done
 pmix_flags=$(openpmix)
 if [ -n "$pmix_flags" ]; then

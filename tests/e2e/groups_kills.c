@@ -1,4 +1,4 @@
-/* groups_kills.c - members of PMIx groups are killed at random, in any phase.
+/* groups_kills.c - members of PMIx groups, and leaders, are killed at random, in any phase.
  *
  *   groups_kills SEED [STEP]    STEP: prints what happens, and only this step has a victim
  *
@@ -29,6 +29,8 @@ struct step {
     enum directive directive;
     enum moment moment;
     uint32_t victim;
+    bool invited;                 /* by a leader, not constructed by all */
+    uint32_t leader;              /* of those that are invited */
     uint32_t delay_us[RANKS + 1]; /* of each rank before it begins; the last: of the kill */
 };
 
@@ -38,6 +40,7 @@ static struct step steps[STEPS];
 static bool alive[RANKS];
 static int wrong, now;
 static atomic_int nevents[STEPS], nforeign;
+static atomic_bool invited[STEPS], dead[RANKS];
 
 __attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
 {
@@ -75,6 +78,10 @@ static void plan(uint64_t seed)
         do
             st->victim = random_below(size);
         while (dies[st->victim]);
+        st->invited = random_below(2);
+        do
+            st->leader = random_below(size);
+        while (dies[st->leader]);
         for (int r = 0; r <= RANKS; r++)
             st->delay_us[r] = random_below(3) ? random_below(2000) : 0;
         if (st->moment == NOBODY)
@@ -178,6 +185,59 @@ static struct result construct(const char *id, const struct step *st)
     return res;
 }
 
+/* Waits for the invitation; one that has ended will not send any, and is accepted all the same. */
+static pmix_status_t join(const char *id, const struct step *st, pmix_info_t **results, size_t *n)
+{
+    pmix_proc_t leader;
+
+    PMIX_LOAD_PROCID(&leader, me.nspace, st->leader);
+    for (int i = 0; i < 30000 && !invited[now] && !dead[st->leader]; i++)
+        delay(1000);
+    if (!invited[now] && !dead[st->leader])
+        complain("no invitation");
+    if (is_victim(st, JOINING)) {
+        PMIx_Group_join_nb(id, &leader, PMIX_GROUP_ACCEPT, NULL, 0, ignore_infos, NULL);
+        delay(st->delay_us[RANKS]);
+        raise(SIGKILL);
+    }
+    return PMIx_Group_join(id, &leader, PMIX_GROUP_ACCEPT, NULL, 0, results, n);
+}
+
+static pmix_status_t invite(const char *id, const struct step *st, pmix_info_t **results, size_t *n)
+{
+    pmix_info_t infos[2];
+    pmix_proc_t procs[RANKS];
+    size_t ninfos = 1, nprocs = members(procs, me.rank);
+    bool yes = true;
+
+    PMIX_INFO_LOAD(&infos[0], PMIX_GROUP_ASSIGN_CONTEXT_ID, &yes, PMIX_BOOL);
+    if (flags[st->directive])
+        PMIX_INFO_LOAD(&infos[ninfos++], flags[st->directive], &yes, PMIX_BOOL);
+    if (is_victim(st, JOINING)) {
+        PMIx_Group_invite_nb(id, procs, nprocs, infos, ninfos, ignore_infos, NULL);
+        delay(st->delay_us[RANKS]);
+        raise(SIGKILL);
+    }
+    return PMIx_Group_invite(id, procs, nprocs, infos, ninfos, results, n);
+}
+
+static struct result gather(const char *id, const struct step *st)
+{
+    struct result res = { .status = PMIX_SUCCESS };
+    pmix_info_t *results = NULL;
+    size_t n = 0;
+
+    if (st->leader == me.rank)
+        res.status = invite(id, st, &results, &n);
+    else
+        res.status = join(id, st, &results, &n);
+    if (res.status == PMIX_SUCCESS)
+        take(&res, st, results, n);
+    if (results)
+        PMIX_INFO_FREE(results, n);
+    return res;
+}
+
 static pmix_status_t destruct(const char *id, const struct step *st)
 {
     if (is_victim(st, DESTRUCTING)) {
@@ -271,15 +331,37 @@ static void want_event(const struct step *st)
         complain("no event of rank %u", st->victim);
 }
 
+static void on_news(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
+                    size_t ninfo, pmix_info_t *results, size_t nresults,
+                    pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    int step = -1;
+
+    (void)id, (void)source, (void)results, (void)nresults;
+    for (size_t i = 0; i < ninfo; i++) {
+        if (!strcmp(info[i].key, PMIX_GROUP_ID))
+            sscanf(info[i].value.data.string, "step%d", &step);
+        else if (!strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) &&
+                 info[i].value.data.proc->rank < RANKS)
+            dead[info[i].value.data.proc->rank] = true;
+    }
+    if (code == PMIX_GROUP_INVITED && step >= 0 && step < STEPS)
+        invited[step] = true;
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+}
+
 /* ---- a step ---------------------------------------------------------------------------------- */
 
 static bool may_construct(const struct step *st, const struct result *r)
 {
     bool bears = st->directive == OPTIONAL || st->directive == TOLERANT;
 
+    bool early = st->moment == BEFORE || st->moment == JOINING;
+
+    if (r->status == PMIX_GROUP_LEADER_FAILED)
+        return st->invited && st->leader == st->victim && early;
     if (r->status != PMIX_SUCCESS)
-        return r->status == PMIX_GROUP_CONSTRUCT_ABORT && !bears &&
-               (st->moment == BEFORE || st->moment == JOINING);
+        return r->status == PMIX_GROUP_CONSTRUCT_ABORT && !bears && early;
     if (st->moment == BEFORE)
         return bears && !r->has_victim;
     return st->moment == NOBODY || st->moment == JOINING || r->has_victim;
@@ -303,6 +385,14 @@ static size_t nalive(void)
     return n;
 }
 
+/* The end of a leader is told to those that have been invited, and when they accept later. */
+static int most_events(const struct step *st)
+{
+    if (st->moment != NOBODY && st->invited && st->leader == st->victim)
+        return 2;
+    return st->moment != NOBODY && st->directive == WATCHED;
+}
+
 static void run(const struct step *st)
 {
     struct result res;
@@ -312,7 +402,7 @@ static void run(const struct step *st)
     snprintf(id, sizeof id, "step%d", now);
     delay(st->delay_us[me.rank]);
     die_at(st, BEFORE);
-    res = construct(id, st);
+    res = st->invited ? gather(id, st) : construct(id, st);
     if (!may_construct(st, &res))
         complain("construct %d with moment %d: %s%s", (int)st->directive, (int)st->moment,
                  PMIx_Error_string(res.status), res.has_victim ? ", with the victim" : "");
@@ -333,13 +423,15 @@ static void run(const struct step *st)
                      PMIx_Error_string(rc));
         compare("destruct", st, PMIx_Error_string(rc));
     }
-    if (nevents[now] > (st->directive == WATCHED && st->moment != NOBODY))
+    if (nevents[now] > most_events(st))
         complain("%d events", nevents[now]);
 }
 
 int main(int argc, char **argv)
 {
     pmix_status_t codes[] = { PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_LEADER_FAILED };
+    pmix_status_t news[] = { PMIX_GROUP_INVITED, PMIX_ERR_PROC_ABORTED_BY_SIG,
+                             PMIX_ERR_PROC_TERM_WO_SYNC };
     pmix_status_t rc = PMIx_Init(&me, NULL, 0);
     pmix_value_t *v = NULL;
     pmix_proc_t all;
@@ -355,6 +447,7 @@ int main(int argc, char **argv)
         alive[r] = true;
     plan(argc > 1 ? strtoull(argv[1], NULL, 10) : 1);
     PMIx_Register_event_handler(codes, 2, NULL, 0, on_end, NULL, NULL);
+    PMIx_Register_event_handler(news, 3, NULL, 0, on_news, NULL, NULL);
     PMIx_Fence(NULL, 0, NULL, 0);
     for (now = 0; now < STEPS; now++) {
         run(&steps[now]);

@@ -808,19 +808,21 @@ static void check_guests(const pmix_info_t *results, size_t n)
 {
     const pmix_data_array_t *a = n ? results[0].value.data.darray : NULL;
 
-    if (n != 1 || strcmp(results[0].key, PMIX_GROUP_MEMBERSHIP) != 0 || a->size != size - 1)
+    if (n != 2 || strcmp(results[0].key, PMIX_GROUP_MEMBERSHIP) != 0 || a->size != size - 1)
         complain("%zu results, %zu members", n, a ? a->size : 0);
 }
 
 static void lead(void)
 {
     pmix_proc_t *procs = calloc(size, sizeof *procs);
-    pmix_info_t *results = NULL;
+    pmix_info_t optional, *results = NULL;
     size_t n = 0;
+    bool yes = true;
 
+    PMIX_INFO_LOAD(&optional, PMIX_GROUP_OPTIONAL, &yes, PMIX_BOOL);
     for (uint32_t r = 1; r < size; r++)
         procs[r - 1] = process(r);
-    must("invite", PMIx_Group_invite(group, procs, size - 1, NULL, 0, &results, &n));
+    must("invite", PMIx_Group_invite(group, procs, size - 1, &optional, 1, &results, &n));
     check_guests(results, n);
     PMIX_INFO_FREE(results, n);
     free(procs);

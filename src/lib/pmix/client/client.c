@@ -35,6 +35,7 @@ static struct client *client_new(struct lock *gate, const struct client_options 
     list_init(&c->sent);
     list_init(&c->waiters);
     progress_init(&c->progress);
+    client_timers_init(&c->timers);
     c->progress.kind = o->progress;
     c->progress.base = o->event_base;
     c->store = ATTACHMENT_NULL;
@@ -86,6 +87,7 @@ static void free_client(struct client *c, bool abandoned)
  * thread's hands. */
 static void client_give_up(struct client *c)
 {
+    client_timers_stop(c);
     progress_stop(c);
     free_client(c, false);
 }
@@ -452,12 +454,14 @@ void client_stop(struct client *c)
 {
     c->ending = true;
     send_finalize(c);
+    client_timers_stop(c);
     progress_stop(c);
     free_client(c, false);
 }
 
 void client_abandon(struct client *c)
 {
+    client_timers_abandon(&c->timers);
     progress_abandon(&c->progress);
     free_client(c, true);
 }

@@ -30,6 +30,7 @@
 #include "lib/pmix/client/client_op.h"
 #include "lib/pmix/client/client_progress.h"
 #include "lib/pmix/client/client_put.h"
+#include "lib/pmix/client/client_timer.h"
 #include "pmix.h"
 #include "pmix_tool.h"
 #include "wire/pmix_command.h"
@@ -84,6 +85,7 @@ struct client {
     bool reading;              /* a thread has the reader's role */
     bool ending;
     struct progress progress;
+    struct client_timers timers;
     struct attachment store; /* of our own server, or empty */
     struct attachment *kept; /* where the store goes at the end, for the next client; or NULL */
     struct cache cache;

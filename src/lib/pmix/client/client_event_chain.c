@@ -186,8 +186,9 @@ static bool go_on(struct chain *ch, pmix_status_t status, const pmix_info_t *res
     if (!c)
         return false;
     list_unlink(&ch->link);
-    more = status != PMIX_EVENT_ACTION_COMPLETE && add_results(ch, status, results, n) &&
-           !c->progress.stopping;
+    more = add_results(ch, status, results, n) && !c->progress.stopping;
+    if (status == PMIX_EVENT_ACTION_COMPLETE)
+        ch->category = OBSERVERS;
     leave_handler(c, ch->handler);
     ch->handler = NULL;
     if (more)

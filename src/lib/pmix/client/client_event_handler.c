@@ -113,6 +113,11 @@ static void go_last(struct handler *h)
     h->category = LAST_OF_ALL;
 }
 
+static void go_behind_all(struct handler *h)
+{
+    h->category = OBSERVERS;
+}
+
 static void go_first_in_category(struct handler *h)
 {
     h->place = PLACE_FIRST;
@@ -157,6 +162,7 @@ static const struct handler_wish wishes[] = {
     { PMIX_EVENT_RETURN_OBJECT, take_object, NULL, false },
     { PMIX_EVENT_HDLR_FIRST, NULL, go_first, false },
     { PMIX_EVENT_HDLR_LAST, NULL, go_last, false },
+    { HANDLER_OBSERVES, NULL, go_behind_all, false },
     { PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, NULL, go_first_in_category, false },
     { PMIX_EVENT_HDLR_LAST_IN_CATEGORY, NULL, go_last_in_category, false },
     { PMIX_EVENT_HDLR_PREPEND, NULL, go_before_others, false },

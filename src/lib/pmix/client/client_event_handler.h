@@ -10,7 +10,10 @@
 #include "pmix.h"
 
 /* The calling order. */
-enum handler_category { FIRST_OF_ALL, ONE_CODE, SOME_CODES, ALL_CODES, LAST_OF_ALL };
+enum handler_category { FIRST_OF_ALL, ONE_CODE, SOME_CODES, ALL_CODES, LAST_OF_ALL, OBSERVERS };
+
+/* The library's own handlers: called after all others, also when one of these ends the chain. */
+#define HANDLER_OBSERVES "wireup.event.observes"
 
 /* Within a category. */
 enum handler_place { PLACE_FIRST, PLACE_ANY, PLACE_LAST };
