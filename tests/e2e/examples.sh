@@ -1,0 +1,194 @@
+#!/bin/sh
+# The programs of examples/pmix under one launcher, each on our library and on OpenPMIx's: it is good, or says in one
+# sentence what that launcher does not do.  None hangs.
+#
+#   examples.sh wireup|mpirun|srun
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+launcher=$1
+patience=100
+examples="client direct dynamic fault group invite publish control log allocation sets node"
+
+# What is not simply good; nothing: it is not run.
+expected() # EXAMPLE LIBRARY
+{
+    case $launcher/$1/$2 in
+    wireup/allocation/*) echo "^allocation: (good|this launcher (has no nodes to give|has no node left))" ;;
+    mpirun/fault/*) ;;          # raises no events of the ends of processes
+    srun/fault/*) ;;            # ends the step when one process ends without a word
+    mpirun/control/*) ;;        # says that it has sent a signal, and has not
+    mpirun/invite/OpenPMIx) ;;  # loses the range of events of that library's clients
+    mpirun/dynamic/OpenPMIx) ;; # sometimes never answers that library's connect
+    srun/dynamic/*) echo "^dynamic: this launcher does not spawn processes" ;;
+    srun/publish/*) echo "^publish: this launcher does not keep names" ;;
+    srun/control/*) echo "^control: this launcher does not control jobs" ;;
+    mpirun/group/*) echo "^group: (good|this launcher does not make groups)" ;; # 5.0 does
+    srun/group/*)
+        # OpenPMIx 5's server refuses it to the last process only; the others wait.
+        case $pmix_flags in *OPENPMIX=5*) return ;; esac
+        echo "^group: this launcher does not make groups"
+        ;;
+    mpirun/allocation/* | srun/allocation/*) echo "^allocation: this launcher has no nodes to give" ;;
+    */sets/*) echo "^sets: this launcher does not define process sets" ;;
+    *) echo "^$1: good\$" ;;
+    esac
+}
+
+options_of() # EXAMPLE
+{
+    [ "$launcher/$1" != wireup/fault ] || echo -enable-recovery
+}
+
+start() # COMMAND...
+{
+    # shellcheck disable=SC2086 # words
+    case $launcher in
+    wireup) run "$patience" "$WIREUP" $(options_of "$example") "$@" ;;
+    mpirun) run "$patience" mpirun.openmpi --oversubscribe "$@" ;;
+    srun) run "$patience" srun -Q -O --mpi=pmix "$@" ;;
+    esac
+}
+
+# As it is said, once, and nothing is wrong.  (The launcher's status tells that a process was killed.)
+is_said() # PATTERN
+{
+    [ "$rc" = 0 ] || [ "$example" = fault ] || return
+    grep -Eq "$1" "$out" && ! grep -q WRONG "$out" && [ "$(grep -c "^$example: " "$out")" = 1 ]
+}
+
+ends_well() # PATTERN...
+{
+    [ "$rc" = 0 ] || return
+    for pattern in "$@"; do
+        grep -Eq "$pattern" "$out" || return
+    done
+}
+
+run_all() # TITLE LIBRARY LAUNCHER-OPTIONS...
+{
+    title=$1 library=$2
+    shift 2
+    for example in $examples; do
+        pattern=$(expected "$example" "$library")
+        [ -n "$pattern" ] || continue
+        start "$@" "$prefix$example" "$tmp/gone"
+        ok "$title, $library: $example" is_said "$pattern" || explain
+    done
+}
+
+prefixes()
+{
+    echo "Wireup $WU_BUILD/examples/pmix/example-"
+    [ -z "$pmix_flags" ] || echo "OpenPMIx $bin/"
+}
+
+compile() # FLAGS...
+{
+    for source in "$WU_SRC"/examples/pmix/*.c; do
+        program=${source##*/}
+        ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/${program%.c}" "$source" "$@" || {
+            echo "Bail out! cannot compile $source"
+            exit 1
+        }
+    done
+}
+
+# ---- programs that no launcher starts --------------------------------------------------------
+
+both_up()
+{
+    [ "$(grep -c up "$tmp/first")" = 2 ]
+}
+
+tools() # TITLE
+{
+    mkfifo "$tmp/hold"
+    exec 9<>"$tmp/hold"
+    "$WIREUP" -stdin all -n 2 sh -c 'echo up; read -r word' <"$tmp/hold" >"$tmp/first" 2>&1 &
+    pid=$!
+    wait_until 60 both_up
+    uri=$("$WIREUP" tools | sed -n "s/^$pid	//p")
+    run "$patience" "${prefix}tool" "$uri"
+    ok "$1: a tool finds the job" ends_well "^tool: good" || explain
+    job=$(sed -n 's/^tool: it runs \([^,]*\).*/\1/p' "$out")
+    run "$patience" "${prefix}debugger" "$uri" "$job"
+    same "$1: a debugger holds its processes" "$rc $(cat "$out")" "0 debugger: held 2 processes
+debugger: good" || explain
+    [ "$rc" = 0 ] || kill "$pid"
+    echo go >&9
+    exec 9>&-
+    wait "$pid"
+    rm -f "$tmp/hold" "$tmp/first"
+}
+
+servers() # TITLE
+{
+    while read -r other others; do
+        for example in client direct node sets; do
+            run "$patience" "${prefix}server" 3 "$others$example"
+            ok "$1: a server, with $example on $other" \
+                ends_well "^server: good" "^$example: (good|this launcher does not define)" || explain
+            # Its own hosts answer queries of sets by themselves; OpenPMIx 4.2's leaves them to the host.
+            [ "$example/$1" != sets/Wireup ] || ok "$1: $other finds the set" grep -q "^sets: good" "$out" || explain
+        done
+    done <"$tmp/prefixes"
+}
+
+# ---- the launchers ---------------------------------------------------------------------------
+
+need() # COMMAND WHAT
+{
+    command -v "$1" >/dev/null 2>&1 && return
+    echo "1..0 # SKIP $2 ($1) is not installed"
+    exit 0
+}
+
+pmix_flags=$(openpmix)
+[ -z "$pmix_flags" ] || {
+    # shellcheck disable=SC2086
+    compile $pmix_flags
+}
+prefixes >"$tmp/prefixes"
+[ -n "$pmix_flags" ] || skip "with OpenPMIx" "it is not installed"
+
+case $launcher in
+wireup)
+    needs_host_names
+    named_agent
+    while read -r library prefix; do
+        run_all "one node" "$library" -n 3
+        ok "$library: the file that was to be cleaned up is gone" [ ! -e "$tmp/gone" ]
+        run_all "three nodes" "$library" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
+        example=log
+        start -n 2 "${prefix}log"
+        ok "$library: the launcher has logged" grep -q "^the example logs this" "$err" || explain
+        tools "$library"
+        servers "$library"
+    done <"$tmp/prefixes"
+    example=fault
+    run "$patience" "$WIREUP" -n 1 "$WU_BUILD/examples/pmix/example-fault"
+    ok "the control: an example that is wrong fails" [ "$rc $(cat "$out")" = "1 fault: WRONG, rank 0: start at least two processes" ] ||
+        explain
+    ;;
+mpirun)
+    PATH=$PATH:/usr/lib64/openmpi/bin
+    need mpirun.openmpi "Open MPI"
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    while read -r library prefix; do
+        run_all mpirun "$library" -n 3
+    done <"$tmp/prefixes"
+    rm -rf "${TMPDIR:?}"/ompi.*
+    ;;
+srun)
+    . "$e2e/slurm-lib.sh"
+    ls /usr/lib/*/slurm*/mpi_pmix_v*.so /usr/lib64/slurm/mpi_pmix_v*.so 2>/dev/null | grep -q . ||
+        slurm_skip "Slurm's plugin mpi/pmix is not installed"
+    slurm_start
+    while read -r library prefix; do
+        run_all srun "$library" -n 3
+    done <"$tmp/prefixes"
+    slurm_stop
+    ;;
+esac
+finish
