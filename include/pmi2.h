@@ -224,6 +224,7 @@ int PMI2_Info_PutNodeAttr(const char name[], const char value[]);
  *   PMI_hwloc_xmlfile             name of a file with this node's topology, for hwloc
  *   PMI_mpi_memory_alloc_kinds    if the user has set it (-memory-alloc-kinds)
  *   PMI_dead_processes            comma-separated ranks, once there are any
+ *   PMI_signals_forwarded         which signals `wireup` passes on: SIGINT,SIGTERM,...
  *   hasNameServ                   TRUE: names can be published
  *   physTopology                  complete on one node, hierarchical on several
  *   physTopologyLevels            of such: complete,complete (between nodes, inside each)

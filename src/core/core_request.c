@@ -202,6 +202,8 @@ static enum answer_status do_get(const struct core_call *k)
         st = job_get_of(j, rq->space, (uint32_t)rq->rank, rq->key, &value);
     else
         st = job_get(j, rq->space, rq->key, &value);
+    if (st == ANSWER_NOT_FOUND && j == k->job && !rq->has_rank)
+        st = job_attr_made(j, rq->key, &value);
     *k->a = ANSWER_TO(get, st, .value = value);
     return st == ANSWER_NOT_FOUND && j == k->job ? ask_host(k, rq->key) : st;
 }

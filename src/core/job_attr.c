@@ -2,6 +2,7 @@
 #include "core/job_attr.h"
 
 #include "base/limit.h"
+#include "core/core.h"
 
 static const char *has_names(const struct job *j)
 {
@@ -25,13 +26,29 @@ static const char *mixture(const struct job *j)
     return j->plan.nnodes > 1 ? NULL : "FALSE";
 }
 
+/* Other hosts decide for themselves; of processes that something else starts, nobody is told. */
+static const char *signals(const struct job *j)
+{
+    static const char list[] = ""
+#define PASSED(name)         ",SIG" #name
+#define REPORT(name)         ""
+#define SIGNAL(name, action) action(name)
+#include "proto/signals.def"
+#undef SIGNAL
+#undef REPORT
+#undef PASSED
+        ;
+
+    return j->core && j->core->is_manager && !j->is_adopted ? list + 1 : NULL;
+}
+
 static const struct {
     const char *name;
     const char *(*value)(const struct job *j); /* NULL: not known */
 } rows[] = {
-    { "hasNameServ", has_names },     { "physTopology", topology },
-    { "physTopologyLevels", levels }, { "phyTopologyLevels", levels },
-    { "isHeterogeneous", mixture },
+    { "PMI_signals_forwarded", signals }, { "hasNameServ", has_names },
+    { "physTopology", topology },         { "physTopologyLevels", levels },
+    { "phyTopologyLevels", levels },      { "isHeterogeneous", mixture },
 };
 
 enum answer_status job_attr_made(const struct job *j, struct slice key, struct slice *value_p)

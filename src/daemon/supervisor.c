@@ -27,8 +27,11 @@
 #endif
 
 /* Signals that the user, the terminal and batch systems send us. */
-static const int watched[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
-                               SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH };
+static const int watched[] = {
+#define SIGNAL(name, action) SIG##name,
+#include "proto/signals.def"
+#undef SIGNAL
+};
 
 enum { NWATCHED = sizeof watched / sizeof *watched, LATE_CODE = 124, TWIN_MS = 20 };
 

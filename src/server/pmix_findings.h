@@ -6,6 +6,7 @@
 #include "base/slice.h"
 #include "server/info_array.h"
 #include "server/pmix_session.h"
+#include "wireup_client.h"
 
 /* The subject of a query, by its qualifiers. */
 struct query_subject {

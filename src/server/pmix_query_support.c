@@ -1,6 +1,7 @@
 /* pmix_query_support.c - see pmix_findings.h: this server, its abilities, and the attributes of its
  * functions. */
 #include "core/core.h"
+#include "core/job_attr.h"
 #include "server/pmix_calls.h"
 #include "server/pmix_findings.h"
 #include "server/pmix_support.h"
@@ -54,6 +55,19 @@ void pmix_find_spawn_support(struct pmix_findings *f, const char *key,
     (void)about;
     for (size_t i = 0; i < spawn->nattrs; i++)
         buf_printf(&words, "%s%s", i ? "," : "", spawn->attrs[i].key);
+    pmix_found_text(f, key, &words);
+}
+
+void pmix_find_signals(struct pmix_findings *f, const char *key, const struct query_subject *about)
+{
+    struct buf words = BUF_NULL(TEXT_MAX);
+    struct slice value;
+
+    if (!about->job || job_attr_made(about->job, SLICE("PMI_signals_forwarded"), &value)) {
+        f->missed++;
+        return;
+    }
+    buf_slice_put(&words, value);
     pmix_found_text(f, key, &words);
 }
 

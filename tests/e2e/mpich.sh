@@ -8,6 +8,7 @@ begin
 use_launcher "$1"
 shift
 mpi_program hello ring alltoall comms abort names
+"$mpicc" -O1 -I"$WU_SRC/include" -o "$bin/classes" "$e2e/mpi/classes.c" || exit 1
 patience=300
 
 # Is $out what N ranks of hello say, in any order?
@@ -22,6 +23,10 @@ hello_good() # N
 }
 
 # ---- the judges themselves
+launch 2 "$bin/classes" spoil
+ok "a wrong error class is seen" grep -q "^classes 2 WRONG ranks=1" "$out" || explain
+launch 2 "$bin/classes"
+same "error codes of PMI and PMIx have classes of this MPI" "$rc $(cat "$out")" "0 classes 2 good" || explain
 launch 3 env -u PMI_FD -u PMI_PORT -u WIREUP_FD "$bin/hello"
 ok "three strangers are not taken for a job of three" [ "$(sort -u "$out")" = "hello 0 of 1" ]
 ok "and the check of hello notices it" eval '! hello_good 3'

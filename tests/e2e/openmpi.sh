@@ -19,6 +19,7 @@ fi
 for program in hello ring alltoall comms abort accepts; do
     mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/$program" "$e2e/mpi/$program.c" || exit 1
 done
+mpicc.openmpi -O1 -I"$WU_SRC/include" -o "$bin/classes" "$e2e/mpi/classes.c" || exit 1
 command -v oshcc >/dev/null 2>&1 && oshcc -o "$bin/osh" "$e2e/mpi/osh.c" 2>/dev/null
 pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
 # shellcheck disable=SC2086
@@ -29,6 +30,9 @@ launch 4 "$bin/ring" spoil
 ok "a spoiled ring is seen to be wrong" grep -q "^ring 4 WRONG" "$out" || explain
 launch 2 env LD_PRELOAD="$bin/nopmixget" "$bin/hello"
 ok "where every Get fails, there is no job of two" eval '! grep -q "of 2" "$out"' || explain
+
+launch 2 "$bin/classes"
+same "error codes of PMI and PMIx have classes of this MPI" "$rc $(cat "$out")" "0 classes 2 good" || explain
 
 # ---- the programs
 fixed_places=

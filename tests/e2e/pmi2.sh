@@ -104,17 +104,19 @@ n 1=2
 universeSize 9
 PMI_mpi_memory_alloc_kinds system
 other (not found)" || explain
-    known="hasNameServ physTopology physTopologyLevels isHeterogeneous cartDims"
+    known="PMI_signals_forwarded hasNameServ physTopology physTopologyLevels isHeterogeneous cartDims"
     # shellcheck disable=SC2086
     run 60 "$WIREUP" -n 2 "$prog" attr $known
-    same "attributes that the manager has itself" "$(cat "$out")" "hasNameServ TRUE
+    same "attributes that the manager has itself" "$(cat "$out")" "PMI_signals_forwarded SIGINT,SIGTERM,SIGHUP,SIGUSR1,SIGUSR2,SIGTSTP,SIGCONT,SIGWINCH
+hasNameServ TRUE
 physTopology complete
 physTopologyLevels (not found)
 isHeterogeneous FALSE
 cartDims (not found)" || explain
     # shellcheck disable=SC2086
     run 60 "$WIREUP" -launcher fork -hosts a:2,b:2 -n 4 "$prog" attr $known
-    same "and on two nodes" "$(cat "$out")" "hasNameServ TRUE
+    same "and on two nodes" "$(cat "$out")" "PMI_signals_forwarded SIGINT,SIGTERM,SIGHUP,SIGUSR1,SIGUSR2,SIGTSTP,SIGCONT,SIGWINCH
+hasNameServ TRUE
 physTopology hierarchical
 physTopologyLevels complete,complete
 isHeterogeneous (not found)

@@ -484,6 +484,9 @@ static void expect_function(const char *what, const struct answer *of, const cha
         complain("%s: the attributes are those of another function", what);
 }
 
+/* Of wireup_client.h, which is not among OpenPMIx's headers. */
+#define SIGNALS_QUERY "wireup.qry.signals"
+
 static void check_abilities(void)
 {
     const char *const two[] = { PMIX_QUERY_SUPPORTED_QUALIFIERS, PMIX_QUERY_MEMORY_USAGE, NULL };
@@ -493,6 +496,7 @@ static void check_abilities(void)
     struct answer calls = ASK(PMIX_QUERY_ATTRIBUTE_SUPPORT, FLAG(PMIX_HOST_FUNCTIONS));
     struct answer spawn =
         ASK(PMIX_QUERY_ATTRIBUTE_SUPPORT, TEXT(PMIX_HOST_ATTRIBUTES, "PMIx_Spawn"));
+    struct answer signals = ASK_BARE(SIGNALS_QUERY);
     const char *words = text_of(&keys, PMIX_QUERY_SUPPORTED_KEYS);
 
     if (!has_word(words, NODE_USAGE) || has_word(words, PMIX_QUERY_QUEUE_LIST))
@@ -500,6 +504,9 @@ static void check_abilities(void)
     words = text_of(&all, PMIX_QUERY_SUPPORTED_QUALIFIERS);
     if (!has_word(words, PMIX_QUERY_REPORT_AVG) || has_word(words, PMIX_STORAGE_ID) != PARTS_KEYS)
         complain("qualifiers of memory: %s", words);
+    words = text_of(&signals, SIGNALS_QUERY);
+    if (!has_word(words, "SIGUSR1") || !has_word(words, "SIGINT") || has_word(words, "SIGQUIT"))
+        complain("signals that are passed on: %s", words);
     if (!has_word(text_of(&calls, PMIX_QUERY_ATTRIBUTE_SUPPORT), "PMIx_Spawn"))
         complain("functions of the host");
     expect_function("host", &spawn, "PMIx_Spawn");
