@@ -181,6 +181,9 @@
 #define LIMIT_MAP_TEXT   (256u << 20)
 #define LIMIT_MAP_MEMORY (512u << 20)
 
+/* A logged text with what is written before each of its lines: many short lines become longer. */
+#define LIMIT_LOGGED (32u << 20)
+
 /* A token of our own is good for so many seconds, as munge's credentials usually are: whoever gets
  * one uses it at once, and clocks of nodes differ by less. */
 #define LIMIT_TOKEN_S 300

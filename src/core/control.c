@@ -215,7 +215,7 @@ enum answer_status control_log(struct core *c, struct job *j, uint32_t rank,
         rq->topic.len
             ? EFFECT_WITH(help, .job = j->id, .rank = rank, .topic = rq->topic, .text = rq->text)
             : EFFECT_WITH(log, .job = j->id, .rank = rank, .channel = rq->channel, .text = rq->text,
-                          .priority = rq->priority);
+                          .priority = rq->priority, .format = rq->format, .time_s = rq->time_s);
 
     if (rq->text.len > LIMIT_STDIO_TAIL)
         return ANSWER_BAD_VALUE;

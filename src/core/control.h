@@ -22,6 +22,9 @@ enum {
     CLEANUP_LEAVE_TOP = 8   /* the directory itself stays */
 };
 
+/* How a logged text looks (daemon/log_format.h). */
+enum { CONTROL_LOG_TIME = 1, CONTROL_LOG_TAG = 2, CONTROL_LOG_XML = 4 };
+
 /* OK, NOT_FOUND for an unknown process, RESERVED when the requester has no right to signal it. */
 enum answer_status control_signal(struct core *c, struct job *j, const struct request_signal *rq);
 /* Lets a process of this node go on that has been stopped. */

@@ -12,6 +12,7 @@
 #include "base/limit.h"
 #include "cluster/msg.h"
 #include "core/effect.h"
+#include "io/journal.h"
 #include "daemon/job_handlers.h"
 #include "daemon/process.h"
 #include "daemon/shutdown.h"
@@ -162,6 +163,7 @@ static void receive(struct cluster_io *s, const struct msg *m)
     case MSG_signal: signals_receive(s->processes, &m->u.signal); break;
     case MSG_checked:
     case MSG_begin: preflight_receive(s, m); break;
+    case MSG_log: journal_write(m->u.log.priority, m->u.log.text); break;
     case MSG_help: help_receive(s->help, &m->u.help); break;
     case MSG_input: on_input(s, &m->u.input); break;
     case MSG_data:

@@ -11,12 +11,15 @@
 #include "core/control.h"
 #include "core/effect.h"
 #include "core/input.h"
+#include "cluster/msg.h"
+#include "cluster/send_queue.h"
 #include "io/cleanup_effect.h"
 #include "io/journal.h"
 #include "io/munge.h"
 #include "io/secret.h"
 #include "io/token.h"
 #include "daemon/cluster_io.h"
+#include "daemon/log_format.h"
 
 /* Of credentials (PMIX_CRED_TYPE). */
 #define KIND_MUNGE "munge"
@@ -53,14 +56,55 @@ static void make_session_dir(struct job_control *c, const struct op_session_dir 
     log_warn(c->config.log, "cannot make the session directory %s: %s", d->path, err_text(rc));
 }
 
+/* ---- logs ------------------------------------------------------------------------------------ */
+
+static bool is_for_people(struct slice channel)
+{
+    return slice_is(channel, "stdout") || slice_is(channel, "stderr");
+}
+
+/* Tags and XML are for a stream that several share; the syslog has names of its own. */
+static void format_log(const struct job_control *c, const struct op_log *e, struct buf *text)
+{
+    const struct job *j = core_job(&c->config.server->core, e->job);
+    struct log_format f = { .format = e->format,
+                            .time_s = e->time_s ? e->time_s : (int64_t)time(NULL),
+                            .channel = e->channel,
+                            .nspace = j ? j->nspace : "",
+                            .rank = e->rank };
+
+    if (!is_for_people(e->channel))
+        f.format &= CONTROL_LOG_TIME;
+    log_format_write(&f, e->text, text);
+}
+
+/* The global one is that of the launcher's node. */
+static void write_syslog(const struct job_control *c, const struct op_log *e, struct slice text)
+{
+    struct cluster_io *cluster = c->config.context->cluster;
+    struct msg m = MSG_WITH(log, .job = e->job, .rank = e->rank, .priority = e->priority,
+                            .channel = e->channel, .text = text);
+
+    if (cluster && c->config.server->core.position != 0 && slice_is(e->channel, "global syslog"))
+        send_queue_to(&cluster->dispatch.queue, &m, 0);
+    else
+        journal_write(e->priority, text);
+}
+
 static void write_log(struct job_control *c, const struct op_log *e)
 {
+    struct buf text = BUF_NULL(LIMIT_LOGGED);
+    struct slice shown;
+
+    format_log(c, e, &text);
+    shown = buf_ok(&text) ? buf_slice(&text) : e->text; /* as it is, rather than not at all */
     if (slice_is(e->channel, "stdout"))
-        sink_print(&c->config.output->out, e->text);
+        sink_print(&c->config.output->out, shown);
     else if (slice_is(e->channel, "stderr"))
-        sink_print(output_err(c->config.output), e->text);
+        sink_print(output_err(c->config.output), shown);
     else
-        journal_write(e->priority, e->text);
+        write_syslog(c, e, shown);
+    buf_free(&text);
 }
 
 /* ---- credentials ----------------------------------------------------------------------------- */

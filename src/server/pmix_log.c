@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/control.h"
 #include "core/request.h"
 #include "server/pmix_batch.h"
 #include "server/pmix_value.h"
@@ -15,7 +16,8 @@ enum { PRIORITY_INFO = 6 }; /* of syslog */
 struct logging {
     struct command *c;
     struct pmix_batch *batch;
-    int64_t priority;
+    int64_t priority, time_s;
+    uint8_t format;          /* CONTROL_LOG_... */
     bool once;               /* only the first channel that works */
     bool counted;            /* copies of the same message are counted */
     const char *file, *name; /* by these two: Open MPI's file of help texts, and the topic in it */
@@ -28,9 +30,9 @@ static const char *channel_of(const char *key)
         const char *key, *channel;
     } channels[] = { { PMIX_LOG_STDERR, "stderr" },
                      { PMIX_LOG_STDOUT, "stdout" },
-                     { PMIX_LOG_SYSLOG, "syslog" },
+                     { PMIX_LOG_SYSLOG, "global syslog" },
                      { PMIX_LOG_LOCAL_SYSLOG, "syslog" },
-                     { PMIX_LOG_GLOBAL_SYSLOG, "syslog" } };
+                     { PMIX_LOG_GLOBAL_SYSLOG, "global syslog" } };
 
     for (size_t i = 0; i < sizeof channels / sizeof *channels; i++) {
         if (!strcmp(key, channels[i].key))
@@ -39,11 +41,34 @@ static const char *channel_of(const char *key)
     return NULL;
 }
 
-/* An attribute that a library adds by itself, or one that only affects how a text looks. */
+/* An attribute that a library adds by itself. */
 static bool is_idle_log_word(const pmix_info_t *info)
 {
-    return !strcmp(info->key, PMIX_LOG_SOURCE) || !strcmp(info->key, PMIX_LOG_TIMESTAMP) ||
-           !(info->flags & PMIX_INFO_REQD);
+    return !strcmp(info->key, PMIX_LOG_SOURCE) || !(info->flags & PMIX_INFO_REQD);
+}
+
+/* How texts are to look; false: it is another word. */
+static bool read_look(struct logging *g, const pmix_info_t *info)
+{
+    static const struct {
+        const char *key;
+        uint8_t format;
+    } looks[] = { { PMIX_LOG_GENERATE_TIMESTAMP, CONTROL_LOG_TIME },
+                  { PMIX_LOG_TIMESTAMP_OUTPUT, CONTROL_LOG_TIME },
+                  { PMIX_LOG_TAG_OUTPUT, CONTROL_LOG_TAG },
+                  { PMIX_LOG_XML_OUTPUT, CONTROL_LOG_XML } };
+
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
+        if (strcmp(info->key, looks[i].key) != 0)
+            continue;
+        g->format |= pmix_flag_of(&info->value) ? looks[i].format : 0;
+        return true;
+    }
+    if (strcmp(info->key, PMIX_LOG_TIMESTAMP) != 0)
+        return false;
+    g->time_s = (int64_t)info->value.data.time;
+    g->format |= CONTROL_LOG_TIME;
+    return true;
 }
 
 static void read_log_words(struct logging *g, const pmix_info_t *infos, size_t n)
@@ -59,7 +84,7 @@ static void read_log_words(struct logging *g, const pmix_info_t *infos, size_t n
             g->file = pmix_text_of(&infos[i]);
         else if (!strcmp(infos[i].key, PMIX_LOG_VAL))
             g->name = pmix_text_of(&infos[i]);
-        else
+        else if (!read_look(g, &infos[i]))
             g->refused = g->refused || !is_idle_log_word(&infos[i]);
     }
 }
@@ -114,7 +139,8 @@ static void log_one(struct logging *g, const pmix_info_t *info)
         pmix_batch_ask(
             g->c, g->batch,
             REQUEST_WITH(log, .channel = slice_str(channel), .topic = topic_for(g, channel),
-                         .text = pmix_keep(g->c, slice_str(text)), .priority = (int)g->priority));
+                         .text = pmix_keep(g->c, slice_str(text)), .priority = (int)g->priority,
+                         .format = g->format, .time_s = g->time_s));
     else if (!channel || !text)
         g->refused = g->refused || !g->once;
 }

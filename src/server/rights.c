@@ -31,7 +31,9 @@ bool rights_needed(const struct request *rq)
     case REQ_connect: return true; /* other jobs */
     case REQ_credential:
         return !rq->u.credential.validate; /* a credential of the launcher's user */
-    case REQ_log: return slice_is(rq->u.log.channel, "syslog");
+    case REQ_log:
+        return slice_is(rq->u.log.channel, "syslog") ||
+               slice_is(rq->u.log.channel, "global syslog");
     case REQ_host: return host_needs(rq->u.host.command);
     case REQ_notify: return !stays_in_job(rq->u.notify.range);
     case REQ_monitor: /* of a file: whether it is there is not for everybody */

@@ -526,6 +526,7 @@ static void test_rights(void)
         wrong += rights_needed(&(struct request){ .kind = (enum request_kind)k }) != needed[k];
     EQ(wrong, 0);
     OK(rights_needed(&REQUEST_WITH(log, .channel = SLICE("syslog"))));
+    OK(rights_needed(&REQUEST_WITH(log, .channel = SLICE("global syslog"))));
     OK(!rights_needed(&REQUEST_WITH(log, .channel = SLICE("stderr"))));
     OK(!rights_needed(&REQUEST_WITH(credential, .validate = true)));
     OK(rights_needed(&REQUEST_WITH(abort, .count = 1)));

@@ -309,7 +309,7 @@ static void check_help(void)
     four.size--;
     if (log_as(PMIX_LOG_MSG, &four, PMIX_BYTE_OBJECT, NULL, 0) == PMIX_SUCCESS)
         complain("half a help message is shown");
-    PMIX_INFO_LOAD(&words[0], PMIX_LOG_XML_OUTPUT, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&words[0], PMIX_LOG_EMAIL_SUBJECT, "none", PMIX_STRING);
     PMIX_INFO_REQUIRED(&words[0]);
     if (log_as(PMIX_LOG_STDERR, "", PMIX_STRING, words, 1) == PMIX_SUCCESS)
         complain("what must be done and is not is said to be done");

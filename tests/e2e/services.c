@@ -1,5 +1,5 @@
 /* services.c - what the process manager does for processes at their request, over PMIx, on one node
- * and on several: monitored files, credentials.
+ * and on several: monitored files, credentials, logs.
  *
  *   services DIR         all of it; files are made in DIR
  *   services DIR lie     the control: the last rank expects an alert that does not come from it
@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "keeps.h"
@@ -243,6 +244,41 @@ static void check_credentials(void)
     fence();
 }
 
+/* ---- logs ------------------------------------------------------------------------------------ */
+
+static pmix_status_t log_text(const char *channel, const char *text, const pmix_info_t *how,
+                              size_t n)
+{
+    pmix_info_t data;
+
+    PMIX_INFO_LOAD(&data, channel, text, PMIX_STRING);
+    return PMIx_Log(&data, 1, how, n);
+}
+
+/* The script reads them. */
+static void check_logs(void)
+{
+    pmix_info_t how[2], mark, priority;
+    time_t day = 86400;
+    int alert = 1;
+    bool yes = true;
+
+    if (me.rank != size - 1)
+        return;
+    PMIX_INFO_LOAD(&how[0], PMIX_LOG_TIMESTAMP, &day, PMIX_TIME);
+    PMIX_INFO_LOAD(&how[1], PMIX_LOG_TAG_OUTPUT, &yes, PMIX_BOOL);
+    must("tag", log_text(PMIX_LOG_STDERR, "one\ntwo\n", how, 2));
+    PMIX_INFO_LOAD(&how[1], PMIX_LOG_XML_OUTPUT, &yes, PMIX_BOOL);
+    must("XML", log_text(PMIX_LOG_STDERR, "a < b", how, 2));
+    PMIX_INFO_LOAD(&mark, PMIX_LOG_GENERATE_TIMESTAMP, &yes, PMIX_BOOL);
+    PMIX_INFO_REQUIRED(&mark);
+    must("now", log_text(PMIX_LOG_STDERR, "three\n", &mark, 1));
+    PMIX_INFO_LOAD(&priority, PMIX_LOG_SYSLOG_PRI, &alert, PMIX_INT);
+    must("local syslog", log_text(PMIX_LOG_LOCAL_SYSLOG, "for the node", &priority, 1));
+    must("global syslog", log_text(PMIX_LOG_GLOBAL_SYSLOG, "for the launcher's", &priority, 1));
+    must("syslog", log_text(PMIX_LOG_SYSLOG, "timed", how, 1));
+}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 static uint32_t job_size(void)
@@ -265,6 +301,7 @@ int main(int argc, char **argv)
     }
     dir = argv[1];
     size = job_size();
+    check_logs();
     check_credentials();
     check_files(argc > 2);
     must("finalize", PMIx_Finalize(NULL, 0));

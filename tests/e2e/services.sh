@@ -1,6 +1,8 @@
 #!/bin/sh
 # What the process manager does for processes at their request (services.c): on one node and on three, with
 # our client library and with OpenPMIx's.
+#
+#   services.sh [syslog]      what goes to the syslog, too
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
@@ -18,18 +20,52 @@ else
 fi
 
 mkdir "$tmp/files"
+export TZ=UTC0
+
+# The lines of priority 1 of users' programs (9) and of info (14).
+in_syslog() # NAME GOOD
+{
+    [ -z "${WU_SYSLOG-}" ] || same "the syslog, $1" "$(sort "$WU_SYSLOG" | tr '\n' ,)" "$2"
+    rm -f "${WU_SYSLOG-}"
+}
+
+# With a syslog that is ours.
+preloaded() # COMMAND...
+{
+    [ -z "${WU_SYSLOG-}" ] || export LD_PRELOAD="$bin/fakesyslog"
+    "$@"
+    unset LD_PRELOAD
+}
+
+logged() # NAME: to standard error
+{
+    same "logs, $1" "$(grep -v '^wireup' "$err" | sed 's/ nspace="[^"]*"//; s/^\[20[^]]*\] three/[now] three/')" \
+"[1970-01-02T00:00:00+0000] <stderr>: one
+[1970-01-02T00:00:00+0000] <stderr>: two
+<stderr rank=\"$2\" time=\"1970-01-02T00:00:00+0000\">a &lt; b</stderr>
+[now] three" || explain
+}
+
 launch 2 "$ours" "$tmp/files" lie
 ok "the control: an alert from nowhere is noticed" eval '[ "$rc" != 0 ] && grep -q "WRONG.*alerts of others" "$out"' ||
     explain
 
+if [ "${1-}" = syslog ]; then
+    c_program fakesyslog -shared -fPIC
+    export WU_SYSLOG="$tmp/syslog"
+fi
 needs_host_names
 named_agent
 for client in $clients; do
     name=${client##*/}
-    launch 3 "$client" "$tmp/files"
+    preloaded launch 3 "$client" "$tmp/files"
     same "on one node: $name" "$rc $(cat "$out")" "0 services all good" || explain
-    run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 6 "$client" "$tmp/files"
+    logged "on one node: $name" 2
+    in_syslog "on one node: $name" "wireup 14 [1970-01-02T00:00:00+0000] timed,wireup 9 for the launcher's,wireup 9 for the node,"
+    preloaded run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 6 "$client" "$tmp/files"
     same "on three nodes: $name" "$rc $(cat "$out")" "0 services all good" || explain
+    logged "on three nodes: $name" 5
+    in_syslog "on three nodes: $name" "wireup 14 [1970-01-02T00:00:00+0000] timed,wireup 9 for the launcher's,wireupd 9 for the node,"
 done
 rm -r "$tmp/files"
 finish
