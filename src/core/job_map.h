@@ -104,6 +104,8 @@ struct job_map {
     bool path_only;                   /* nodes search for a program by name on PATH alone */
     const char *words[JOB_MAP_WORDS]; /* NULL: not known */
     struct job_map_output output;
+    const char
+        *target; /* of these processes, which debug it: "RANK:NAMESPACE" or "all:..."; or NULL */
     const char *breakpoint; /* where processes stop that stop in the program; NULL: they choose */
     const char *report; /* lines for the user before the start; NULL: none.  Only on the planner */
 };

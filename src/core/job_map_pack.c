@@ -23,7 +23,7 @@ struct flat_map {
     struct part_uints turns;    /* of all bindings, concatenated */
     struct part_uints runs;     /* four numbers each: how many ranks, app, node, first local rank */
     struct part_uints stops;    /* runs of ranks that stop: the first, how many, where */
-    struct slice breakpoint;
+    struct slice breakpoint, target;
     int64_t universe;
     uint64_t path_only;
     struct part_texts policy; /* enum job_map_word; empty: not known */
@@ -53,6 +53,7 @@ static const struct part parts[] = {
     { "merged", PART_UINT, offsetof(struct flat_map, merged) },
     { "stops", PART_UINTS, offsetof(struct flat_map, stops) },
     { "breakpoint", PART_BYTES, offsetof(struct flat_map, breakpoint) },
+    { "target", PART_BYTES, offsetof(struct flat_map, target) },
 };
 
 enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 8, OUTPUT = 3, STOP = 3 };
@@ -296,6 +297,7 @@ void job_map_pack(const struct job_map *p, struct buf *out)
     flatten_ranks(p, &a, &f);
     flatten_stops(p, &a, &f);
     f.breakpoint = text_or_none(p->breakpoint);
+    f.target = text_or_none(p->target);
     flatten_words(p, &a, &f);
     flatten_output(&p->output, &a, &f);
     if (arena_ok(&a))
@@ -511,6 +513,7 @@ static int unflatten_stops(const struct flat_map *f, struct job_map *p, struct e
             p->procs[r].stops = (uint8_t)stop[2];
     }
     p->breakpoint = take_text(&p->arena, f->breakpoint);
+    p->target = take_text(&p->arena, f->target);
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
 }
 

@@ -59,6 +59,10 @@ struct spawn_request {
 #define SPAWN_STOP_IN_INIT  "stop-in-init"
 #define SPAWN_STOP_IN_APP   "stop-in-app"
 #define SPAWN_BREAKPOINT    "breakpoint"
+#define SPAWN_COLOCATE      "colocate" /* daemon/colocate.h */
+#define SPAWN_PER_NODE      "colocate-per-node"
+#define SPAWN_PER_PROC      "colocate-per-proc"
+#define SPAWN_DEBUG_TARGET  "debug-target"
 #define SPAWN_ENV_VALUE     "env-value" /* launch/spawn_env.h */
 #define SPAWN_ENV_SET       "env-set"
 #define SPAWN_ENV_ADD       "env-add"

@@ -5,6 +5,7 @@
 
 #include "base/limit.h"
 #include "core/effect.h"
+#include "daemon/colocate.h"
 #include "daemon/job_msgs.h"
 #include "daemon/preflight.h"
 #include "daemon/cluster_io.h"
@@ -207,12 +208,14 @@ static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e, struct
 void spawning_begin(struct local_jobs *jobs, const struct op_spawn *e)
 {
     struct job *parent = core_job(&jobs->context->server->core, e->job);
+    struct errmsg err = { "too many processes in one spawn request" };
+    int rc = colocate(&jobs->context->server->core, e->request, &err);
     uint64_t count = spawn_nprocs(e->request);
     int *codes = count <= LIMIT_JOB_PROCS ? calloc(count + 1, sizeof *codes) : NULL;
-    struct errmsg err = { "too many processes in one spawn request" };
-    int rc = SPAWN_NO_RESOURCES;
 
-    if (parent && codes)
+    if (rc == 0 && (!parent || !codes))
+        rc = SPAWN_NO_RESOURCES;
+    else if (rc == 0)
         rc = begin_spawn(jobs, e, parent, codes, (uint32_t)count, &err);
     if (rc) {
         struct answer a = ANSWER_TO(spawn, ANSWER_FAILED,

@@ -35,6 +35,7 @@ int spawn_stops_read(struct job_map *plan, const struct spawn_command *commands,
                      struct errmsg *err)
 {
     struct slice name = spawn_info_of_all(commands, n, SPAWN_BREAKPOINT);
+    struct slice target = spawn_info_of_all(commands, n, SPAWN_DEBUG_TARGET);
     int rc = 0;
 
     for (uint32_t i = 0; i < n; i++) {
@@ -49,7 +50,9 @@ int spawn_stops_read(struct job_map *plan, const struct spawn_command *commands,
     }
     if (name.len)
         plan->breakpoint = arena_str(&plan->arena, name);
-    return name.len && !plan->breakpoint ? -ENOMEM : rc;
+    if (target.len)
+        plan->target = arena_str(&plan->arena, target);
+    return arena_ok(&plan->arena) ? rc : -ENOMEM;
 }
 
 int spawn_stops_options(struct job_map *plan, const struct launch_options *opt)

@@ -1,7 +1,8 @@
 /* spawn_stops.h - which processes of a job stop for a debugger, and where.
  *
  * Infos of a command: stop-on-exec, stop-in-init, stop-in-app, each "all" (processes of the
- * command) or ranks of the job ("0,3"); breakpoint, a name for where the program stops.
+ * command) or ranks of the job ("0,3"); breakpoint, a name for where the program stops;
+ * debug-target, what the job itself debugs: "RANK:NAMESPACE" or "all:NAMESPACE".
  */
 #ifndef WIREUP_LAUNCH_SPAWN_STOPS_H
 #define WIREUP_LAUNCH_SPAWN_STOPS_H

@@ -272,6 +272,19 @@ static void put_parent(struct ppack *w, const struct subject *s)
     put(w, s, PMIX_SPAWNED, (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true });
 }
 
+/* The processes that a debugger's daemons are for. */
+static void put_target(struct ppack *w, const struct subject *s)
+{
+    struct slice rest = slice_str(s->job->plan.target), rank = slice_cut(&rest, ':');
+    pmix_proc_t target = { .rank = PMIX_RANK_WILDCARD };
+
+    if (rest.len > PMIX_MAX_NSLEN)
+        return;
+    memcpy(target.nspace, rest.ptr, rest.len);
+    slice_u32(rank, &target.rank);
+    put(w, s, PMIX_DEBUG_TARGET, (pmix_value_t){ .type = PMIX_PROC, .data.proc = &target });
+}
+
 /* The allocation is the same for the job and its session. */
 static void add_session(struct infos *i, const struct job_map *p, const char *nodes)
 {
@@ -310,6 +323,8 @@ static void put_job(struct ppack *w, const struct job *j, const char *nodes,
     put(w, &job, PMIX_NPROC_OFFSET, rank_value(0));
     if (j->parent_name)
         put_parent(w, &job);
+    if (p->target)
+        put_target(w, &job);
     if (j->facts.count == 0) { /* a foreign host provides all that it wants known */
         put(w, &job, PMIX_NSPACE, text(j->nspace));
         put(w, &job, PMIX_SESSION_ID, u32(0));

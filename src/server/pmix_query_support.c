@@ -45,6 +45,19 @@ void pmix_find_abi_version(struct pmix_findings *f, const char *key,
     info_array_text(&f->list, key, PMIX_ABI_VERSION);
 }
 
+/* Of these, the attributes that are for debuggers. */
+void pmix_find_debug_support(struct pmix_findings *f, const char *key,
+                             const struct query_subject *about)
+{
+    static const char words[] = PMIX_DEBUG_STOP_IN_INIT
+        "," PMIX_DEBUG_STOP_IN_APP "," PMIX_DEBUG_STOP_ON_EXEC "," PMIX_BREAKPOINT
+        "," PMIX_DEBUG_TARGET "," PMIX_DEBUG_DAEMONS_PER_NODE "," PMIX_DEBUG_DAEMONS_PER_PROC
+        "," PMIX_DEBUGGER_DAEMONS;
+
+    (void)about;
+    info_array_text(&f->list, key, words);
+}
+
 /* The attributes of the call to spawn. */
 void pmix_find_spawn_support(struct pmix_findings *f, const char *key,
                              const struct query_subject *about)

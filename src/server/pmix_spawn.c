@@ -18,6 +18,9 @@ enum word_kind {
     WORD_SPLICE, /* the separator, then NAME=VALUE */
     WORD_PREFIX, /* a directory of programs and libraries */
     WORD_RANKS,  /* "all" of a flag, or ranks with commas */
+    WORD_PROCS,  /* "RANKS:NAMESPACE", RANKS as above */
+    WORD_TARGET, /* likewise, and what the job debugs */
+    WORD_JOB,    /* likewise, of a namespace */
 };
 
 /* The PMIx attributes for the infos of a spawn request. */
@@ -64,6 +67,13 @@ static const struct spawn_word {
     { PMIX_DEBUG_STOP_IN_INIT, SPAWN_STOP_IN_INIT, WORD_RANKS },
     { PMIX_DEBUG_STOP_IN_APP, SPAWN_STOP_IN_APP, WORD_RANKS },
     { PMIX_BREAKPOINT, SPAWN_BREAKPOINT, WORD_TEXT },
+    { PMIX_DEBUG_TARGET, SPAWN_COLOCATE, WORD_TARGET },
+    { PMIX_DEBUG_JOB, SPAWN_COLOCATE, WORD_JOB },
+    { PMIX_COLOCATE_PROCS, SPAWN_COLOCATE, WORD_PROCS },
+    { PMIX_DEBUG_DAEMONS_PER_NODE, SPAWN_PER_NODE, WORD_NUMBER },
+    { PMIX_COLOCATE_NPERNODE, SPAWN_PER_NODE, WORD_NUMBER },
+    { PMIX_DEBUG_DAEMONS_PER_PROC, SPAWN_PER_PROC, WORD_NUMBER },
+    { PMIX_COLOCATE_NPERPROC, SPAWN_PER_PROC, WORD_NUMBER },
 };
 
 /* Those that change the environment; they are carried out in their order. */
@@ -167,6 +177,56 @@ static void add_ranks(struct spawn_infos *to, const struct spawn_word *w, const 
     buf_free(&text);
 }
 
+static void put_rank(struct buf *out, pmix_rank_t rank)
+{
+    if (rank == PMIX_RANK_WILDCARD)
+        buf_str(out, "all");
+    else
+        buf_u64(out, rank);
+}
+
+/* Processes of one job. */
+static void add_procs(struct spawn_infos *to, const struct spawn_word *w, const pmix_proc_t *procs,
+                      size_t n)
+{
+    struct buf text = BUF_NULL(LIMIT_PMI_SPAWN);
+
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            buf_byte(&text, ',');
+        put_rank(&text, procs[i].rank);
+    }
+    buf_printf(&text, ":%s", procs[0].nspace);
+    if (buf_cstr(&text)) {
+        add_info(to, w->ours, buf_cstr(&text));
+        if (w->kind == WORD_TARGET)
+            add_info(to, SPAWN_DEBUG_TARGET, buf_cstr(&text));
+    } else {
+        to->a->failed = true;
+    }
+    buf_free(&text);
+}
+
+static void add_job(struct spawn_infos *to, const struct spawn_word *w, const char *nspace)
+{
+    add_made(to, w->ours, arena_printf(to->a, "all:%s", nspace));
+    add_made(to, SPAWN_DEBUG_TARGET, arena_printf(to->a, "all:%s", nspace));
+}
+
+static bool are_procs(const pmix_value_t *v)
+{
+    const pmix_data_array_t *a = v->type == PMIX_DATA_ARRAY ? v->data.darray : NULL;
+    const pmix_proc_t *procs = a ? a->array : NULL;
+
+    if (!procs || a->type != PMIX_PROC || !a->size || a->size > LIMIT_JOB_PROCS)
+        return false;
+    for (size_t i = 1; i < a->size; i++) {
+        if (strcmp(procs[i].nspace, procs[0].nspace) != 0)
+            return false;
+    }
+    return true;
+}
+
 static void add_word(struct spawn_infos *to, const struct spawn_word *w, const pmix_value_t *v)
 {
     switch (w->kind) {
@@ -182,6 +242,9 @@ static void add_word(struct spawn_infos *to, const struct spawn_word *w, const p
     case WORD_SPLICE: add_envar(to, w, &v->data.envar); break;
     case WORD_PREFIX: add_prefix(to, w, v->data.string); break;
     case WORD_RANKS: add_ranks(to, w, v); break;
+    case WORD_PROCS: add_procs(to, w, v->data.darray->array, v->data.darray->size); break;
+    case WORD_TARGET: add_procs(to, w, v->data.proc, 1); break;
+    case WORD_JOB: add_job(to, w, v->data.string); break;
     }
 }
 
@@ -189,12 +252,15 @@ static bool fits(const struct spawn_word *w, const pmix_value_t *v)
 {
     switch (w->kind) {
     case WORD_TEXT:
+    case WORD_JOB:
     case WORD_PREFIX: return v->type == PMIX_STRING && v->data.string;
     case WORD_ENVAR: return v->type == PMIX_ENVAR && v->data.envar.envar;
     case WORD_SPLICE:
         return v->type == PMIX_ENVAR && v->data.envar.envar && v->data.envar.separator;
     case WORD_NUMBER: return pmix_is_number(v);
     case WORD_RANKS: return are_ranks(v);
+    case WORD_PROCS: return are_procs(v);
+    case WORD_TARGET: return v->type == PMIX_PROC && v->data.proc;
     case WORD_FLAG: break;
     }
     return true;

@@ -295,6 +295,7 @@ static bool plan_stops(struct job_map *p, const struct record_job *d)
         p->procs[d->stops.items[i]].stops = (uint8_t)d->stops.items[i + 1];
     }
     p->breakpoint = text_or_null(p, d->breakpoint);
+    p->target = text_or_null(p, d->target);
     return arena_ok(&p->arena);
 }
 

@@ -218,7 +218,8 @@ static void record_job(const struct server *s, const struct job *j)
                       .argcs = { l.argcs, p->napps }, .placement = { l.placement, JOB_MAP_WORDS },
                       .bound = { l.bound, l.nbound }, .places = { l.places, l.nbound },
                       .parent_rank = j->parent_rank, .stops = { l.stops, l.nstops },
-                      .breakpoint = slice_str(p->breakpoint ? p->breakpoint : ""));
+                      .breakpoint = slice_str(p->breakpoint ? p->breakpoint : ""),
+                      .target = slice_str(p->target ? p->target : ""));
     }
     free_lists(&l);
     free(runs);

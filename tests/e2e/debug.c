@@ -1,12 +1,16 @@
 /* debug.c - a debugger by the PMIx interface, and the processes that it debugs.
  *
  *   debug child DIR WHERE RANKS    a process that stops at WHERE (exec, init, app) if it is one of
- * RANKS
- *                                  ("all", or "1,3")
+ *                                  RANKS ("all", or "1,3")
  *   debug spawn URI DIR WHERE RANKS N PROGRAM
- *                                  a tool: N such processes of PROGRAM, as a job of its own, which
- * it releases when they are ready, and whose end it waits for debug attach URI DIR WHERE RANKS N
- *                                  the same to the job that is there
+ *                                  a tool: N such processes of PROGRAM, as a job of its own; it
+ *                                  releases them when they are ready, and waits for their end
+ *   debug daemons URI DIR WHERE RANKS N PROGRAM
+ *                                  likewise; before it releases them it starts daemons: one on
+ *                                  each of their nodes, then two for each of RANKS
+ *   debug daemon                   one of these: prints its node, and what it finds there
+ *   debug attach URI DIR WHERE RANKS N
+ *                                  as spawn, with the job that is there
  *
  * What proves that a process has stopped: after its stop it finds the file DIR/released, which the
  * tool makes before it releases anybody; and the tool does so only when all others have come past
@@ -253,6 +257,96 @@ static void wait_for_others(int n)
     }
 }
 
+/* ---- its daemons ----------------------------------------------------------------------------- */
+
+static void spawn_daemons(const char *program, pmix_info_t *infos, size_t n)
+{
+    bool yes = true;
+    pmix_nspace_t name;
+    pmix_app_t app;
+
+    PMIX_INFO_LOAD(&infos[n], PMIX_DEBUGGER_DAEMONS, &yes, PMIX_BOOL);
+    PMIX_APP_CONSTRUCT(&app);
+    app.cmd = strdup(program);
+    app.maxprocs = 1;
+    app.argv = calloc(3, sizeof *app.argv);
+    app.argv[0] = strdup(program);
+    app.argv[1] = strdup("daemon");
+    must("daemons", PMIx_Spawn(infos, n + 1, &app, 1, name));
+    PMIX_APP_DESTRUCT(&app);
+    PMIX_LOAD_NSPACE(job, name);
+    await_event(PMIX_EVENT_JOB_END);
+}
+
+static void send_daemons(const char *program)
+{
+    pmix_nspace_t debugged;
+    pmix_proc_t all, some[8];
+    pmix_data_array_t array = { .type = PMIX_PROC, .array = some };
+    pmix_info_t infos[3];
+    uint16_t one = 1, two = 2;
+
+    PMIX_LOAD_NSPACE(debugged, job);
+    PMIX_LOAD_PROCID(&all, job, PMIX_RANK_WILDCARD);
+    PMIX_INFO_LOAD(&infos[0], PMIX_DEBUG_TARGET, &all, PMIX_PROC);
+    PMIX_INFO_LOAD(&infos[1], PMIX_DEBUG_DAEMONS_PER_NODE, &one, PMIX_UINT16);
+    spawn_daemons(program, infos, 2);
+    for (uint32_t r = 0; r < 8; r++) {
+        if (stops(r))
+            PMIX_LOAD_PROCID(&some[array.size++], debugged, r);
+    }
+    PMIX_INFO_LOAD(&infos[0], PMIX_COLOCATE_PROCS, &array, PMIX_DATA_ARRAY);
+    PMIX_INFO_LOAD(&infos[1], PMIX_COLOCATE_NPERPROC, &two, PMIX_UINT16);
+    spawn_daemons(program, infos, 2);
+    PMIX_LOAD_NSPACE(job, debugged);
+}
+
+static size_t processes_here(const char *nspace)
+{
+    pmix_query_t *q;
+    pmix_info_t *found = NULL;
+    size_t nfound = 0, n = 0;
+    pmix_status_t rc;
+
+    PMIX_QUERY_CREATE(q, 1);
+    PMIX_ARGV_APPEND(rc, q->keys, PMIX_QUERY_LOCAL_PROC_TABLE);
+    PMIX_QUERY_QUALIFIERS_CREATE(q, 1);
+    PMIX_INFO_LOAD(&q->qualifiers[0], PMIX_NSPACE, nspace, PMIX_STRING);
+    rc = PMIx_Query_info(q, 1, &found, &nfound);
+    must("process table", rc);
+    if (rc == PMIX_SUCCESS && nfound == 1 && found->value.type == PMIX_DATA_ARRAY &&
+        found->value.data.darray->type == PMIX_PROC_INFO)
+        n = found->value.data.darray->size;
+    for (size_t i = 0; i < n; i++) {
+        if (((pmix_proc_info_t *)found->value.data.darray->array)[i].pid <= 0)
+            complain("a process without a number");
+    }
+    return n;
+}
+
+/* Whom it debugs it is told, if it is there for that. */
+static int daemon_here(void)
+{
+    pmix_proc_t all;
+    pmix_value_t *v = NULL;
+    char host[64] = "?";
+    long n = -1;
+
+    must("init", PMIx_Init(&me, NULL, 0));
+    all = process(PMIX_RANK_WILDCARD);
+    if (PMIx_Get(&me, PMIX_HOSTNAME, NULL, 0, &v) == PMIX_SUCCESS)
+        snprintf(host, sizeof host, "%s", v->data.string);
+    if (PMIx_Get(&all, PMIX_DEBUG_TARGET, NULL, 0, &v) == PMIX_SUCCESS) {
+        if (v->type != PMIX_PROC || v->data.proc->rank != PMIX_RANK_WILDCARD)
+            complain("a target of another kind");
+        n = (long)processes_here(v->data.proc->nspace);
+    }
+    printf("daemon %u on %s: %ld %s\n", me.rank, host, n, wrong ? "WRONG" : "good");
+    fflush(stdout);
+    must("finalize", PMIx_Finalize(NULL, 0));
+    return wrong != 0;
+}
+
 static void release(void)
 {
     pmix_proc_t all;
@@ -266,7 +360,7 @@ static void release(void)
          PMIx_Notify_event(PMIX_DEBUGGER_RELEASE, &me, PMIX_RANGE_CUSTOM, infos, 2, NULL, NULL));
 }
 
-static int debug(const char *uri, int n, const char *program)
+static int debug(const char *uri, int n, const char *program, bool daemons)
 {
     const char *at = !strcmp(where, "exec")   ? "exec"
                      : !strcmp(where, "init") ? "pmix-init"
@@ -282,6 +376,8 @@ static int debug(const char *uri, int n, const char *program)
     if (strcmp(ready->breakpoint, at))
         complain("ready at %s", ready->breakpoint);
     wait_for_others(n);
+    if (daemons)
+        send_daemons(program);
     release();
     if (program) {
         await_event(PMIX_LAUNCH_COMPLETE);
@@ -297,10 +393,14 @@ int main(int argc, char **argv)
     bool is_child = argc == 5 && !strcmp(argv[1], "child");
 
     mode = "start";
+    if (argc == 2 && !strcmp(argv[1], "daemon"))
+        return daemon_here();
     if (!is_child && argc < 7)
         return 2;
     dir = argv[is_child ? 2 : 3];
     where = argv[is_child ? 3 : 4];
     ranks = argv[is_child ? 4 : 5];
-    return is_child ? child() : debug(argv[2], atoi(argv[6]), argc > 7 ? argv[7] : NULL);
+    return is_child ? child()
+                    : debug(argv[2], atoi(argv[6]), argc > 7 ? argv[7] : NULL,
+                            !strcmp(argv[1], "daemons"));
 }

@@ -19,12 +19,12 @@ else
 fi
 mkfifo "$tmp/hold"
 
-# OPTIONS...: a launcher for tools; $uri is its address
+# OPTIONS...: a launcher for tools, on $nodes nodes; $uri is its address
 begin_host()
 {
     : >"$tmp/first"
     exec 9<>"$tmp/hold"
-    "$WIREUP" "$@" -n 1 sh -c 'echo up; read -r word' <"$tmp/hold" >>"$tmp/first" 2>"$tmp/first.err" &
+    "$WIREUP" "$@" -n "$nodes" sh -c 'echo up; read -r word; exit 0' <"$tmp/hold" >>"$tmp/first" 2>"$tmp/first.err" &
     host=$!
     wait_until "$patience" grep -q up "$tmp/first"
     uri=$("$WIREUP" tools | sed -n "s/^$host	//p")
@@ -46,6 +46,18 @@ spawned_job()
     same "$where: stop in $3 of $4, ${1##*/} ${2##*/}" "$rc $(cat "$out")" "0 tool $3 good" || explain
     same "$where: all go on, $3 of $4, ${1##*/} ${2##*/}" "$(sort "$tmp/first" | tr '\n' ,)" \
         "child 0 $3 good,child 1 $3 good,child 2 $3 good," || explain
+    rm -rf "$tmp/marks"
+}
+
+# TOOL CLIENT FOUND: four processes of a job of its own, and its daemons on their nodes
+daemons()
+{
+    mkdir "$tmp/marks"
+    : >"$tmp/first"
+    run "$patience" "$1" daemons "$uri" "$tmp/marks" init 0,3 4 "$2"
+    same "$where: daemons of a debugger, ${1##*/} ${2##*/}" "$rc $(cat "$out")" "0 tool init good" || explain
+    same "$where: where they are, and what they find, ${1##*/} ${2##*/}" \
+        "$(sed -n 's/^daemon [0-9]* on/daemon on/p' "$tmp/first" | sed "s/on $(hostname):/on here:/" | sort | tr '\n' ,)" "$3" || explain
     rm -rf "$tmp/marks"
 }
 
@@ -76,6 +88,9 @@ everything() # OPTIONS...
         spawned_job "$ours" "$client" app 0,2
     done
     spawned_job "${client}" "$ours" init all
+    for client in $clients; do
+        daemons "$ours" "$client" "$found"
+    done
     end_host
     for client in $clients; do
         own_job "$client" init -stop-in-init "$@"
@@ -87,9 +102,14 @@ everything() # OPTIONS...
 }
 
 where="one node"
+nodes=1
+found="daemon on here: -1 good,daemon on here: -1 good,daemon on here: -1 good,daemon on here: -1 good,daemon on here: 4 good,"
 everything
 needs_host_names
 named_agent
 where="three nodes"
+nodes=3
+# (Ranks 0 and 3 are on n1.)
+found="daemon on n1: -1 good,daemon on n1: -1 good,daemon on n1: -1 good,daemon on n1: -1 good,daemon on n1: 2 good,daemon on n2: 1 good,daemon on n3: 1 good,"
 everything -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1
 finish

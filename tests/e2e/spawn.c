@@ -193,6 +193,7 @@ static const struct row rows[] = {
     { "fail", "a host file that is not there", PMIX_ERR_JOB_ALLOC_FAILED, { TEXT_INFO(PMIX_HOSTFILE, "@/none") }, { { .nprocs = 1, .checks = { "never" } } } },
     { "fail", "more processes than a mapping has room for", PMIX_ERR_JOB_INSUFFICIENT_RESOURCES, { TEXT_INFO(PMIX_MAPBY, "ppr:1:node") }, { { .nprocs = 9, .checks = { "never" } } } },
     { "fail", "no such mapping", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_MAPBY, "moon") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "fail", "beside the processes of no job", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_DEBUG_JOB, "no-such-job") }, { { .nprocs = 1, .checks = { "never" } } } },
     { "fail", "nothing that we know is required", PMIX_ERR_NOT_SUPPORTED, { REQUIRED_INFO("spawn.unknown", FLAG, NULL) }, { { .nprocs = 1, .checks = { "never" } } } },
     { "fail", "and it works after all that", 0, { { 0 } }, { { .nprocs = 2, .checks = { "parent" } } } },
     /* clang-format on */

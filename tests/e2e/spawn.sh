@@ -36,7 +36,7 @@ everything() # TITLE LAUNCHER-OPTIONS...
     rows "$case_of" place 6 13 "$@"
     rows "$case_of" bind 9 10 "$@"
     rows "$case_of" notify 1 2 "$@"
-    rows "$case_of" fail 13 2 "$@"
+    rows "$case_of" fail 14 2 "$@"
 }
 
 # What the launcher says of a job before its start, and limits of time.

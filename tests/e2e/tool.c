@@ -270,6 +270,7 @@ static void query(void)
     check_table(PMIX_QUERY_LOCAL_PROC_TABLE);
     check_text(PMIX_SERVER_URI, "tcp4://127.0.0.1:");
     check_text(PMIX_QUERY_SPAWN_SUPPORT, PMIX_WDIR);
+    check_text(PMIX_QUERY_DEBUG_SUPPORT, PMIX_DEBUG_STOP_IN_INIT);
     rc = ask(PMIX_QUERY_JOB_STATUS, job, &infos, &n);
     must("job status", rc);
     if (rc == PMIX_SUCCESS && infos[0].value.data.status != PMIX_SUCCESS)
