@@ -9,6 +9,7 @@
 #include "cluster/job_states.h"
 #include "core/job_end.h"
 #include "io/peer_conn.h"
+#include "daemon/supervisor.h"
 #include "daemon/help.h"
 #include "daemon/job_msgs.h"
 #include "daemon/local_job.h"
@@ -33,11 +34,18 @@ static void release(struct job_shutdown *d, struct job *job)
     }
 }
 
+static void notify_debugger(int control_fd, const struct job *job)
+{
+    if (job->failed && control_fd >= 0 && mpir_abort(job->reason.text))
+        supervisor_debug(control_fd, MPIR_NEWS_ABORT, false);
+}
+
 void job_shutdown_begin(struct job_shutdown *d, struct job *job)
 {
     struct local_job *w = local_job_of(d->jobs, job);
 
     if (!job->follows) {
+        notify_debugger(d->context->config->control_fd, job);
         /* Until a spawn is answered, its failure is the answer, and does not end the requester. */
         if (!w || (w->spawning != SPAWNING_STATE_AWAITED && !w->late))
             server_abort_connected(d->context->server, job);

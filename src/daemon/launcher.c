@@ -76,6 +76,7 @@ static void all_started(struct launcher *l, struct local_job *w)
     }
     log_info(l->jobs->context->log, "job %s: all processes of this node are started",
              w->job->nspace);
+    local_job_list(w);
     spawning_answer(w);
 }
 

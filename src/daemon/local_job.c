@@ -10,6 +10,7 @@
 #include "base/limit.h"
 #include "core/procmap.h"
 #include "daemon/cluster_io.h"
+#include "daemon/supervisor.h"
 
 struct local_job *local_job_of(const struct local_jobs *jobs, const struct job *job)
 {
@@ -191,4 +192,18 @@ bool local_job_is_fed(const struct local_jobs *jobs, const struct job *j, uint32
 
     return w &&
            (w->push_to == NODE_STDIN_ALL || (w->push_to == NODE_STDIN_ONE && w->push_rank == rank));
+}
+
+void local_job_list(struct local_job *w)
+{
+    const struct job *j = w->job;
+    int control_fd = w->jobs->context->config->control_fd;
+
+    if (w->listed || j->follows || j->is_tool || j->is_adopted || control_fd < 0 ||
+        j->started < j->plan.nprocs)
+        return;
+    w->listed = true;
+    if (mpir_add(j))
+        supervisor_debug(control_fd, MPIR_NEWS_TABLE,
+                         mpir_is_debugged() && j->awaited[JOB_MAP_STOP_ON_EXEC]);
 }

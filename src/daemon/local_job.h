@@ -43,6 +43,7 @@ struct local_job {
     uint32_t push_rank;
     uint32_t limit_s, start_limit_s; /* seconds from its start, and for it; 0: no limit */
     void (*answer_late)(struct local_job *w);
+    bool listed;                 /* launcher: debuggers find its processes (mpir.h) */
     bool late;                   /* one has passed: its end is no failure of its parent */
     struct timer limit;          /* of its start, then of itself (spawn_limit.h) */
     struct timer grace;          /* until its processes are killed (job_shutdown.c): … */
@@ -54,6 +55,9 @@ struct local_job {
 void local_jobs_open(struct local_jobs *jobs, const struct node_context *c);
 /* At the exit of this process: it leaves the stores to their readers. */
 void local_jobs_close(struct local_jobs *jobs);
+
+/* Launcher: processes of the job may have been started, perhaps all of them. */
+void local_job_list(struct local_job *w);
 
 /* The ranks that have not been started are started in the next turn of the loop. */
 static inline void local_jobs_start(struct local_jobs *jobs)

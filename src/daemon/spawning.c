@@ -83,8 +83,10 @@ void spawning_on_state(struct local_jobs *jobs, struct job *j)
 {
     struct local_job *w = local_job_of(jobs, j);
 
-    if (w)
-        spawning_answer(w);
+    if (!w)
+        return;
+    local_job_list(w);
+    spawning_answer(w);
 }
 
 static void put_presets(struct server *s, struct job *job, const struct spawn_request *rq)

@@ -39,7 +39,9 @@ enum { NWATCHED = sizeof watched / sizeof *watched, LATE_CODE = 124, TWIN_MS = 2
 struct supervisor_packet {
     bool listens;
     uint64_t begun_ns;
-    uint32_t seconds; /* if listens is false: the time limit; 0: none */
+    uint32_t seconds;    /* if listens is false: the time limit; 0: none */
+    enum mpir_news news; /* of a packet for debuggers; then nothing else counts but: */
+    bool held;           /* processes wait until the debugger lets us go on */
 };
 
 /* The worker, the callback for its end, and the deadlines. */
@@ -132,12 +134,26 @@ static int worker_status(const struct supervisor *g)
     return -1;
 }
 
+/* A debugger may hold us in there; when we go on, so may the processes. */
+static void notify_debugger(const struct supervisor *g, const struct supervisor_packet *p)
+{
+    unsigned char go_on = SIGCONT;
+
+    mpir_publish(p->news);
+    if (p->held)
+        send(g->control, &go_on, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 /* Reads all packets of the worker; it sends that it listens before it starts anything. */
 static void read_worker(struct supervisor *g)
 {
     struct supervisor_packet p;
 
     while (recv(g->control, &p, sizeof p, MSG_DONTWAIT) == (ssize_t)sizeof p) {
+        if (p.news) {
+            notify_debugger(g, &p);
+            continue;
+        }
         if (p.listens) {
             phase_state_step(&g->phase, PHASE_EVENT_LISTENING);
             continue;
@@ -307,6 +323,13 @@ static void send_packet(int control_fd, const struct supervisor_packet *p)
 void supervisor_limit(int control_fd, uint64_t begun_ns, uint32_t seconds)
 {
     struct supervisor_packet p = { .begun_ns = begun_ns, .seconds = seconds };
+
+    send_packet(control_fd, &p);
+}
+
+void supervisor_debug(int control_fd, enum mpir_news news, bool held)
+{
+    struct supervisor_packet p = { .news = news, .held = held };
 
     send_packet(control_fd, &p);
 }

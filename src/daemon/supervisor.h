@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/log.h"
+#include "daemon/mpir.h"
 
 /* Reports, in a sentence, that the worker was killed or interrupted. */
 typedef void supervisor_word(void *arg, const char *sentence);
@@ -32,6 +33,9 @@ int supervisor_split(const struct log *log, supervisor_word *word, void *arg, in
 
 /* The worker: the job may take that many seconds from begun_ns (clock_now_ns()) on; 0: no limit. */
 void supervisor_limit(int control_fd, uint64_t begun_ns, uint32_t seconds);
+
+/* The worker has news for debuggers; held: the job's processes go on when they have taken it in. */
+void supervisor_debug(int control_fd, enum mpir_news news, bool held);
 
 /* The worker: it reads control_fd from now on.  Before it starts anything. */
 void supervisor_listening(int control_fd);

@@ -18,6 +18,7 @@
 #include "launch/plan_builder.h"
 #include "launch/spawn_plan.h"
 #include "launch/dvm.h"
+#include "daemon/mpir.h"
 #include "daemon/singleton.h"
 #include "daemon/supervisor.h"
 #include "daemon/node.h"
@@ -189,6 +190,7 @@ static void limited(void *arg, uint32_t seconds)
 {
     const struct launch *l = arg;
 
+    l->options->stop_on_exec = l->options->stop_on_exec || mpir_is_debugged();
     if (seconds)
         supervisor_limit(l->control_fd, l->begun_ns, seconds);
 }
@@ -204,9 +206,10 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
     struct launch_options options;
     struct job_map plan;
     struct errmsg err = { "" };
-    int rc = launch_prepare_with(argc, argv, environ, &hooks, &options, &plan, &err), code;
+    int rc, code;
 
     launch->options = &options;
+    rc = launch_prepare_with(argc, argv, environ, &hooks, &options, &plan, &err);
     if (options.verbose)
         log.most = LOG_INFO;
     code = launch_exit_code(rc);
@@ -249,6 +252,7 @@ int main(int argc, char **argv)
     if (!strcmp(log.who, "wireup") && run_command(argc, argv, &log, &code))
         return code;
     session_dir_name(&launch.sessions, tool_files_dir(NULL, "TMPDIR"));
+    mpir_open();
     if (supervisor_split(&log, worker_killed, &launch, &launch.control_fd) < 0) {
         log_error(&log, "cannot start the worker process: %s", err_text(errno));
         return launch_exit_code(LAUNCH_REFUSED);
