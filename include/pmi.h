@@ -155,6 +155,8 @@ int PMI_Get_id_length_max(int *length);
  * With Wireup as the process manager a value may hold any bytes but NUL, and may be empty.  Other
  * process managers cannot carry every value through their text protocol: values that they would
  * truncate or change (blanks, newlines, the empty value, with some the backslash) are refused.
+ * Under Wireup a key wireup.cleanup, or wireup.cleanup.ANYTHING, registers what is removed when the
+ * job has ended, even if that crashes: files and shared memory, "/path,shm:/name,sysv:NUMBER".
  *   PMI_ERR_INVALID_KVS         kvsname is NULL or no such space
  *   PMI_ERR_INVALID_KEY         key is NULL, empty, reserved (PMI_...), cannot be sent, or was put
  *                               before, as far as is known by now (else the next PMI_KVS_Commit or

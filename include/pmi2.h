@@ -215,7 +215,9 @@ int PMI2_Info_GetNodeAttrIntArray(const char name[], int array[], int arraylen, 
                                   int *found);
 
 /* Puts an attribute of this node: visible to all processes of the job on it when the call returns.
- * Replaces an earlier one.  Codes as for PMI2_KVS_Put. */
+ * Replaces an earlier one.  Under Wireup, wireup.cleanup registers what is removed when the job has
+ * ended, even if that crashes: files and shared memory, "/path,shm:/name,sysv:NUMBER".  Codes as
+ * for PMI2_KVS_Put. */
 int PMI2_Info_PutNodeAttr(const char name[], const char value[]);
 
 /* Job attributes from the process manager.  Wireup's are

@@ -2,6 +2,7 @@
 #include "core/control.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +125,29 @@ static bool is_clean_path(struct slice path)
     return true;
 }
 
+/* "/dev/shm/name" of "shm:/name", and the number alone; room has LIMIT_CLEANUP_PATH bytes.  False:
+ * it is neither a path nor one of these. */
+static bool read_resource(struct slice text, struct slice *path_p, uint32_t *flags_p, char *room)
+{
+    struct slice name;
+    uint32_t id;
+
+    *path_p = text;
+    if (slice_starts(text, SLICE(CLEANUP_SYSV)) && !(*flags_p & CLEANUP_DIRECTORY)) {
+        *path_p = slice_skip(text, strlen(CLEANUP_SYSV));
+        *flags_p |= CLEANUP_SEGMENT;
+        return slice_u32(*path_p, &id) && id <= INT32_MAX;
+    }
+    if (slice_starts(text, SLICE(CLEANUP_SHM)) && !(*flags_p & CLEANUP_DIRECTORY)) {
+        name = slice_skip(text, strlen(CLEANUP_SHM));
+        if (!name.len || name.len > LIMIT_CLEANUP_PATH / 2 || slice_find(name, '/') < name.len)
+            return false;
+        *path_p = slice_mem(room, (size_t)snprintf(room, LIMIT_CLEANUP_PATH, "/dev/shm/" SLICE_FMT,
+                                                   SLICE_ARG(name)));
+    }
+    return is_clean_path(*path_p);
+}
+
 /* Of a process of the own job, or of all of it. */
 static enum answer_status whose_end(const struct job *j, const struct request_register_cleanup *rq,
                                     uint32_t *rank_p)
@@ -139,49 +163,78 @@ static enum answer_status whose_end(const struct job *j, const struct request_re
     return *rank_p < j->plan.nprocs ? ANSWER_OK : ANSWER_NOT_FOUND;
 }
 
-static bool is_known(const struct job *j, uint32_t rank, const struct request_register_cleanup *rq)
+static bool is_known(const struct job *j, uint32_t rank, uint32_t flags, struct slice path)
 {
     LIST_EACH(l, &j->cleanups)
     {
         const struct cleanup_path *s = LIST_OF(l, struct cleanup_path, link);
-        if (s->rank == rank && s->flags == rq->flags && slice_eq(s->path, rq->path))
+        if (s->rank == rank && s->flags == flags && slice_eq(s->path, path))
             return true;
     }
     return false;
 }
 
+static struct cleanup_path *new_path(struct slice path, struct slice stay)
+{
+    struct cleanup_path *s = calloc(1, sizeof *s + path.len + stay.len);
+
+    if (!s)
+        return NULL;
+    memcpy(s->text, path.ptr, path.len);
+    s->path = slice_mem(s->text, path.len);
+    if (stay.len)
+        memcpy(s->text + path.len, stay.ptr, stay.len);
+    s->stay = slice_mem(s->text + path.len, stay.len);
+    return s;
+}
+
 enum answer_status control_register_cleanup(struct core *c, struct job *j, uint32_t rank,
                                             const struct request_register_cleanup *rq)
 {
-    uint32_t whose;
+    uint32_t whose, flags = rq->flags;
     enum answer_status st = whose_end(j, rq, &whose);
     struct cleanup_path *s;
+    struct slice path;
+    char room[LIMIT_CLEANUP_PATH];
 
     if (st != ANSWER_OK)
         return st;
-    if (!is_clean_path(rq->path) || rq->keep.len > LIMIT_CLEANUP_PATH)
+    if (!read_resource(rq->path, &path, &flags, room) || rq->keep.len > LIMIT_CLEANUP_PATH)
         return ANSWER_BAD_VALUE;
-    if (is_known(j, whose, rq))
+    if (is_known(j, whose, flags, path))
         return ANSWER_OK;
-    if (!proc_can_keep(&j->procs[rank], rq->path.len + rq->keep.len) ||
+    if (!proc_can_keep(&j->procs[rank], path.len + rq->keep.len) ||
         j->ncleanups >= LIMIT_JOB_CLEANUPS)
         return ANSWER_OVER_QUOTA;
-    s = calloc(1, sizeof *s + rq->path.len + rq->keep.len);
+    s = new_path(path, rq->keep);
     if (!s)
         return ANSWER_NO_MEMORY;
     s->rank = whose;
     s->by = rank;
-    s->flags = rq->flags;
-    memcpy(s->text, rq->path.ptr, rq->path.len);
-    s->path = slice_mem(s->text, rq->path.len);
-    if (rq->keep.len)
-        memcpy(s->text + rq->path.len, rq->keep.ptr, rq->keep.len);
-    s->stay = slice_mem(s->text + rq->path.len, rq->keep.len);
+    s->flags = flags;
     list_append(&j->cleanups, &s->link);
     j->ncleanups++;
-    proc_keeps(&j->procs[rank], rq->path.len + rq->keep.len);
+    proc_keeps(&j->procs[rank], path.len + rq->keep.len);
     effects_push(&c->effects, EFFECT_WITH(proc_root, .job = j->id, .rank = rank));
     return ANSWER_OK;
+}
+
+bool control_is_cleanup_key(struct slice key)
+{
+    return slice_is(key, CLEANUP_KEY) || slice_starts(key, SLICE(CLEANUP_KEY "."));
+}
+
+enum answer_status control_register_resources(struct core *c, struct job *j, uint32_t rank,
+                                              struct slice resources)
+{
+    enum answer_status st = resources.len ? ANSWER_OK : ANSWER_BAD_VALUE;
+
+    while (resources.len && st == ANSWER_OK) {
+        const struct request_register_cleanup rq = { .path =
+                                                         slice_trim(slice_cut(&resources, ',')) };
+        st = control_register_cleanup(c, j, rank, &rq);
+    }
+    return st;
 }
 
 static void drop_cleanup(struct job *j, struct cleanup_path *s)

@@ -19,11 +19,22 @@ enum {
     CLEANUP_DIRECTORY = 1,  /* a directory; otherwise a file */
     CLEANUP_RECURSIVE = 2,  /* with everything in and below it */
     CLEANUP_EMPTY_ONLY = 4, /* only empty directories, no files */
-    CLEANUP_LEAVE_TOP = 8   /* the directory itself stays */
+    CLEANUP_LEAVE_TOP = 8,  /* the directory itself stays */
+    CLEANUP_SEGMENT = 16    /* a System V shared memory segment: the path is its number */
 };
 
 /* How a logged text looks (daemon/log_format.h). */
 enum { CONTROL_LOG_TIME = 1, CONTROL_LOG_TAG = 2, CONTROL_LOG_XML = 4 };
+
+/* Besides absolute paths, a registration may name shared memory: "shm:/name" (POSIX) and
+ * "sysv:NUMBER" (what shmget() returns).  A put of this key, or of one that begins with it and a
+ * dot, registers the resources of its value, which are separated by commas, for removal at the end
+ * of the job: nothing is stored. */
+#define CLEANUP_KEY  "wireup.cleanup"
+#define CLEANUP_SHM  "shm:/"
+#define CLEANUP_SYSV "sysv:"
+
+bool control_is_cleanup_key(struct slice key);
 
 /* OK, NOT_FOUND for an unknown process, RESERVED when the requester has no right to signal it. */
 enum answer_status control_signal(struct core *c, struct job *j, const struct request_signal *rq);
@@ -50,6 +61,11 @@ enum answer_status control_input(struct core *c, struct job *j, uint64_t ticket,
 
 enum answer_status control_register_cleanup(struct core *c, struct job *j, uint32_t rank,
                                             const struct request_register_cleanup *rq);
+
+/* The value of a put of such a key.  As control_register_cleanup(); resources before the first that
+ * is refused are registered. */
+enum answer_status control_register_resources(struct core *c, struct job *j, uint32_t rank,
+                                              struct slice resources);
 
 enum answer_status control_log(struct core *c, struct job *j, uint32_t rank,
                                const struct request_log *rq);

@@ -105,11 +105,19 @@ static enum answer_status do_attach(const struct core_call *k)
     return ANSWER_OK;
 }
 
+static enum answer_status put(const struct core_call *k, struct slice space, struct slice key,
+                              struct slice value)
+{
+    if (control_is_cleanup_key(key))
+        return control_register_resources(k->core, k->job, k->rank, value);
+    return job_put(k->job, k->rank, space, key, value);
+}
+
 static enum answer_status do_put(const struct core_call *k)
 {
     const struct request_put *rq = &k->rq->u.put;
 
-    return job_put(k->job, k->rank, rq->space, rq->key, rq->value);
+    return put(k, rq->space, rq->key, rq->value);
 }
 
 static uint32_t read_le(const char *bytes, int n)
@@ -155,7 +163,7 @@ static enum answer_status do_put_many(const struct core_call *k)
         space = nul < key.len ? slice_head(key, nul) : SLICE_NULL;
         if (nul < key.len)
             key = slice_skip(key, nul + 1);
-        st = job_put(k->job, k->rank, space, key, value);
+        st = put(k, space, key, value);
         if (st != ANSWER_OK && first == ANSWER_OK) {
             first = st;
             *k->a = ANSWER_TO(put_many, st, .refused = key);
@@ -222,7 +230,11 @@ static enum answer_status do_job_attr(const struct core_call *k)
 
 static enum answer_status do_node_put(const struct core_call *k)
 {
-    return job_node_put(k->job, k->rank, k->rq->u.node_put.key, k->rq->u.node_put.value);
+    const struct request_node_put *rq = &k->rq->u.node_put;
+
+    if (control_is_cleanup_key(rq->key))
+        return control_register_resources(k->core, k->job, k->rank, rq->value);
+    return job_node_put(k->job, k->rank, rq->key, rq->value);
 }
 
 static enum answer_status do_node_get(const struct core_call *k)

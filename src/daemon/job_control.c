@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -25,22 +26,42 @@
 #define KIND_MUNGE "munge"
 #define KIND_OWN   "wireup"
 
+/* Warn once: every rank would report the same. */
+static void warn_of_cleanup(struct job_control *c, const char *what, struct slice name,
+                            const char *why)
+{
+    if (!c->cleanup_warned)
+        log_warn(c->config.log, "cannot remove %s" SLICE_FMT ": %s", what, SLICE_ARG(name), why);
+    c->cleanup_warned = true;
+}
+
+static void clear_segment(struct job_control *c, const struct op_cleanup *e)
+{
+    int rc = proc_root_shares_ipc(&c->roots, e->job, e->owner) ? cleanup_segment(e->path, geteuid())
+                                                               : -ENOENT;
+
+    if (rc < 0 && rc != -ENOENT)
+        warn_of_cleanup(c, "the shared memory segment ", e->path,
+                        rc == -EPERM ? "it belongs to another user" : err_text(rc));
+}
+
 static void clear_up(struct job_control *c, const struct op_cleanup *e)
 {
     struct cleanup_order o = cleanup_of(e);
     int rc;
 
+    if (e->flags & CLEANUP_SEGMENT) {
+        clear_segment(c, e);
+        return;
+    }
     if (!proc_root_find(&c->roots, e->job, e->owner, &o.root))
         return; /* the root of the path is unknown */
     rc = cleanup_run(&o);
-    /* Warn once: every rank would report the same symbolic link in TMPDIR. */
-    if (rc < 0 && rc != -ENOENT && !c->cleanup_warned) {
-        c->cleanup_warned = true;
-        log_warn(c->config.log, "cannot remove " SLICE_FMT ": %s", SLICE_ARG(o.path),
-                 rc == -ELOOP || rc == -ENOTDIR
-                     ? "it is not a directory, or a symbolic link leads to it"
-                     : err_text(rc));
-    }
+    if (rc < 0 && rc != -ENOENT)
+        warn_of_cleanup(c, "", o.path,
+                        rc == -ELOOP || rc == -ENOTDIR
+                            ? "it is not a directory, or a symbolic link leads to it"
+                            : err_text(rc));
 }
 
 /* Warn once; programs then create their own files where they like. */

@@ -7,11 +7,12 @@
 #include "io/socket_owner.h"
 #include "io/root.h"
 
-/* Only of processes that see other files than we do. */
+/* Only of processes that see other files or other shared memory than we do. */
 struct known_root {
     struct list link;
     uint32_t job, rank;
-    int fd; /* -1: it could not be determined */
+    bool same_root, same_ipc;
+    int fd; /* of another root; -1: it could not be determined, or is the same */
 };
 
 static void forget(struct known_root *r)
@@ -96,12 +97,17 @@ void proc_root_note(struct proc_roots *p, uint32_t job, uint32_t rank)
 {
     const struct job *j = core_job(p->core, job);
     struct known_root *r;
+    bool same_root, same_ipc;
     pid_t pid;
     int fd = -1;
 
     forget_ended_jobs(p);
-    if (!j || rank >= j->plan.nprocs || find(p, job, rank) || j->procs[rank].pid <= 0 ||
-        ((pid = process_of(p, j, rank)) > 0 && root_of(pid, &fd) == 0))
+    if (!j || rank >= j->plan.nprocs || find(p, job, rank) || j->procs[rank].pid <= 0)
+        return;
+    pid = process_of(p, j, rank);
+    same_root = pid > 0 && root_of(pid, &fd) == 0;
+    same_ipc = pid > 0 && root_shares_ipc(pid);
+    if (same_root && same_ipc)
         return;
     r = calloc(1, sizeof *r);
     if (!r) {
@@ -110,7 +116,9 @@ void proc_root_note(struct proc_roots *p, uint32_t job, uint32_t rank)
             close(fd);
         return;
     }
-    *r = (struct known_root){ .job = job, .rank = rank, .fd = fd };
+    *r = (struct known_root){
+        .job = job, .rank = rank, .same_root = same_root, .same_ipc = same_ipc, .fd = fd
+    };
     list_init(&r->link);
     list_append(&p->all, &r->link);
 }
@@ -119,6 +127,13 @@ bool proc_root_find(struct proc_roots *p, uint32_t job, uint32_t rank, int *fd_p
 {
     const struct known_root *r = find(p, job, rank);
 
-    *fd_p = r ? r->fd : 0;
-    return r ? r->fd >= 0 : !p->lost;
+    *fd_p = r && !r->same_root ? r->fd : 0;
+    return r ? *fd_p >= 0 : !p->lost;
+}
+
+bool proc_root_shares_ipc(struct proc_roots *p, uint32_t job, uint32_t rank)
+{
+    const struct known_root *r = find(p, job, rank);
+
+    return r ? r->same_ipc : !p->lost;
 }

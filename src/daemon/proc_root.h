@@ -13,7 +13,7 @@
 struct proc_roots {
     const struct core *core;
     const struct peer_conns *conns; /* of the processes */
-    struct list all;                /* only of processes that see other files than we do */
+    struct list all;                /* only of processes that see other files or segments */
     bool lost;                      /* one was lost for lack of memory: none can be trusted */
 };
 
@@ -25,5 +25,8 @@ void proc_root_note(struct proc_roots *p, uint32_t job, uint32_t rank);
 
 /* *fd_p: its root directory, or 0: the same as ours.  False: unknown. */
 bool proc_root_find(struct proc_roots *p, uint32_t job, uint32_t rank, int *fd_p);
+
+/* Its numbers of System V segments are those that we see. */
+bool proc_root_shares_ipc(struct proc_roots *p, uint32_t job, uint32_t rank);
 
 #endif

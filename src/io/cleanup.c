@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -160,4 +161,18 @@ int cleanup_run(const struct cleanup_order *o)
         rc = o->directory ? -ENOTDIR : -EISDIR;
     close(parent);
     return rc < 0 ? rc : s.removed;
+}
+
+int cleanup_segment(struct slice number, uid_t uid)
+{
+    struct shmid_ds s;
+    uint32_t id;
+
+    if (!slice_u32(number, &id) || id > INT32_MAX)
+        return -EINVAL;
+    if (shmctl((int)id, IPC_STAT, &s) < 0)
+        return errno == EINVAL || errno == EIDRM ? -ENOENT : errno == EACCES ? -EPERM : -errno;
+    if (s.shm_perm.uid != uid || s.shm_perm.cuid != uid)
+        return -EPERM;
+    return shmctl((int)id, IPC_RMID, NULL) < 0 ? -errno : 0;
 }

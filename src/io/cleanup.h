@@ -25,4 +25,8 @@ struct cleanup_order {
  * already). */
 int cleanup_run(const struct cleanup_order *o);
 
+/* Removes the System V shared memory segment with that number, in decimal, if the user owns it and
+ * has made it.  0; -EPERM: another user's; -ENOENT: there is none; or -errno. */
+int cleanup_segment(struct slice number, uid_t uid);
+
 #endif

@@ -11,17 +11,31 @@
 #include <unistd.h>
 
 /* "mnt:[4026531841]" */
-static int mounts_of(const char *process, char *text, size_t room)
+static int space_of(const char *process, const char *kind, char *text, size_t room)
 {
     char path[PATH_MAX];
     ssize_t n;
 
-    snprintf(path, sizeof path, "/proc/%s/ns/mnt", process);
+    snprintf(path, sizeof path, "/proc/%s/ns/%s", process, kind);
     n = readlink(path, text, room - 1);
     if (n < 0)
         return -errno;
     text[n] = '\0';
     return 0;
+}
+
+static int mounts_of(const char *process, char *text, size_t room)
+{
+    return space_of(process, "mnt", text, room);
+}
+
+bool root_shares_ipc(pid_t pid)
+{
+    char process[16], theirs[64], ours[64];
+
+    snprintf(process, sizeof process, "%d", (int)pid);
+    return space_of(process, "ipc", theirs, sizeof theirs) == 0 &&
+           space_of("self", "ipc", ours, sizeof ours) == 0 && !strcmp(theirs, ours);
 }
 
 static bool is_same(const struct stat *a, const struct stat *b)

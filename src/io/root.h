@@ -16,4 +16,7 @@ int root_of(pid_t pid, int *fd_p);
 /* Both have the same root and mounts.  False also if that cannot be determined. */
 bool root_is_same(pid_t a, pid_t b);
 
+/* The process sees our System V shared memory.  False also if that cannot be determined. */
+bool root_shares_ipc(pid_t pid);
+
 #endif

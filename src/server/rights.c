@@ -1,6 +1,9 @@
 /* rights.c - see rights.h.  Every kind of request is listed: the compiler reports a new one. */
 #include "server/rights.h"
 
+#include <string.h>
+
+#include "core/control.h"
 #include "core/request.h"
 #include "pmix_common.h"
 #include "wire/pmix_command.h"
@@ -15,6 +18,12 @@ static bool host_needs(uint8_t command)
 static bool stays_in_job(uint32_t range)
 {
     return range == PMIX_RANGE_NAMESPACE || range == PMIX_RANGE_PROC_LOCAL;
+}
+
+/* Some key of a block may register files; a value with these bytes is refused with it. */
+static bool names_cleanup(struct slice records)
+{
+    return records.len && memmem(records.ptr, records.len, CLEANUP_KEY, strlen(CLEANUP_KEY));
 }
 
 bool rights_needed(const struct request *rq)
@@ -41,14 +50,11 @@ bool rights_needed(const struct request *rq)
                (rq->u.monitor.period_ns && !stays_in_job(rq->u.monitor.range));
     case REQ_identify:
     case REQ_attach:
-    case REQ_put:
-    case REQ_put_many:
     case REQ_get:
     case REQ_get_index:
     case REQ_kvs_create:
     case REQ_kvs_delete:
     case REQ_fence:
-    case REQ_node_put:
     case REQ_node_get:
     case REQ_job_attr:
     case REQ_ring:
@@ -61,6 +67,9 @@ bool rights_needed(const struct request *rq)
     case REQ_beat:
     case REQ_finalize:
     case REQ_switch_version: return false;
+    case REQ_put: return control_is_cleanup_key(rq->u.put.key);
+    case REQ_node_put: return control_is_cleanup_key(rq->u.node_put.key);
+    case REQ_put_many: return names_cleanup(rq->u.put_many.records);
     case REQ_abort: return rq->u.abort.count > 0; /* the end of others, but for the own job */
     case REQ_KINDS: break;
     }

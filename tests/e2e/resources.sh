@@ -1,0 +1,74 @@
+#!/bin/sh
+# Shared memory segments and files that processes register (resources.c) are gone after a crash, through all
+# three interfaces; those of others stay.
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+prog=$WU_BUILD/tests/e2e/e2e-resources
+
+there() # NUMBER
+{
+    ipcs -m | awk -v id="$1" '$2 == id { n++ } END { exit !n }'
+}
+
+for by in pmi pmi2 pmix; do
+    mkdir "$tmp/mess"
+    launch 3 "$prog" $by "$tmp/mess"
+    same "$by: a crash is one" "$rc" 137 || explain
+    same "$by: each has made a segment" "$(wc -l <"$tmp/mess/segments")" 3
+    same "$by: files are removed" "$(ls "$tmp/mess")" segments || explain
+    same "$by: and POSIX segments" "$(ls /dev/shm | grep "^wu-res-$by")" "" || explain
+    left=$(while read -r id; do there "$id" && echo "$id"; done <"$tmp/mess/segments")
+    same "$by: and System V segments" "$left" "" || explain
+    rm -r "$tmp/mess"
+
+    id=$("$prog" make)
+    ok "the control: a segment that nobody registers is there" there "$id"
+    if unshare -i true 2>/dev/null; then
+        launch 1 unshare -i "$prog" $by - "sysv:$id"
+        same "$by: a process with segments of its own registers" "$rc $(cat "$out")" "0 sysv:$id registered" || explain
+        ok "$by: and removes none of the same number elsewhere" there "$id" || explain
+    else
+        skip "$by: a process with segments of its own" "this user may not make a name space"
+    fi
+    if [ "$by" = pmi ]; then # refusals of its collected puts come with the next barrier
+        names="sysv:$id"
+        want="sysv:$id registered"
+    else
+        names="sysv:x shm:/a/b relative sysv:$id"
+        want="sysv:x refused
+shm:/a/b refused
+relative refused
+sysv:$id registered"
+    fi
+    # shellcheck disable=SC2086
+    launch 1 "$prog" $by - $names
+    same "$by: names" "$(cat "$out")" "$want" || explain
+    ok "$by: it goes with a job that ends well, too" eval '! there "$id"' || explain
+done
+if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
+    id=$(setpriv --reuid 65534 --clear-groups "$prog" make)
+    launch 1 "$prog" pmi2 - "sysv:$id"
+    ok "a segment of another user stays" there "$id" || explain
+    ok "which is told" grep -q "cannot remove the shared memory segment $id: it belongs to another user" "$err" || explain
+    ipcrm -m "$id"
+    for by in pmi2 pmix; do
+        launch 1 setpriv --reuid 65534 --clear-groups "$prog" $by - /tmp/any
+        same "a process that is another user registers nothing ($by)" "$rc $(cat "$out")" "0 /tmp/any refused" || explain
+    done
+    launch 1 setpriv --reuid 65534 --clear-groups "$prog" pmi - /tmp/any
+    ok "nor by PMI-1" grep -q "rank 0 runs as another user" "$err" || explain
+else
+    skip "a segment of another user" "this user cannot become one"
+fi
+if unshare -u true 2>/dev/null; then
+    named_agent
+    mkdir "$tmp/mess"
+    run 120 "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3 "$prog" pmi2 "$tmp/mess"
+    left=$(while read -r id; do there "$id" && echo "$id"; done <"$tmp/mess/segments")
+    same "on three nodes" "$rc $(wc -l <"$tmp/mess/segments") $(ls "$tmp/mess") $left" "137 3 segments " || explain
+else
+    skip "on three nodes" "this user may not give a process another host name"
+fi
+finish
