@@ -5,7 +5,9 @@
  *   FUNCTION, EDGE	STATUS[; set ...][; called back STATUS]
  *
  *   edges          lists the groups of cases, and where each is to run: in a job, or alone
- *   edges GROUP    runs one; cases that EDGES_SKIP names, one in a line, are left out
+ *   edges GROUP    runs one; cases that EDGES_SKIP names, one in a line, are left out; of those
+ *                  that EDGES_SILENT names it waits a second for the callback, which should not
+ * come
  *
  * edges.sh compares the lines with those of edges.tsv. */
 #include <pmix.h>
@@ -22,7 +24,7 @@
 
 #include "keeps.h"
 
-enum { UNKNOWN_REF = 4711, PATIENCE = 10, EDGE_MAX = 128 };
+enum { UNKNOWN_REF = 4711, PATIENCE = 10, SILENCE = 1, EDGE_MAX = 128 };
 
 static pmix_proc_t me, job;
 
@@ -78,10 +80,9 @@ static const char *name_of(pmix_status_t rc)
     return number;
 }
 
-/* Cases that end or block the library are left out. */
-static bool is_skipped(const char *edge)
+static bool is_named(const char *variable, const char *edge)
 {
-    const char *list = getenv("EDGES_SKIP");
+    const char *list = getenv(variable);
     size_t n = strlen(edge);
 
     for (const char *at = list; at; at = strchr(at, '\n')) {
@@ -89,6 +90,14 @@ static bool is_skipped(const char *edge)
         if (strncmp(at, edge, n) == 0 && (at[n] == '\n' || !at[n]))
             return true;
     }
+    return false;
+}
+
+/* Cases that end or block the library are left out. */
+static bool is_skipped(const char *edge)
+{
+    if (is_named("EDGES_SKIP", edge))
+        return true;
     if (getenv("EDGES_TRACE")) /* so that one can tell which case ends the library */
         fprintf(stderr, "at %s\n", edge);
     return false;
@@ -139,14 +148,14 @@ static void forget(void)
 }
 
 /* The limit only catches hangs: a call that has succeeded calls back. */
-static bool wait_for_call(void)
+static bool wait_for_call(int seconds)
 {
     struct timespec until;
     int rc = 0;
     bool there;
 
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += PATIENCE;
+    until.tv_sec += seconds;
     pthread_mutex_lock(&answer.lock);
     while (!answer.calls && rc == 0)
         rc = pthread_cond_timedwait(&answer.changed, &answer.lock, &until);
@@ -213,7 +222,8 @@ static void line_called(const char *edge, pmix_status_t rc)
     bool there;
 
     begin_line(edge, rc);
-    there = rc == PMIX_SUCCESS ? wait_for_call() : answer.calls != 0;
+    there = rc == PMIX_SUCCESS ? wait_for_call(is_named("EDGES_SILENT", edge) ? SILENCE : PATIENCE)
+                               : answer.calls != 0;
     if (there)
         printf("; called back %s", name_of(answer.status));
     else
@@ -1000,10 +1010,10 @@ static int serve_child(char *what, pmix_info_t *infos, size_t n)
 
     PMIX_LOAD_PROCID(&proc, "job", 0);
     PMIx_server_register_nspace(proc.nspace, 1, infos, n, on_op, NULL);
-    wait_for_call();
+    wait_for_call(PATIENCE);
     forget();
     PMIx_server_register_client(&proc, getuid(), getgid(), NULL, on_op, NULL);
-    wait_for_call();
+    wait_for_call(PATIENCE);
     forget();
     pid = start_child(&proc, what);
     if (pid > 0)
@@ -1035,7 +1045,7 @@ static void lose(const char *what, pmix_status_t *codes, size_t n)
     if (PMIx_server_init(&module, NULL, 0) != PMIX_SUCCESS)
         return;
     PMIx_Register_event_handler(codes, n, NULL, 0, on_event, on_registered, NULL);
-    wait_for_call();
+    wait_for_call(PATIENCE);
     forget();
     printf("a process that ends without PMIx_Finalize, %s\texit status %d\n", what,
            serve_child("vanish", NULL, 0));
