@@ -6,8 +6,8 @@ _wireup_values()
 {
     case $1 in
     env|genv) [[ $2 == *=* ]] && echo 1 || echo 2 ;;
-    n|np|c|wdir|wd|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|port-range|usize|bind-to|binding|membind|topolib|env|envlist|genv|genvlist|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-from|memory-alloc-kinds|job-attr|demux|breakpoint|trace|tool-files|tools) echo 1 ;;
-    mca|gmca) echo 2 ;;
+    n|np|c|wdir|wd|chdir|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|cpus-per-rank|cpus-per-proc|cpus-per-task|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|port-range|usize|bind-to|binding|cpu-list|cpu-set|membind|topolib|env|envlist|genv|genvlist|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-file|output-directory|output-from|memory-alloc-kinds|job-attr|demux|breakpoint|trace|tool-files|tools|display|output|npersocket|output-filename|app|with-ft) echo 1 ;;
+    mca|gmca|pmixmca|gpmixmca|prtemca|gprtemca) echo 2 ;;
     pmi_args) echo 4 ;;
     *) echo 0 ;;
     esac
@@ -55,8 +55,8 @@ _wireup_value()
     membind) COMPREPLY=($(compgen -W "none firsttouch" -- "$cur")) ;;
     topolib) COMPREPLY=($(compgen -W "hwloc" -- "$cur")) ;;
     tool-files|tools) COMPREPLY=($(compgen -W "off on system" -- "$cur")) ;;
-    configfile|hostfile|f|machinefile|rankfile|rf|wireupd|outfile-pattern|outfile|errfile-pattern|errfile|trace) COMPREPLY=($(compgen -f -- "$cur")) ;;
-    wdir|wd) COMPREPLY=($(compgen -d -- "$cur")) ;;
+    configfile|hostfile|f|machinefile|rankfile|rf|wireupd|outfile-pattern|outfile|errfile-pattern|errfile|output-file|trace) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    wdir|wd|chdir|output-directory) COMPREPLY=($(compgen -d -- "$cur")) ;;
     bind-to|binding) COMPREPLY=($(compgen -W "none hwthread core l1cache l2cache l3cache numa socket machine rr user:" -- "$cur")) ;;
     map-by) COMPREPLY=($(compgen -W "slot node hwthread core l1cache l2cache l3cache numa socket machine ppr:" -- "$cur")) ;;
     rank-by|rankby) COMPREPLY=($(compgen -W "slot node fill span hwthread core l1cache l2cache l3cache numa socket machine" -- "$cur")) ;;
@@ -101,18 +101,21 @@ _wireup()
 complete -o default -F _wireup wireup
 
 _wireup_options="
-n np c wdir wd configfile timeout hosts host H hostlist machine machines machinelist
-hostfile f machinefile ppn perhost npernode N map-by bynode byslot rank-by rankby
-rankmap rankfile rf oversubscribe nooversubscribe order-nodes localhost launcher
-bootstrap launcher-exec bootstrap-exec launch-agent launcher-args launcher-user
-ssh-user launcher-port ssh-port wireupd rmk iface interface tree-width collective
-port-range usize bind-to binding report-bindings membind topolib env envlist envnone
-envall genv genvlist genvnone genvall x mca gmca stdin s prepend-rank l tag-output
-prepend-pattern outfile-pattern outfile errfile-pattern errfile output-from disable-auto-cleanup
-enable-recovery continuous enable-auto-cleanup print-all-exitcodes pmi-port disable-hostname-propagation
-enable-hostname-propagation memory-alloc-kinds job-attr stop-on-exec stop-in-init
-stop-in-app breakpoint verbose v debug dry-run do-not-launch trace report-startup
-tool-files tools json version V info help h"
+n np c wdir wd chdir configfile timeout hosts host H hostlist machine machines
+machinelist hostfile f machinefile ppn perhost npernode N map-by bynode byslot
+cpus-per-rank cpus-per-proc cpus-per-task rank-by rankby rankmap rankfile rf oversubscribe
+nooversubscribe order-nodes localhost launcher bootstrap launcher-exec bootstrap-exec
+launch-agent launcher-args launcher-user ssh-user launcher-port ssh-port wireupd
+rmk iface interface tree-width collective port-range usize bind-to binding report-bindings
+cpu-list cpu-set membind topolib env envlist envnone envall genv genvlist genvnone
+genvall x mca gmca stdin s prepend-rank l tag-output prepend-time prepend-pattern
+outfile-pattern outfile errfile-pattern errfile merge-output output-file output-directory
+output-from disable-auto-cleanup enable-recovery continuous enable-auto-cleanup
+print-all-exitcodes pmi-port disable-hostname-propagation enable-hostname-propagation
+memory-alloc-kinds job-attr stop-on-exec stop-in-init stop-in-app breakpoint verbose
+v debug quiet q display-map display-allocation dry-run do-not-launch trace report-startup
+tool-files tools json version V info help h display output with-ft pmixmca gpmixmca
+prtemca gprtemca report-state-on-timeout use-hwthread-cpus"
 _wireup_commands="who serve names trace replay sim up tools ps down on help version"
 
 # The options of the command $1.

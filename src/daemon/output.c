@@ -122,7 +122,8 @@ int output_prepare(struct output *o, const char *out, const char *err_file, cons
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         for (uint32_t r = 0; patterns[i] && r < job->plan.nprocs; r++) {
             if (job_rank_is_here(job, r) && !rank_sink(o, patterns[i], job, r, &why))
-                return errmsg_set(err, OUTPUT_BAD, "%s: %s; nothing was started", options[i],
+                return errmsg_set(err, OUTPUT_BAD, "%s: %s; nothing was started",
+                                  job->plan.output.outfile ? "the output files" : options[i],
                                   why.text);
         }
     }

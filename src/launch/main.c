@@ -210,6 +210,8 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
 
     launch->options = &options;
     rc = launch_prepare_with(argc, argv, environ, &hooks, &options, &plan, &err);
+    if (options.quiet)
+        log.most = LOG_ERROR;
     if (options.verbose)
         log.most = LOG_INFO;
     code = launch_exit_code(rc);

@@ -2,6 +2,7 @@
 #include "launch/options.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -9,6 +10,7 @@
 #include "base/limit.h"
 #include "launch/allocation.h"
 #include "launch/mpmd.h"
+#include "launch/option_words.h"
 #include "launch/options_doc.h"
 #include "launch/options_table.h"
 
@@ -76,18 +78,6 @@ static int on_export(struct option_parse *p, const struct option_row *row,
         return set_variable(p, row, &p->block->env, values[0]);
     return bad_name(p, environ_export(&p->opt->arena, &p->block->env, slice_str(values[0])),
                     values[0]);
-}
-
-static int on_mca(struct option_parse *p, const struct option_row *row, const char *const *values)
-{
-    const char *name = arena_printf(&p->opt->arena, "OMPI_MCA_%s", values[0]);
-
-    (void)row;
-    if (!name)
-        return -ENOMEM;
-    return bad_name(
-        p, environ_set(&p->opt->arena, &p->opt->env, slice_str(name), slice_str(values[1])),
-        values[0]);
 }
 
 static int choose_forward(struct option_parse *p, struct env_rules *rules, enum env_forward how)
@@ -299,6 +289,7 @@ static int on_help(struct option_parse *p, const struct option_row *row, const c
 #define TEXT             TAKE_TEXT
 #define WORD             TAKE_WORD
 #define CALL             TAKE_CALL
+#define AS               TAKE_AS
 #define REFUSED          TAKE_REFUSED
 
 const struct option_row option_rows[] = {
@@ -313,6 +304,7 @@ const size_t option_row_count = sizeof option_rows / sizeof option_rows[0];
 #undef TEXT
 #undef WORD
 #undef CALL
+#undef AS
 #undef REFUSED
 
 uint32_t option_values(const struct option_row *row)
@@ -391,28 +383,71 @@ static int apply(struct option_parse *p, const struct option_row *row, const cha
     case TAKE_TEXT: *(const char **)field_of(p, row) = values[0]; return 0;
     case TAKE_WORD: return set_word(p, row, values[0]);
     case TAKE_CALL: return row->call(p, row, values);
+    case TAKE_AS: return option_apply(p, row->as, row->count ? values[0] : NULL);
     case TAKE_REFUSED: return refuse(p, row);
     case TAKE_GROUP: break;
     }
     return 0;
 }
 
-static bool is_false(const char *text)
+/* "ppr:%:socket" with the value in its place. */
+static const char *fill_in(struct option_parse *p, struct slice text, const char *value)
 {
-    static const char *const no[] = { "", "0", "no", "off", "false" };
+    struct slice rest = text, head = slice_cut(&rest, '%');
 
-    for (size_t i = 0; i < sizeof no / sizeof no[0]; i++) {
-        if (strcasecmp(text, no[i]) == 0)
-            return true;
+    if (head.len == text.len)
+        return arena_str(&p->opt->arena, text);
+    return arena_printf(&p->opt->arena, SLICE_FMT "%s" SLICE_FMT, SLICE_ARG(head),
+                        value ? value : "", SLICE_ARG(rest));
+}
+
+int option_apply(struct option_parse *p, const char *as, const char *value)
+{
+    struct slice rest = slice_str(as);
+    int rc = 0;
+
+    while (rest.len && rc == 0) {
+        const struct option_row *row = option_find(slice_cut(&rest, ' '));
+        const char *given[4] = { NULL };
+        for (uint32_t i = 0; row && i < option_values(row); i++) {
+            given[i] = fill_in(p, slice_cut(&rest, ' '), value);
+            if (!given[i])
+                return -ENOMEM;
+        }
+        rc = row ? apply(p, row, given) : -EINVAL;
     }
-    return false;
+    return rc;
+}
+
+int option_set_variable(struct option_parse *p, const char *name, const char *typed,
+                        const char *value)
+{
+    int rc = environ_set(&p->opt->arena, &p->opt->env, slice_str(name), slice_str(value));
+
+    return bad_name(p, rc, typed);
+}
+
+int option_wrong(struct option_parse *p, const char *format, ...)
+{
+    struct errmsg why;
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(why.text, sizeof why.text, format, args);
+    va_end(args);
+    return errmsg_set(p->err, LAUNCH_USAGE, "%s: %.900s", p->name, why.text);
+}
+
+struct arena *option_arena(struct option_parse *p)
+{
+    return &p->opt->arena;
 }
 
 /* Defaults and environment are given as text.  For a flag the text says whether the option applies.
  */
 static int apply_text(struct option_parse *p, const struct option_row *row, const char *text)
 {
-    if ((row->take == TAKE_ON || row->take == TAKE_OFF) && is_false(text))
+    if ((row->take == TAKE_ON || row->take == TAKE_OFF) && option_words_is_false(text))
         return 0;
     return apply(p, row, &text);
 }
@@ -444,29 +479,10 @@ static int apply_environment(struct option_parse *p, char *const *envp)
 
 /* ---- the command line ---- */
 
-/* "-n4": the letters of an option that takes a number, and the number; 0: it is none. */
-static size_t letters_before_number(struct slice name)
-{
-    const struct option_row *row;
-    size_t n = name.len;
-
-    while (n && name.ptr[n - 1] >= '0' && name.ptr[n - 1] <= '9')
-        n--;
-    row = n && n < name.len ? option_find(slice_head(name, n)) : NULL;
-    return row && row->take == TAKE_U32 ? n : 0;
-}
-
 static int unknown(struct option_parse *p, struct slice name)
 {
     struct slice best = SLICE_NULL;
     unsigned nearest = name.len > 5 ? 3 : 2; /* names at a larger distance are not suggested */
-    size_t letters = letters_before_number(name);
-
-    if (letters)
-        return errmsg_set(p->err, LAUNCH_USAGE,
-                          "unknown option '%s'; did you mean -" SLICE_FMT " " SLICE_FMT "?",
-                          p->name, SLICE_ARG(slice_head(name, letters)),
-                          SLICE_ARG(slice_head(slice_skip(name, letters), 20)));
 
     for (size_t i = 0; i < option_row_count; i++) {
         struct slice rest = slice_str(option_rows[i].names), one;
@@ -515,11 +531,25 @@ static int read_values(struct option_parse *p, const struct option_row *row,
     return apply(p, row, values);
 }
 
+/* "-n4": a name of an option that takes a number, and the number; NULL: it is none. */
+static const struct option_row *find_glued(struct slice name, const char **number_p)
+{
+    const struct option_row *row;
+    size_t n = name.len;
+
+    while (n && name.ptr[n - 1] >= '0' && name.ptr[n - 1] <= '9')
+        n--;
+    row = n && n < name.len ? option_find(slice_head(name, n)) : NULL;
+    *number_p = name.ptr + n;
+    return row && row->take == TAKE_U32 ? row : NULL;
+}
+
 static int read_option(struct option_parse *p, const char *word)
 {
     const char *equals = strchr(word, '=');
     struct slice name = slice_str(word);
     const struct option_row *row;
+    const char *value = equals ? equals + 1 : NULL;
 
     while (name.len && name.ptr[0] == '-')
         name = slice_skip(name, 1);
@@ -527,9 +557,9 @@ static int read_option(struct option_parse *p, const char *word)
         name.len = (size_t)(equals - name.ptr);
     snprintf(p->name, sizeof p->name, "-" SLICE_FMT, SLICE_ARG(slice_head(name, 100)));
     row = name.len ? option_find(name) : NULL;
-    if (!row)
-        return unknown(p, name);
-    return read_values(p, row, equals ? equals + 1 : NULL);
+    if (!row && !equals)
+        row = find_glued(name, &value);
+    return row ? read_values(p, row, value) : unknown(p, name);
 }
 
 static int new_block(struct option_parse *p, const char *where)
@@ -650,6 +680,30 @@ static struct mpmd_words words_of(int argc, char *const *argv)
     return (struct mpmd_words){ argv + skip, (uint32_t)(argc - skip) };
 }
 
+/* ---- options that make up others --------------------------------------------------------------
+ */
+
+static int check_outputs(const struct launch_options *o, struct errmsg *err)
+{
+    int given =
+        (o->outfile_pattern || o->errfile_pattern) + !!o->output_file + !!o->output_directory;
+
+    if (given < 2)
+        return 0;
+    return errmsg_set(err, LAUNCH_USAGE,
+                      "use one of -output-file, -output-directory and -outfile-pattern");
+}
+
+static int complete(struct launch_options *o, struct errmsg *err)
+{
+    if (o->cpus_per_rank)
+        o->map_by =
+            arena_printf(&o->arena, "%s:pe=%u", o->map_by ? o->map_by : "", o->cpus_per_rank);
+    if (o->prepend_time && !o->prepend_pattern)
+        o->prepend_pattern = o->prepend_rank ? "[%t] [%r] " : "[%t] ";
+    return arena_ok(&o->arena) ? check_outputs(o, err) : -ENOMEM;
+}
+
 int options_parse(struct launch_options *opt, int argc, char *const *argv, char *const *envp,
                   struct errmsg *err)
 {
@@ -659,7 +713,9 @@ int options_parse(struct launch_options *opt, int argc, char *const *argv, char 
     opt->path_only = strcmp(self_of(argc, argv), "mpiexec.hydra") == 0;
     if (rc == 0)
         rc = apply_environment(&p, envp);
-    return rc ? rc : read_command_line(&p, words_of(argc, argv));
+    if (rc == 0)
+        rc = read_command_line(&p, words_of(argc, argv));
+    return rc ? rc : complete(opt, err);
 }
 
 static int read_config_line(struct option_parse *p, struct mpmd_words words, const char *where)

@@ -94,7 +94,8 @@ struct launch_options {
      * parsed by mapping.h and topo/bind.h; NULL: not given. */
     struct host_list hosts;
     const char *hostfile, *default_hostfile;
-    uint32_t ppn; /* 0: not given */
+    uint32_t ppn;           /* 0: not given */
+    uint32_t cpus_per_rank; /* 0: not given; becomes a part of map_by */
     const char *rankmap, *rankfile;
     const char *map_by, *rank_by, *bind_to;
     uint32_t membind; /* both words mean the kernel's default */
@@ -128,7 +129,9 @@ struct launch_options {
     enum env_forward env_default; /* HYDRA_ENV */
 
     /* Standard streams. */
-    bool prepend_rank;
+    bool prepend_rank, prepend_time;
+    bool merge_output;                          /* standard error goes to standard output */
+    const char *output_file, *output_directory; /* spawn_output.h; or NULL */
     const char *prepend_pattern; /* %r rank, %g job, %p node, %h host, %t seconds, %% */
     const char *outfile_pattern, *errfile_pattern;
     int stdin_to; /* enum launch_stdin */
@@ -152,7 +155,9 @@ struct launch_options {
 
     /* Reports. */
     bool verbose;
+    bool quiet;
     bool report_bindings;
+    bool display_map, display_allocation;
     bool report_startup;
     bool dry_run;
     const char *trace_file; /* NULL: no trace */
@@ -182,6 +187,8 @@ int options_parse_config(struct launch_options *opt, const char *name, struct sl
 /* Files that each process's output goes to, besides our own standard streams. */
 static inline uint32_t launch_files_each(const struct launch_options *o)
 {
+    if (o->output_file || o->output_directory)
+        return o->merge_output ? 1 : 2;
     return (o->outfile_pattern ? 1u : 0u) + (o->errfile_pattern ? 1u : 0u);
 }
 

@@ -51,8 +51,35 @@ static void wrap(struct buf *out, const char *text, size_t indent)
     buf_byte(out, '\n');
 }
 
+/* "-map-by ppr:N:socket" */
+static void put_as(struct buf *out, const struct option_row *row)
+{
+    buf_byte(out, '-');
+    for (const char *at = row->as; *at; at++) {
+        if (*at == '%')
+            buf_str(out, row->arg);
+        else
+            buf_byte(out, *at);
+    }
+}
+
+/* The sentence of a row. */
+static void put_help(struct buf *out, const struct option_row *row)
+{
+    if (row->take == TAKE_AS) {
+        buf_str(out, "The same as ");
+        put_as(out, row);
+        buf_byte(out, '.');
+    } else if (row->take == TAKE_REFUSED) { /* a clause, made into a sentence */
+        buf_printf(out, "%c%s.", row->help[0] - ('a' - 'A'), row->help + 1);
+    } else {
+        buf_str(out, row->help);
+    }
+}
+
 static void help_row(struct buf *out, const struct option_row *row)
 {
+    struct buf text = BUF_NULL(4096);
     size_t n;
 
     buf_str(out, "  ");
@@ -62,7 +89,9 @@ static void help_row(struct buf *out, const struct option_row *row)
         n = 0;
     }
     spaces(out, HELP_INDENT - n);
-    wrap(out, row->help, HELP_INDENT);
+    put_help(&text, row);
+    wrap(out, buf_cstr(&text) ? buf_cstr(&text) : "", HELP_INDENT);
+    buf_free(&text);
 }
 
 static void refused_names(struct buf *out)
@@ -216,6 +245,7 @@ static void man_text(struct buf *out, const char *text)
 static void man_item(struct buf *out, const struct option_row *row)
 {
     struct slice rest = slice_str(row->names), name;
+    struct buf text = BUF_NULL(4096);
     const char *comma = ".It ";
 
     while (option_next_name(&rest, &name)) {
@@ -226,15 +256,10 @@ static void man_item(struct buf *out, const struct option_row *row)
     if (row->arg)
         buf_printf(out, " Ar %s", row->arg);
     buf_byte(out, '\n');
-    if (row->take == TAKE_REFUSED) { /* a clause, made into a sentence */
-        struct buf text = BUF_NULL(4096);
-        buf_printf(&text, "%c%s.", row->help[0] - ('a' - 'A'), row->help + 1);
-        if (buf_cstr(&text))
-            man_text(out, buf_cstr(&text));
-        buf_free(&text);
-        return;
-    }
-    man_text(out, row->help);
+    put_help(&text, row);
+    if (buf_cstr(&text))
+        man_text(out, buf_cstr(&text));
+    buf_free(&text);
     if (row->words) {
         struct slice words = slice_str(row->words), word;
         const char *between = "One of ";
@@ -368,7 +393,7 @@ static void all_names(struct buf *out)
     for (size_t i = 0; i < option_row_count; i++) {
         struct slice rest = slice_str(option_rows[i].names), name;
         if (option_rows[i].take == TAKE_GROUP || option_rows[i].take == TAKE_REFUSED ||
-            option_rows[i].hidden)
+            option_rows[i].take == TAKE_AS || option_rows[i].hidden)
             continue;
         while (option_next_name(&rest, &name)) {
             if (slice_is(name, "?"))

@@ -17,6 +17,7 @@ enum option_take {
     TAKE_TEXT,
     TAKE_WORD,
     TAKE_CALL,
+    TAKE_AS, /* stands for other options */
     TAKE_REFUSED,
 };
 
@@ -37,10 +38,11 @@ struct option_row {
     bool in_block; /* `offset` is in struct launch_block, else in struct launch_options */
     bool hidden;
     uint16_t offset;
-    uint8_t count; /* values it takes (CALL, REFUSED) */
+    uint8_t count; /* values it takes (CALL, AS, REFUSED) */
     enum option_complete complete;
     uint32_t min, max;
     const char *words;
+    const char *as; /* AS: options and values; % in a value is that of the row */
     const char *arg;
     const char *fallback;
     const char *env;
@@ -54,6 +56,22 @@ extern const size_t option_row_count;
 
 /* The number of values that follow the option on the command line. */
 uint32_t option_values(const struct option_row *row);
+
+/* ---- for callbacks of rows ---- */
+
+/* Applies other options: "map-by ppr:%:socket", where % is the value (NULL if there is none).
+ * As options_parse(). */
+int option_apply(struct option_parse *p, const char *as, const char *value);
+
+/* Sets a variable for all programs; typed: the user's word for its name. */
+int option_set_variable(struct option_parse *p, const char *name, const char *typed,
+                        const char *value);
+
+/* LAUNCH_USAGE, with "-display" (the name in the user's words), a colon and this. */
+int option_wrong(struct option_parse *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+struct arena *option_arena(struct option_parse *p);
 
 /* Takes the next of the names (or words) "a|b|c"; false at the end. */
 static inline bool option_next_name(struct slice *rest, struct slice *name_p)

@@ -2,9 +2,11 @@
 #include "launch/plan_builder.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/limit.h"
 #include "launch/localhost.h"
@@ -13,6 +15,7 @@
 #include "launch/placement_words.h"
 #include "launch/allocation.h"
 #include "launch/plan_print.h"
+#include "launch/spawn_output.h"
 #include "launch/spawn_stops.h"
 #include "daemon/path_search.h"
 
@@ -230,7 +233,7 @@ static int choose_nodes(struct plan_builder *p)
         p->blocks[i].nprocs = b->nprocs;
         if (b->nprocs == 0 && p->blocks[i].hosts == &p->here && p->where.map.how != MAP_PPR &&
             !p->ranks.name)
-            p->blocks[i].nprocs = 1; /* as users of mpiexec expect it */
+            p->blocks[i].nprocs = opt->ppn ? opt->ppn : 1; /* as users of mpiexec expect it */
     }
     return rc;
 }
@@ -596,9 +599,29 @@ static int check_room_here(struct plan_builder *p)
     return rc == LOCALHOST_FULL ? LAUNCH_REFUSED : rc;
 }
 
+/* -output-file and -output-directory: other nodes get an absolute path. */
+static int name_outputs(struct plan_builder *p)
+{
+    const struct launch_options *o = p->opt;
+    const char *path = o->output_file ? o->output_file : o->output_directory;
+    char here[PATH_MAX];
+
+    p->plan->output.merged = o->merge_output;
+    if (!path)
+        return 0;
+    if (!getcwd(here, sizeof here))
+        here[0] = '\0';
+    return spawn_output_files(p->plan, here, slice_str(path),
+                              o->output_file ? &spawn_output_file : &spawn_output_directory);
+}
+
 static int show(struct plan_builder *p)
 {
     if (!p->opt->dry_run) {
+        if (p->opt->display_allocation)
+            plan_print_allocation(p->plan, &p->opt->answer);
+        if (p->opt->display_map)
+            plan_print_table(p->plan, &p->opt->answer);
         if (p->opt->report_bindings)
             plan_print_bindings(p->plan, &p->opt->answer);
         return buf_ok(&p->opt->answer) ? 0 : -ENOMEM;
@@ -623,8 +646,8 @@ static int run(struct plan_builder *p, int (*const *steps)(struct plan_builder *
 static int plan_job(struct plan_builder *p)
 {
     static int (*const steps[])(struct plan_builder *) = {
-        place,      check_room_here, set_universe,      check_ranks, bind_ranks,
-        mark_stops, note_placement,  plan_builder_apps, show,        NULL,
+        place,          check_room_here,   set_universe, check_ranks, bind_ranks, mark_stops,
+        note_placement, plan_builder_apps, name_outputs, show,        NULL,
     };
 
     return run(p, steps);

@@ -43,6 +43,14 @@ void plan_print_table(const struct job_map *p, struct buf *out)
     }
 }
 
+void plan_print_allocation(const struct job_map *p, struct buf *out)
+{
+    buf_printf(out, "%u node%s\n", p->nnodes, p->nnodes == 1 ? "" : "s");
+    for (uint32_t i = 0; i < p->nnodes && buf_ok(out); i++)
+        buf_printf(out, "  %s: %u slot%s\n", p->nodes[i].name, p->nodes[i].slots,
+                   p->nodes[i].slots == 1 ? "" : "s");
+}
+
 static void json_app(struct json *j, const struct job_map_app *a)
 {
     json_break(j);

@@ -44,22 +44,26 @@ static const char *literal(struct arena *a, struct slice path)
 }
 
 /* All nodes get the same absolute path. */
-static const char *absolute(const struct reader *r, const char *wdir, struct slice path,
-                            bool pattern)
+static const char *absolute(struct arena *a, const char *wdir, struct slice path, bool pattern)
 {
-    const char *text = pattern ? arena_str(r->a, path) : literal(r->a, path);
-    const char *dir = wdir ? literal(r->a, slice_str(wdir)) : NULL;
+    const char *text = pattern ? arena_str(a, path) : literal(a, path);
+    const char *dir = wdir ? literal(a, slice_str(wdir)) : NULL;
 
-    return text && dir && text[0] != '/' ? arena_printf(r->a, "%s/%s", dir, text) : text;
+    return text && dir && text[0] != '/' ? arena_printf(a, "%s/%s", dir, text) : text;
 }
 
-/* The files of both streams: what follows the path. */
+const struct spawn_output_names spawn_output_file = { ".%n.%r.stdout", ".%n.%r.stderr" };
+const struct spawn_output_names spawn_output_directory = { "/%n/rank.%r/stdout",
+                                                           "/%n/rank.%r/stderr" };
+static const struct spawn_output_names each = { ".%r", ".%r" };
+
 static const struct file_names {
-    const char *key, *out, *err;
+    const char *key;
+    const struct spawn_output_names *names;
 } kinds[] = {
-    { SPAWN_OUT_EACH, ".%r", ".%r" },
-    { SPAWN_OUT_FILE, ".%n.%r.stdout", ".%n.%r.stderr" },
-    { SPAWN_OUT_DIRECTORY, "/%n/rank.%r/stdout", "/%n/rank.%r/stderr" },
+    { SPAWN_OUT_EACH, &each },
+    { SPAWN_OUT_FILE, &spawn_output_file },
+    { SPAWN_OUT_DIRECTORY, &spawn_output_directory },
 };
 
 static const struct file_names *kind_of(const struct reader *r, struct errmsg *err, int *rc_p)
@@ -77,22 +81,31 @@ static const struct file_names *kind_of(const struct reader *r, struct errmsg *e
     return found;
 }
 
-static int read_files(const struct reader *r, const char *wdir, struct job_map_output *o,
-                      struct errmsg *err)
+int spawn_output_files(struct job_map *plan, const char *wdir, struct slice path,
+                       const struct spawn_output_names *names)
 {
+    struct job_map_output *o = &plan->output;
+    const char *start = absolute(&plan->arena, wdir, path, false);
+
+    if (!start)
+        return -ENOMEM;
+    o->outfile = arena_printf(&plan->arena, "%s%s", start, names->out);
+    o->errfile = o->merged ? o->outfile : arena_printf(&plan->arena, "%s%s", start, names->err);
+    return o->outfile && o->errfile ? 0 : -ENOMEM;
+}
+
+static int read_files(const struct reader *r, struct job_map *plan, struct errmsg *err)
+{
+    const char *wdir = r->n ? plan->apps[0].wdir : NULL;
     int rc = 0;
     const struct file_names *k = kind_of(r, err, &rc);
-    bool pattern = has(r, SPAWN_OUT_PATTERN);
-    const char *path;
 
     if (rc || !k)
         return rc;
-    path = absolute(r, wdir, word_of(r, k->key), pattern);
-    if (!path)
-        return -ENOMEM;
-    o->outfile = pattern ? path : arena_printf(r->a, "%s%s", path, k->out);
-    o->errfile = pattern || o->merged ? o->outfile : arena_printf(r->a, "%s%s", path, k->err);
-    return o->outfile && o->errfile ? 0 : -ENOMEM;
+    if (!has(r, SPAWN_OUT_PATTERN))
+        return spawn_output_files(plan, wdir, word_of(r, k->key), k->names);
+    plan->output.outfile = plan->output.errfile = absolute(r->a, wdir, word_of(r, k->key), true);
+    return plan->output.outfile ? 0 : -ENOMEM;
 }
 
 int spawn_output_read(struct job_map *plan, const struct spawn_command *commands, uint32_t n,
@@ -104,6 +117,6 @@ int spawn_output_read(struct job_map *plan, const struct spawn_command *commands
 
     o->merged = has(&r, SPAWN_OUT_MERGE);
     o->label = read_label(&r);
-    rc = read_files(&r, n ? plan->apps[0].wdir : NULL, o, err);
+    rc = read_files(&r, plan, err);
     return rc == 0 && !arena_ok(&plan->arena) ? -ENOMEM : rc;
 }

@@ -15,6 +15,17 @@
 #include "core/job_map.h"
 #include "core/spawn.h"
 
+/* What follows the path in the names of the files of both streams. */
+struct spawn_output_names {
+    const char *out, *err;
+};
+extern const struct spawn_output_names spawn_output_file, spawn_output_directory;
+
+/* The files of the job's output, under a path that means itself (no pattern); wdir: what a relative
+ * one is taken from, or NULL.  plan->output.merged is known.  0 or -ENOMEM. */
+int spawn_output_files(struct job_map *plan, const char *wdir, struct slice path,
+                       const struct spawn_output_names *names);
+
 /* From those of all commands into plan->output; the programs' directories are known.
  * 0; SPAWN_BAD_REQUEST with the sentence; -ENOMEM. */
 int spawn_output_read(struct job_map *plan, const struct spawn_command *commands, uint32_t n,

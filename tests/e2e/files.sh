@@ -64,6 +64,17 @@ refused "nor when it is a recording" 'node n2: -trace: cannot write .*only/sub/t
 over -outfile-pattern over.%h.%r hostname
 same "the control" "$rc $(cat over.n1.0 over.n1.1 over.n2.2 over.n2.3 | tr '\n' ,)" "0 n1,n1,n2,n2," || explain
 
+over -output dir=under,merge sh -c 'echo out; echo err >&2'
+same "a directory for each rank, made on each node, with both streams in one file" \
+    "$rc $(cat under/*/rank.[0-3]/stdout | sort | uniq -c | tr -d ' \n') $(find under -type f | wc -l)" \
+    "0 4err4out 4" || explain
+over -output file=flat.%r sh -c 'echo out; echo err >&2'
+same "files under a name that means itself" \
+    "$rc $(cat flat.%r.*.[0-3].stdout flat.%r.*.[0-3].stderr | tr '\n' ,)" "0 out,out,out,out,err,err,err,err," || explain
+touch plain
+over -output dir=plain/x touch ran
+refused "a directory below a file" 'node n[12]: .*plain'
+
 # ---- names that others have taken, where everybody may make names
 mkdir shared
 chmod 1777 shared

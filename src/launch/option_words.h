@@ -1,0 +1,31 @@
+/* option_words.h - options of Open MPI and PRRTE whose value is a list of words or a parameter:
+ * rows CALL of options.def, by the table option_words.def.  Each word stands for options of ours,
+ * or is refused with a reason; none is dropped.
+ *
+ * Results as those of options_parse().
+ */
+#ifndef WIREUP_LAUNCH_OPTION_WORDS_H
+#define WIREUP_LAUNCH_OPTION_WORDS_H
+
+#include "launch/options_table.h"
+
+typedef int option_words_fn(struct option_parse *p, const struct option_row *row,
+                            const char *const *values);
+
+/* -display map,bind   -output tag,dir=PATH */
+option_words_fn option_words_display, option_words_output;
+
+/* -mca KEY VALUE: a parameter of a launcher is an option here; and any is a variable of the
+ * programs, OMPI_MCA_KEY.  -prtemca: of a launcher only.  -pmixmca: the variable PMIX_MCA_KEY. */
+option_words_fn option_words_mca, option_words_prtemca, option_words_pmixmca;
+
+/* -with-ft ulfm */
+option_words_fn option_words_with_ft;
+
+/* -cpu-list 0-3,8 */
+option_words_fn option_words_cpu_list;
+
+/* Is this text a refusal: "0", "no", "off", "false" or empty? */
+bool option_words_is_false(const char *text);
+
+#endif
