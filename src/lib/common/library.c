@@ -90,7 +90,7 @@ int library_prepare(struct library *l, struct client_env *env, void (*after)(voi
     set_debug(l, env->debug);
     if (rc == 0)
         rc = watch_forks(l, after, err);
-    if (rc || env->fd >= 0 || env->port || !launcher_found_here(LAUNCHER_PMI, err))
+    if (rc || l->unmanaged || env->fd >= 0 || env->port || !launcher_found_here(LAUNCHER_PMI, err))
         return rc;
     set_debug(l, true); /* otherwise the reason would be invisible */
     return 1;

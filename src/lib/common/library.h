@@ -24,6 +24,7 @@ struct library {
     bool moving;    /* a thread is initializing or finalizing */
     bool forked;    /* this process is a fork of one that is initialized */
     bool watched;   /* the fork handler is registered */
+    bool unmanaged; /* set before library_prepare(): no process manager is expected */
     bool debug;     /* (atomic) failures are reported on standard error */
 };
 

@@ -10,6 +10,7 @@
 
 #include "base/limit.h"
 #include "lib/common/singleton_promote.h"
+#include "lib/pmi/kvs_service.h"
 #include "lib/pmi/space.h"
 #include "lib/pmi/pmi1_rpc.h"
 #include "store/memory.h"
@@ -261,6 +262,19 @@ int client_promote(struct pmi1_client *c, struct errmsg *err)
 
 /* ---- start and stop -------------------------------------------------------------------------- */
 
+static int start(struct pmi1_client *c, const struct client_env *env, struct errmsg *err)
+{
+    bool refused;
+    const char *path = kvs_service_path(&refused);
+
+    if (refused)
+        return errmsg_set(err, CLIENT_FAILED,
+                          "WIREUP_PMI_KVS is not for programs with more rights than their user");
+    if (path)
+        return kvs_service_start(c, path, err);
+    return env->fd < 0 && !env->port ? start_alone(c, err) : start_served(c, env, err);
+}
+
 int client_start(const struct client_env *env, struct lock *gate, struct pmi1_client **c_p,
                  struct errmsg *err)
 {
@@ -281,7 +295,7 @@ int client_start(const struct client_env *env, struct lock *gate, struct pmi1_cl
     list_init(&c->tagged);
     batch_init(&c->batch);
     map_init(&c->spaces, (uint64_t)(uintptr_t)c);
-    rc = env->fd < 0 && !env->port ? start_alone(c, err) : start_served(c, env, err);
+    rc = start(c, env, err);
     if (rc != CLIENT_OK) {
         client_free(c);
         return rc;
@@ -294,6 +308,7 @@ struct pmi1_client *client_free(struct pmi1_client *c)
 {
     if (!c)
         return NULL;
+    kvs_service_stop(c);
     link_close(&c->link);
     singleton_promote_end(&c->promoter);
     buf_free(&c->out);
@@ -311,11 +326,12 @@ struct pmi1_client *client_free(struct pmi1_client *c)
 
 int client_stop(struct pmi1_client *c, struct errmsg *err)
 {
+    bool served = c->kind == CLIENT_LEGACY || c->kind == CLIENT_OURS;
     int rc = CLIENT_OK;
 
-    if (c->kind != CLIENT_ALONE)
+    if (served)
         rc = pmi1_rpc_begin(c, err);
-    if (c->kind != CLIENT_ALONE && rc == CLIENT_OK) {
+    if (served && rc == CLIENT_OK) {
         rc = pmi1_rpc_put_puts(c, err);
         if (rc == CLIENT_OK)
             rc = pmi1_rpc_call(c, PMI1_finalize, &(struct pmi1_finalize){ 0 }, PMI1_finalize_ack,

@@ -4,11 +4,12 @@
  * first argument and are called with its lock held; while they wait for the server they release the
  * lock (pmi1_rpc.h).  The ABI (pmi.c) holds the only pointer to one; a test holds many.
  *
- * Three modes:
+ * Four modes:
  *   alone    no process manager: the KVS is a store in our own memory
  *   legacy   any server that speaks PMI 1.x: each call that needs it is a message
  *   ours     Wireup: job attributes come with the first reply, puts are batched, gets read the
  *            job's shared store, and messages carry any bytes
+ *   service  no process manager: a shared object that the environment names keeps the KVS
  */
 #ifndef WIREUP_LIB_PMI_CLIENT_H
 #define WIREUP_LIB_PMI_CLIENT_H
@@ -44,7 +45,9 @@ enum client_rc {
     CLIENT_CODES
 };
 
-enum pmi1_client_kind { CLIENT_ALONE, CLIENT_LEGACY, CLIENT_OURS };
+enum pmi1_client_kind { CLIENT_ALONE, CLIENT_LEGACY, CLIENT_OURS, CLIENT_SERVICE };
+
+struct kvs_service;
 
 /* Whether the server leaves backslashes alone (some un-escape them): found out when first
  * needed. */
@@ -86,6 +89,8 @@ struct pmi1_client {
     struct seg_region region;
     struct seg_writer writer;    /* alone */
     const struct seg_view *view; /* of either; never NULL */
+
+    struct kvs_service *service; /* or NULL */
 
     pid_t promoter;    /* the launcher we started ourselves; 0: none */
     struct map spaces; /* further KVSs that this process has created or destroyed (space.c) */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "lib/pmi/kvs_service.h"
 #include "lib/pmi/space.h"
 #include "lib/pmi/pmi1_rpc.h"
 
@@ -207,6 +208,14 @@ static int put_ours(struct pmi1_client *c, struct slice key, struct slice value,
     return c->batch.bytes >= LIMIT_BATCH_SEND ? send_batch(c, err) : CLIENT_OK;
 }
 
+static int put_service(struct pmi1_client *c, const struct kvs_space *s, struct slice key,
+                       const char *value, struct errmsg *err)
+{
+    if (s->kind == SPACE_FOREIGN)
+        return errmsg_set(err, CLIENT_BAD_SPACE, "there is no other key-value space");
+    return kvs_service_put(c, key, value, err);
+}
+
 int kvs_put(struct pmi1_client *c, const char *space, const char *key, const char *value,
             struct errmsg *err)
 {
@@ -223,6 +232,7 @@ int kvs_put(struct pmi1_client *c, const char *space, const char *key, const cha
         return rc;
     switch (c->kind) {
     case CLIENT_ALONE: rc = put_alone(c, k.bytes, slice_str(value), err); break;
+    case CLIENT_SERVICE: rc = put_service(c, &s, k.bytes, value, err); break;
     case CLIENT_OURS: rc = put_ours(c, k.bytes, slice_str(value), err); break;
     case CLIENT_LEGACY: rc = put_legacy(c, &s, k.bytes, slice_str(value), err); break;
     }
@@ -307,6 +317,9 @@ static int get_from_server(struct pmi1_client *c, const struct kvs_space *s,
 
     if (c->kind == CLIENT_ALONE)
         return not_there(key, err);
+    if (c->kind == CLIENT_SERVICE)
+        return s->kind == SPACE_FOREIGN ? not_there(key, err)
+                                        : kvs_service_get(c, k->bytes, use, arg, err);
     rc = pmi1_rpc_begin(c, err);
     if (rc != CLIENT_OK)
         return rc;
@@ -375,6 +388,8 @@ int kvs_barrier(struct pmi1_client *c, struct slice group, struct errmsg *err)
 
     if (c->kind == CLIENT_ALONE)
         return CLIENT_OK;
+    if (c->kind == CLIENT_SERVICE)
+        return kvs_service_fence(c, err);
     rc = pmi1_rpc_begin(c, err);
     if (rc != CLIENT_OK)
         return rc;

@@ -18,6 +18,7 @@
 #include "lib/pmi/client.h"
 #include "lib/pmi/clique.h"
 #include "lib/pmi/kvs.h"
+#include "lib/pmi/kvs_service.h"
 #include "lib/pmi/options.h"
 #include "lib/pmi/services.h"
 #include "lib/pmi/space.h"
@@ -92,8 +93,11 @@ static void after_fork(void)
 static int start(struct pmi1_client **c_p, struct errmsg *err)
 {
     struct client_env env;
-    int rc = library_prepare(&lib, &env, after_fork, err);
+    bool refused;
+    int rc;
 
+    lib.unmanaged = kvs_service_path(&refused) || refused;
+    rc = library_prepare(&lib, &env, after_fork, err);
     if (rc > 0)
         return CLIENT_FAILED;
     return rc == 0 ? client_start(&env, &lib.gate, c_p, err) : rc;

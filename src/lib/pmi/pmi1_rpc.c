@@ -77,7 +77,7 @@ static int lost(int rc, struct errmsg *err)
 
 int pmi1_rpc_begin(struct pmi1_client *c, struct errmsg *err)
 {
-    if (c->kind == CLIENT_ALONE)
+    if (c->kind == CLIENT_ALONE || c->kind == CLIENT_SERVICE)
         return errmsg_set(err, CLIENT_FAILED,
                           "there is no process manager: start the program with wireup, mpiexec, or "
                           "your site's launcher");
