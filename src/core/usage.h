@@ -40,13 +40,29 @@ struct storage_usage {
 
 typedef void storage_fn(void *arg, const struct storage_usage *u);
 
+enum net_link { NET_LINK_UNKNOWN, NET_LINK_DOWN, NET_LINK_UP };
+
+/* A network device; a text that is empty, and a number that is 0, is not known. */
+struct net_device {
+    const char *name;
+    char type[32], bus[32], driver[64], firmware[64];
+    char vendor[32], pci[32]; /* its number, and the place on the bus, as the kernel writes them */
+    char address[64];
+    uint32_t index;
+    uint64_t mtu, speed; /* bytes; bits per second */
+    enum net_link link;
+};
+
+typedef void net_device_fn(void *arg, const struct net_device *d);
+
 /* How a host reads its machine.  The functions return 0, or -errno. */
 struct machine {
     const char *name; /* of the node */
     int (*proc)(int pid, struct proc_usage *u_p);
     int (*node)(struct node_usage *u_p);
     int (*storages)(storage_fn *fn, void *arg); /* each of them */
-    struct slice (*topology)(void *arg);        /* hwloc's XML; empty: it is not known */
+    int (*devices)(net_device_fn *fn, void *arg);
+    struct slice (*topology)(void *arg); /* hwloc's XML; empty: it is not known */
     void *topology_arg;
 };
 

@@ -8,6 +8,7 @@
 #include "daemon/cluster_io.h"
 #include "daemon/node_context.h"
 #include "daemon/topology.h"
+#include "io/devices.h"
 #include "io/usage.h"
 #include "server/node_part.h"
 
@@ -34,6 +35,7 @@ void node_parts_own(const struct node_parts *n, uint32_t parts, struct buf *out)
                                .proc = usage_of_proc,
                                .node = usage_of_node,
                                .storages = usage_of_storages,
+                               .devices = devices_of_node,
                                .topology = topology_of,
                                .topology_arg = n->topology };
 

@@ -130,7 +130,8 @@ static void add_node(struct info_array *l, const struct server *s, const struct 
     info_array_infos(l, NODE_PART_OF_NODE, &one);
 }
 
-struct storages {
+/* Where the storage, or the devices, of a node are listed. */
+struct node_list {
     struct info_array *list;
     const char *node;
 };
@@ -173,7 +174,7 @@ static void add_numbers(struct info_array *l, const struct storage_usage *u)
 /* Lists of them are separated by commas. */
 static void add_storage(void *arg, const struct storage_usage *u)
 {
-    const struct storages *all = arg;
+    const struct node_list *all = arg;
     struct info_array one = { .items = NULL };
 
     if (strchr(u->path, ',') || strchr(u->source, ','))
@@ -197,6 +198,46 @@ static void add_storage(void *arg, const struct storage_usage *u)
     if (u->is_measured)
         add_numbers(&one, u);
     info_array_infos(all->list, NODE_PART_OF_STORAGE, &one);
+}
+
+/* ---- network devices, and hardware ---- */
+
+static void add_known(struct info_array *l, const char *key, const char *text)
+{
+    if (*text)
+        info_array_text(l, key, text);
+}
+
+static void add_size(struct info_array *l, const char *key, uint64_t size)
+{
+    if (size)
+        info_array_add(l, key, (pmix_value_t){ .type = PMIX_SIZE, .data.size = size });
+}
+
+static void add_device(void *arg, const struct net_device *d)
+{
+    static const pmix_link_state_t links[] = { [NET_LINK_UNKNOWN] = PMIX_LINK_STATE_UNKNOWN,
+                                               [NET_LINK_DOWN] = PMIX_LINK_DOWN,
+                                               [NET_LINK_UP] = PMIX_LINK_UP };
+    const struct node_list *all = arg;
+    struct info_array one = { .items = NULL };
+
+    info_array_text(&one, PMIX_HOSTNAME, all->node);
+    info_array_text(&one, PMIX_FABRIC_DEVICE_NAME, d->name);
+    add_known(&one, PMIX_FABRIC_DEVICE_TYPE, d->type);
+    add_known(&one, PMIX_FABRIC_DEVICE_BUS_TYPE, d->bus);
+    add_known(&one, PMIX_FABRIC_DEVICE_PCI_DEVID, d->pci);
+    add_known(&one, PMIX_FABRIC_DEVICE_VENDORID, d->vendor);
+    add_known(&one, PMIX_FABRIC_DEVICE_DRIVER, d->driver);
+    add_known(&one, PMIX_FABRIC_DEVICE_FIRMWARE, d->firmware);
+    add_known(&one, PMIX_FABRIC_DEVICE_ADDRESS, d->address);
+    if (d->index)
+        info_array_u32(&one, PMIX_FABRIC_DEVICE_INDEX, d->index);
+    add_size(&one, PMIX_FABRIC_DEVICE_MTU, d->mtu);
+    add_size(&one, PMIX_FABRIC_DEVICE_SPEED, d->speed);
+    info_array_add(&one, PMIX_FABRIC_DEVICE_STATE,
+                   (pmix_value_t){ .type = PMIX_LINK_STATE, .data.linkstate = links[d->link] });
+    info_array_infos(all->list, NODE_PART_OF_DEVICE, &one);
 }
 
 static void add_topology(struct info_array *l, const struct server *s, const struct machine *m)
@@ -243,14 +284,16 @@ void node_part_write(const struct server *s, uint32_t parts, const struct machin
                      struct buf *out)
 {
     struct info_array l = { .items = NULL };
-    struct storages storages = { &l, name_of_node(s, m) };
+    struct node_list here = { &l, name_of_node(s, m) };
     struct ppack w;
 
     add_procs(&l, s, parts, m);
     if (parts & NODE_PART_NODE)
         add_node(&l, s, m);
     if (parts & NODE_PART_STORAGE)
-        m->storages(add_storage, &storages);
+        m->storages(add_storage, &here);
+    if (parts & NODE_PART_DEVICES)
+        m->devices(add_device, &here);
     if (parts & NODE_PART_TOPOLOGY)
         add_topology(&l, s, m);
     if (parts & NODE_PART_GROUPS)

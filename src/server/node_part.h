@@ -1,9 +1,9 @@
 /* node_part.h - what one node knows for queries: the states of its processes, what they and the
- * node use, its storage, the groups of its processes.
+ * node use, its storage, its network devices, the groups of its processes.
  *
  * The parts of all nodes follow each other in one answer (REQ_node_parts); each is a list of infos
- * in Wireup's own encoding, with one info for each table of processes, process, node, storage and
- * group.  What is in it is trusted no more than a client's message.
+ * in Wireup's own encoding, with one info for each table of processes, process, node, storage,
+ * device and group.  What is in it is trusted no more than a client's message.
  */
 #ifndef WIREUP_SERVER_NODE_PART_H
 #define WIREUP_SERVER_NODE_PART_H
@@ -21,7 +21,8 @@ enum {
     NODE_PART_NODE = 4,
     NODE_PART_STORAGE = 8,
     NODE_PART_GROUPS = 16,
-    NODE_PART_TOPOLOGY = 32 /* of its hardware, as hwloc's XML */
+    NODE_PART_TOPOLOGY = 32, /* of its hardware, as hwloc's XML */
+    NODE_PART_DEVICES = 64   /* of networks */
 };
 
 /* The keys of its infos; the value of each is an array of infos, and that of a table of
@@ -32,6 +33,7 @@ enum {
 #define NODE_PART_OF_STORAGE  PMIX_STORAGE_ID
 #define NODE_PART_OF_GROUP    PMIX_GROUP_ID
 #define NODE_PART_OF_HARDWARE PMIX_HWLOC_XML_V2
+#define NODE_PART_OF_DEVICE   PMIX_FABRIC_DEVICE
 
 /* In the info of a process: its memory that is not shared, in megabytes. */
 #define NODE_PART_UNSHARED PMIX_CLIENT_AVG_MEMORY

@@ -157,6 +157,13 @@ static int storages_of(storage_fn *fn, void *arg)
     return 0;
 }
 
+static int devices_of(net_device_fn *fn, void *arg)
+{
+    fn(arg, &(struct net_device){
+                .name = "eth0", .type = "Ethernet", .mtu = 1500, .link = NET_LINK_UP });
+    return 0;
+}
+
 static struct slice topology_of(void *arg)
 {
     return slice_str(arg);
@@ -166,6 +173,7 @@ static const struct machine machine = { .name = "a",
                                         .proc = proc_of,
                                         .node = node_of,
                                         .storages = storages_of,
+                                        .devices = devices_of,
                                         .topology = topology_of,
                                         .topology_arg = (void *)(uintptr_t) "<xml/>" };
 
@@ -245,6 +253,9 @@ static void test_cut(void)
                                         PMIX_HWLOC_XML_V2,
                                         PMIX_QUERY_STORAGE_LIST,
                                         PMIX_STORAGE_TYPE,
+                                        PMIX_FABRIC_DEVICES,
+                                        PMIX_FABRIC_DEVICE,
+                                        PMIX_FABRIC_NUM_DEVICES,
                                         PMIX_QUERY_GROUP_NAMES };
     unsigned silent = 0, found = 0;
     struct world w;

@@ -224,12 +224,11 @@ void pmix_find_memory(struct pmix_findings *f, const char *key, const struct que
 
 /* ---- storage and hardware -------------------------------------------------------------------- */
 
-/* The qualifiers that name storage must agree with it. */
-static bool is_about_storage(const struct query_subject *about, const pmix_info_t *part)
+/* The qualifiers of these names must agree with the part. */
+static bool agrees(const struct query_subject *about, const pmix_info_t *part,
+                   const char *const *names, size_t n)
 {
-    static const char *const names[] = { PMIX_STORAGE_ID, PMIX_STORAGE_PATH, PMIX_STORAGE_TYPE };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < n; i++) {
         const pmix_value_t *v = info_find(about->query->qualifiers, about->query->nqual, names[i]);
         const char *is = info_inside_text(part, names[i]);
         if (v &&
@@ -237,6 +236,13 @@ static bool is_about_storage(const struct query_subject *about, const pmix_info_
             return false;
     }
     return is_about_host(about, part);
+}
+
+static bool is_about_storage(const struct query_subject *about, const pmix_info_t *part)
+{
+    static const char *const names[] = { PMIX_STORAGE_ID, PMIX_STORAGE_PATH, PMIX_STORAGE_TYPE };
+
+    return agrees(about, part, names, sizeof names / sizeof *names);
 }
 
 /* Storage that nodes share is told by each of them. */
@@ -265,6 +271,49 @@ void pmix_find_storage(struct pmix_findings *f, const char *key, const struct qu
 
     if (v)
         info_array_copy(&f->list, key, v);
+    else
+        f->missed++;
+}
+
+static bool is_about_device(const struct query_subject *about, const pmix_info_t *part)
+{
+    static const char *const names[] = { PMIX_FABRIC_DEVICE_NAME, PMIX_FABRIC_DEVICE_TYPE };
+
+    return agrees(about, part, names, sizeof names / sizeof *names);
+}
+
+void pmix_find_devices(struct pmix_findings *f, const char *key, const struct query_subject *about)
+{
+    const struct samples s = { f, NODE_PART_OF_DEVICE, is_about_device, about };
+    struct info_array all = { .items = NULL };
+
+    for (const pmix_info_t *part = NULL; (part = next_sample(&s, part));)
+        info_array_copy(&all, PMIX_FABRIC_DEVICE, &part->value);
+    if (all.n || all.no_memory)
+        info_array_infos(&f->list, key, &all);
+    else
+        f->missed++;
+}
+
+void pmix_find_device_count(struct pmix_findings *f, const char *key,
+                            const struct query_subject *about)
+{
+    const struct samples s = { f, NODE_PART_OF_DEVICE, is_about_device, about };
+    size_t n = 0;
+
+    for (const pmix_info_t *part = NULL; (part = next_sample(&s, part));)
+        n++;
+    info_array_add(&f->list, key, (pmix_value_t){ .type = PMIX_SIZE, .data.size = n });
+}
+
+/* The first that is meant: of the requester's node, if it has it. */
+void pmix_find_device(struct pmix_findings *f, const char *key, const struct query_subject *about)
+{
+    const struct samples s = { f, NODE_PART_OF_DEVICE, is_about_device, about };
+    const pmix_info_t *part = next_sample(&s, NULL);
+
+    if (part)
+        info_array_copy(&f->list, key, &part->value);
     else
         f->missed++;
 }

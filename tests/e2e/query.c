@@ -8,6 +8,8 @@
  *
  * Each key is asked for as it is, and once more with PMIX_QUERY_REFRESH_CACHE.  Prints a line for
  * what is not as expected, and at last `query NODES good` or `query NODES WRONG`. */
+#include <dirent.h>
+#include <net/if_arp.h>
 #include <pmix.h>
 #include <pmix_tool.h>
 #include <signal.h>
@@ -410,6 +412,90 @@ static void check_hardware(void)
     expect_missing("the hardware of no node", ASK(HWLOC_XML_V2, TEXT(PMIX_HOSTNAME, "nowhere")));
 }
 
+/* What /sys shows of a device; an empty text if it shows nothing. */
+static const char *shown(const char *name, const char *file)
+{
+    static char text[256];
+    char path[512];
+    FILE *f;
+
+    snprintf(path, sizeof path, "/sys/class/net/%s/%s", name, file);
+    f = fopen(path, "r");
+    if (!f || !fgets(text, sizeof text, f))
+        *text = '\0';
+    if (f)
+        fclose(f);
+    text[strcspn(text, "\n")] = '\0';
+    return text;
+}
+
+static uint32_t count_interfaces(char name[HOST_MAX])
+{
+    DIR *folder = opendir("/sys/class/net");
+    uint32_t n = 0;
+
+    *name = '\0';
+    for (struct dirent *e; folder && (e = readdir(folder));) {
+        if (*e->d_name == '.' || !*shown(e->d_name, "type") ||
+            atoi(shown(e->d_name, "type")) == ARPHRD_LOOPBACK)
+            continue;
+        snprintf(name, HOST_MAX, "%s", e->d_name);
+        n++;
+    }
+    if (folder)
+        closedir(folder);
+    return n;
+}
+
+static const char *word_in(const pmix_data_array_t *a, const char *key)
+{
+    for (size_t i = 0; a && i < a->size; i++) {
+        const pmix_info_t *info = (const pmix_info_t *)a->array + i;
+        if (!strcmp(info->key, key))
+            return info->value.type == PMIX_STRING ? info->value.data.string : "?";
+    }
+    return "";
+}
+
+static void check_device(const char *name)
+{
+    struct answer a = ASK(PMIX_FABRIC_DEVICE, TEXT(PMIX_FABRIC_DEVICE_NAME, name),
+                          TEXT(PMIX_HOSTNAME, last_host));
+    const pmix_data_array_t *about = array_of(&a, PMIX_FABRIC_DEVICE, PMIX_INFO);
+    bool sized = false;
+
+    for (size_t i = 0; about && i < about->size; i++) {
+        const pmix_info_t *info = (const pmix_info_t *)about->array + i;
+        if (!strcmp(info->key, PMIX_FABRIC_DEVICE_MTU))
+            sized = info->value.data.size == strtoul(shown(name, "mtu"), NULL, 10);
+    }
+    if (strcmp(word_in(about, PMIX_FABRIC_DEVICE_NAME), name) != 0 ||
+        strcmp(word_in(about, PMIX_HOSTNAME), last_host) != 0 ||
+        strcmp(word_in(about, PMIX_FABRIC_DEVICE_ADDRESS), shown(name, "address")) != 0 || !sized)
+        complain("the device %s of %s", name, last_host);
+}
+
+/* All nodes are one machine here. */
+static void check_devices(void)
+{
+    char name[HOST_MAX];
+    uint32_t n = count_interfaces(name);
+    struct answer count = ASK(PMIX_FABRIC_NUM_DEVICES, TEXT(PMIX_HOSTNAME, last_host));
+    const pmix_value_t *v = value_of(&count, PMIX_FABRIC_NUM_DEVICES);
+    struct answer all;
+    const pmix_data_array_t *list;
+
+    expect_count("devices of a node", v && v->type == PMIX_SIZE ? (uint32_t)v->data.size : 77, n);
+    if (n == 0)
+        return;
+    all = ASK(PMIX_FABRIC_DEVICES, TEXT(PMIX_HOSTNAME, last_host));
+    list = array_of(&all, PMIX_FABRIC_DEVICES, PMIX_INFO);
+    expect_count("devices", list ? (uint32_t)list->size : 0, n);
+    check_device(name);
+    expect_missing("a device that is not there",
+                   ASK(PMIX_FABRIC_DEVICE, TEXT(PMIX_FABRIC_DEVICE_NAME, "nothing")));
+}
+
 /* ---- groups and sets ------------------------------------------------------------------------- */
 
 static void check_groups(void)
@@ -545,9 +631,9 @@ static void check_unknown(void)
 static void check_everything(void)
 {
     static void (*const checks[])(
-        void) = { check_jobs,      check_table,   check_some_rows, check_places, check_memory,
-                  check_usage,     check_storage, check_hardware,  check_groups, check_job_info,
-                  check_abilities, check_levels,  check_unknown };
+        void) = { check_jobs,     check_table,     check_some_rows, check_places,  check_memory,
+                  check_usage,    check_storage,   check_hardware,  check_devices, check_groups,
+                  check_job_info, check_abilities, check_levels,    check_unknown };
 
     for (int again = 0; again < 2; again++) {
         refreshed = again;
