@@ -14,6 +14,7 @@
 #include "server/pmix_control.h"
 #include "server/pmix_credential.h"
 #include "server/pmix_event.h"
+#include "server/pmix_fabric.h"
 #include "server/pmix_fence.h"
 #include "server/pmix_get.h"
 #include "server/pmix_group.h"
@@ -119,6 +120,8 @@ static const struct command_handler {
     [CMD_IOF_DEREG] = { pmix_read_dereg, NULL },
     [CMD_GROUP_CONSTRUCT] = { pmix_read_group, pmix_reply_group },
     [CMD_GROUP_DESTRUCT] = { pmix_read_ungroup, pmix_reply_ungroup },
+    [CMD_FABRIC_REGISTER] = { pmix_read_fabric, pmix_reply_fabric },
+    [CMD_FABRIC_UPDATE] = { pmix_read_fabric_update, pmix_reply_fabric },
     [CMD_REFRESH_CACHE] = { pmix_read_refresh, pmix_reply_refresh },
     [CMD_RESOLVE_PEERS] = { pmix_read_resolve_peers, NULL },
     [CMD_RESOLVE_NODES] = { pmix_read_resolve_node, NULL },

@@ -264,9 +264,12 @@ static pmix_status_t do_ALLOCATION(pmix_info_t *i)
 static pmix_status_t do_FABRIC_REGISTER(pmix_info_t *i)
 {
     pmix_fabric_t fabric;
+    pmix_status_t rc;
 
     memset(&fabric, 0, sizeof fabric);
-    return PMIx_Fabric_register(&fabric, i, 1);
+    rc = PMIx_Fabric_register(&fabric, i, 1);
+    PMIx_Fabric_deregister(&fabric);
+    return rc;
 }
 
 static void on_setup(pmix_status_t status, pmix_info_t info[], size_t ninfo, void *cbdata,

@@ -29,8 +29,13 @@ enum { SIZE = 3, HOST_MAX = 256, MOST_KEYS = 3, MOST_QUALIFIERS = 4 };
 #endif
 /* OpenPMIx 4.2's library drops what was found of several keys, and waits for itself when it is
  * asked about clients. That of 5.0 sends each key in a query of its own, and flags without their
- * values. */
-enum { DROPS_PARTS = OPENPMIX == 4, WAITS_FOR_ITSELF = OPENPMIX > 0, PARTS_KEYS = OPENPMIX == 5 };
+ * values. Both drop the status of a fabric. */
+enum {
+    DROPS_STATUS = OPENPMIX > 0,
+    DROPS_PARTS = OPENPMIX == 4,
+    WAITS_FOR_ITSELF = OPENPMIX > 0,
+    PARTS_KEYS = OPENPMIX == 5
+};
 
 /* Keys that OpenPMIx 4.2 does not name. */
 #define PROC_USAGE   "pmix.qry.pres"
@@ -475,6 +480,35 @@ static void check_device(const char *name)
         complain("the device %s of %s", name, last_host);
 }
 
+static void expect_fabric(const char *what, pmix_status_t rc, const pmix_fabric_t *fabric,
+                          uint32_t n)
+{
+    size_t devices = 0;
+
+    for (size_t i = 0; i < fabric->ninfo; i++) {
+        if (!strcmp(fabric->info[i].key, PMIX_FABRIC_DEVICES))
+            devices = fabric->info[i].value.data.darray->size;
+    }
+    if (rc != PMIX_SUCCESS || devices != n)
+        complain("fabric, %s: %s, %zu devices", what, PMIx_Error_string(rc), devices);
+}
+
+static void check_fabric(uint32_t n)
+{
+    pmix_fabric_t fabric;
+    pmix_info_t plane;
+
+    memset(&fabric, 0, sizeof fabric);
+    expect_fabric("registered", PMIx_Fabric_register(&fabric, NULL, 0), &fabric, n);
+    expect_fabric("updated", PMIx_Fabric_update(&fabric), &fabric, n);
+    if (PMIx_Fabric_deregister(&fabric) != PMIX_SUCCESS)
+        complain("the fabric is not deregistered");
+    PMIX_INFO_LOAD(&plane, PMIX_FABRIC_PLANE, "second", PMIX_STRING);
+    if (PMIx_Fabric_register(&fabric, &plane, 1) !=
+        (DROPS_STATUS ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED))
+        complain("a plane of the fabric is found");
+}
+
 /* All nodes are one machine here. */
 static void check_devices(void)
 {
@@ -492,6 +526,7 @@ static void check_devices(void)
     list = array_of(&all, PMIX_FABRIC_DEVICES, PMIX_INFO);
     expect_count("devices", list ? (uint32_t)list->size : 0, n);
     check_device(name);
+    check_fabric(n);
     expect_missing("a device that is not there",
                    ASK(PMIX_FABRIC_DEVICE, TEXT(PMIX_FABRIC_DEVICE_NAME, "nothing")));
 }
