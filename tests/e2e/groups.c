@@ -77,7 +77,7 @@ struct group {
     size_t leaders;               /* bootstrap by so many; 0: none */
     /* results */
     size_t context, nmembers;
-    bool has_context;
+    bool has_context, named;
 };
 
 static size_t load(const struct group *g, pmix_info_t *infos, pmix_info_t *given,
@@ -115,6 +115,8 @@ static void take(struct group *g, const pmix_info_t *results, size_t n)
         if (!strcmp(results[i].key, PMIX_GROUP_CONTEXT_ID)) {
             g->context = results[i].value.data.size;
             g->has_context = true;
+        } else if (!strcmp(results[i].key, PMIX_GROUP_ID)) {
+            g->named = !strcmp(results[i].value.data.string, g->id);
         } else if (!strcmp(results[i].key, PMIX_GROUP_MEMBERSHIP)) {
             g->nmembers = results[i].value.data.darray->size;
         }
@@ -223,6 +225,35 @@ static void want_word(const struct group *g, uint32_t rank, const char *by, cons
         PMIX_VALUE_RELEASE(v);
 }
 
+#ifndef OPENPMIX
+/* The group's name in place of a namespace. */
+static void want_by_name(const struct group *g)
+{
+    pmix_proc_t p;
+    pmix_value_t *v = NULL;
+
+    PMIX_LOAD_PROCID(&p, g->id, PMIX_RANK_WILDCARD);
+    want("the context id of the group", PMIx_Get(&p, PMIX_GROUP_CONTEXT_ID, NULL, 0, &v),
+         PMIX_SUCCESS);
+    if (v && v->data.size != g->context)
+        complain("the group has the context id %zu, not %zu", v->data.size, g->context);
+    if (v)
+        PMIX_VALUE_RELEASE(v);
+    want("the members of the group", PMIx_Get(&p, PMIX_GROUP_MEMBERSHIP, NULL, 0, &v),
+         PMIX_SUCCESS);
+    if (v && (v->type != PMIX_DATA_ARRAY || v->data.darray->size != size))
+        complain("the group has not all members");
+    if (v)
+        PMIX_VALUE_RELEASE(v);
+    p.rank = size - 1;
+    want("a rank of the group", PMIx_Get(&p, PMIX_HOSTNAME, NULL, 0, &v), PMIX_SUCCESS);
+    if (v)
+        PMIX_VALUE_RELEASE(v);
+    p.rank = size;
+    want("no rank of the group", PMIx_Get(&p, PMIX_HOSTNAME, NULL, 0, &v), PMIX_ERR_NOT_FOUND);
+}
+#endif
+
 static void values(void)
 {
     struct group one = { .id = "one", .flags = { PMIX_GROUP_ASSIGN_CONTEXT_ID } };
@@ -240,6 +271,11 @@ static void values(void)
     if (!one.has_context || !two.has_context || one.context == two.context)
         complain("context ids %zu and %zu", one.context, two.context);
     want_members(&one, size);
+#ifndef OPENPMIX
+    if (!one.named)
+        complain("the results do not name the group");
+    want_by_name(&one);
+#endif
     want("destruct one", destruct("one", NULL, 0), PMIX_SUCCESS);
     for (uint32_t r = 0; r < size; r++) {
         snprintf(word, sizeof word, "word%u", r);

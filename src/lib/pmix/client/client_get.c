@@ -32,6 +32,7 @@ struct query {
     const char *node;
     bool reserved, optional, immediate, refresh, in_place, by_pointer, qualified;
     uint8_t scope;
+    pmix_nspace_t translated; /* where nspace is, of a member of a group */
 };
 
 /* Where the value is. */
@@ -97,6 +98,19 @@ static void read_qualifiers(struct query *q, const pmix_info_t *info)
         q->qualified = true;
 }
 
+/* Of a rank in a group: the member itself. */
+static void translate_member(struct client *c, struct query *q)
+{
+    const pmix_proc_t *procs;
+    size_t n;
+
+    if (list_empty(&c->groups) || !group_members(c, q->nspace, &procs, &n) || q->rank >= n)
+        return;
+    PMIx_Load_nspace(q->translated, procs[q->rank].nspace);
+    q->nspace = q->translated;
+    q->rank = procs[q->rank].rank;
+}
+
 static pmix_status_t make_query(struct client *c, struct query *q, const pmix_proc_t *proc,
                                 const char *key, const pmix_info_t *infos, size_t ninfos)
 {
@@ -115,6 +129,7 @@ static pmix_status_t make_query(struct client *c, struct query *q, const pmix_pr
                          .ninfos = ninfos,
                          .number = UINT32_MAX,
                          .reserved = key && PMIx_Check_reserved_key(key) };
+    translate_member(c, q);
     for (size_t i = 0; i < ninfos; i++) {
         read_flags(q, &infos[i]);
         read_qualifiers(q, &infos[i]);
@@ -439,6 +454,28 @@ static bool hand_out_context(struct client *c, const struct query *q, pmix_value
     return false;
 }
 
+/* A group that is named as a namespace is: its context id and its members. */
+static bool hand_out_group(struct client *c, const struct query *q, pmix_value_t *v,
+                           pmix_status_t *rc_p)
+{
+    const pmix_proc_t *procs;
+    pmix_data_array_t members = { .type = PMIX_PROC };
+    size_t context;
+
+    if (q->rank != PMIX_RANK_WILDCARD || !q->reserved || list_empty(&c->groups))
+        return false;
+    if (PMIx_Check_key(q->key, PMIX_GROUP_CONTEXT_ID) && group_context(c, q->nspace, &context)) {
+        *rc_p = PMIx_Value_load(v, &context, PMIX_SIZE);
+        return true;
+    }
+    if (!PMIx_Check_key(q->key, PMIX_GROUP_MEMBERSHIP) ||
+        !group_members(c, q->nspace, &procs, &members.size))
+        return false;
+    members.array = (void *)(uintptr_t)procs;
+    *rc_p = PMIx_Value_load(v, &members, PMIX_DATA_ARRAY);
+    return true;
+}
+
 /* Our own name and rank, and our server's address, without any search.  A process that does not
  * know its rank asks for that of PMIX_RANK_INVALID. */
 static bool hand_out_self(struct client *c, const struct query *q, pmix_value_t *v,
@@ -447,7 +484,7 @@ static bool hand_out_self(struct client *c, const struct query *q, pmix_value_t 
     bool unnamed = q->rank == PMIX_RANK_INVALID && q->reserved &&
                    PMIx_Check_key(q->key, PMIX_RANK) && PMIx_Check_nspace(q->nspace, c->me.nspace);
 
-    if (hand_out_context(c, q, v, rc_p))
+    if (hand_out_context(c, q, v, rc_p) || hand_out_group(c, q, v, rc_p))
         return true;
     if (!q->reserved || (!unnamed && !client_is_me(c, q->nspace, q->rank)))
         return false;

@@ -117,6 +117,17 @@ bool group_context(struct client *c, const char *id, size_t *context_p)
     return true;
 }
 
+bool group_members(struct client *c, const char *id, const pmix_proc_t **procs_p, size_t *n_p)
+{
+    const struct group_membership *m = find_membership(c, id);
+
+    if (!m)
+        return false;
+    *procs_p = m->procs;
+    *n_p = m->nprocs;
+    return true;
+}
+
 bool group_remember(struct client *c, const char *id, const pmix_proc_t *procs, size_t n,
                     const size_t *context)
 {
@@ -171,13 +182,15 @@ static bool remember(struct client *c, struct op *op, const struct group *g)
 
 /* ---- construct ------------------------------------------------------------------------------- */
 
-static bool make_results(struct op_out *out, const struct group *g)
+static bool make_results(struct op_out *out, const char *id, const struct group *g)
 {
     pmix_data_array_t members = { PMIX_PROC, g->nmembers, g->members };
 
     if (g->has_id && !add_result(out, PMIX_GROUP_CONTEXT_ID, &g->id, PMIX_SIZE))
         return false;
-    return !g->nmembers || add_result(out, PMIX_GROUP_MEMBERSHIP, &members, PMIX_DATA_ARRAY);
+    if (g->nmembers && !add_result(out, PMIX_GROUP_MEMBERSHIP, &members, PMIX_DATA_ARRAY))
+        return false;
+    return add_result(out, PMIX_GROUP_ID, id, PMIX_STRING);
 }
 
 static void read_group(struct client *c, struct op *op, struct punpack *r)
@@ -193,7 +206,8 @@ static void read_group(struct client *c, struct op *op, struct punpack *r)
         pmsg_free_group(&m, r->foreign);
     }
     if (punpack_ok(r) && op->status == PMIX_SUCCESS &&
-        (!make_results(&op->out, &g) || !remember(c, op, &g)))
+        (!make_results(&op->out, ((const struct group_membership *)op->arg)->id, &g) ||
+         !remember(c, op, &g)))
         op->status = PMIX_ERR_NOMEM;
     free(g.members);
 }

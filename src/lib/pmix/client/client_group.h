@@ -17,6 +17,9 @@ bool group_remember(struct client *c, const char *id, const pmix_proc_t *procs, 
 /* Its context id; false: it has none, or we are in no such group. */
 bool group_context(struct client *c, const char *id, size_t *context_p);
 
+/* Its members, in the order of the group, until it is removed; false: we are in no such group. */
+bool group_members(struct client *c, const char *id, const pmix_proc_t **procs_p, size_t *n_p);
+
 /* Removes it; false: we are in no such group.  The caller frees the members. */
 bool group_take(struct client *c, const char *id, pmix_proc_t **procs_p, size_t *n_p);
 
