@@ -6,7 +6,7 @@ _wireup_values()
 {
     case $1 in
     env|genv) [[ $2 == *=* ]] && echo 1 || echo 2 ;;
-    n|np|c|wdir|wd|chdir|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|cpus-per-rank|cpus-per-proc|cpus-per-task|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|port-range|usize|bind-to|binding|cpu-list|cpu-set|membind|topolib|env|envlist|genv|genvlist|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-file|output-directory|output-from|memory-alloc-kinds|job-attr|demux|breakpoint|trace|tool-files|tools|display|output|npersocket|output-filename|app|with-ft) echo 1 ;;
+    n|np|c|wdir|wd|chdir|pset|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|cpus-per-rank|cpus-per-proc|cpus-per-task|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|port-range|usize|bind-to|binding|cpu-list|cpu-set|membind|topolib|env|envlist|genv|genvlist|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-file|output-directory|output-from|memory-alloc-kinds|job-attr|demux|breakpoint|trace|tool-files|tools|display|output|npersocket|output-filename|app|with-ft) echo 1 ;;
     mca|gmca|pmixmca|gpmixmca|prtemca|gprtemca) echo 2 ;;
     pmi_args) echo 4 ;;
     *) echo 0 ;;
@@ -101,7 +101,7 @@ _wireup()
 complete -o default -F _wireup wireup
 
 _wireup_options="
-n np c wdir wd chdir configfile timeout hosts host H hostlist machine machines
+n np c wdir wd chdir pset configfile timeout hosts host H hostlist machine machines
 machinelist hostfile f machinefile ppn perhost npernode N map-by bynode byslot
 cpus-per-rank cpus-per-proc cpus-per-task rank-by rankby rankmap rankfile rf oversubscribe
 nooversubscribe order-nodes localhost launcher bootstrap launcher-exec bootstrap-exec

@@ -44,6 +44,20 @@ void core_free(struct core *c)
     effects_free(&c->effects);
 }
 
+/* The processes of an application that has a name for them.  Without memory there is no set. */
+static void define_set(struct core *c, const struct job *j, const struct job_map_app *app)
+{
+    struct pset_member *list = calloc(app->nprocs + (size_t)1, sizeof *list);
+
+    for (uint32_t i = 0; list && i < app->nprocs; i++) {
+        strncpy(list[i].nspace, j->nspace, sizeof list[i].nspace - 1);
+        list[i].rank = app->first_rank + i;
+    }
+    if (list)
+        psets_define(&c->sets, app->pset, list, app->nprocs);
+    free(list);
+}
+
 struct job *core_job_order(struct core *c, const struct job_order *o)
 {
     const struct job *from = core_job(c, o->parent);
@@ -76,6 +90,10 @@ struct job *core_job_order(struct core *c, const struct job_order *o)
     base += j->plan.nprocs;
     c->next_base = base > c->next_base ? base : c->next_base;
     list_append(&c->jobs, &j->link);
+    for (uint32_t i = 0; i < j->plan.napps; i++) {
+        if (j->plan.apps[i].pset)
+            define_set(c, j, &j->plan.apps[i]);
+    }
     return j;
 }
 
@@ -124,6 +142,8 @@ void core_job_remove(struct core *c, struct job *j)
     if (!j->is_tool)
         bury(c, j);
     core_names_job_ended(c, j);
+    if (!j->facts.count) /* a host of others deletes its own */
+        psets_job_ended(&c->sets, j->nspace);
     group_store_job_ended(&c->group_data, j->id);
     LIST_EACH(l, &c->jobs)
     job_forget(LIST_OF(l, struct job, link), j->id);

@@ -29,6 +29,7 @@ struct job_map_app {
     uint32_t argc;    /* without the final NULL */
     const char *path; /* file to exec: found on PATH, executable */
     const char *wdir; /* absolute directory to start in, or NULL: the server's own */
+    const char *pset; /* name of the set of its processes; NULL: none */
     char **env;       /* NAME=VALUE, complete except for the per-rank variables; NULL-terminated */
     uint32_t flags;   /* JOB_MAP_APP_... */
     uint32_t nprocs;

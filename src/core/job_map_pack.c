@@ -24,6 +24,7 @@ struct flat_map {
     struct part_uints runs;     /* four numbers each: how many ranks, app, node, first local rank */
     struct part_uints stops;    /* runs of ranks that stop: the first, how many, where */
     struct slice breakpoint, target;
+    struct part_texts psets; /* of each app; empty: none */
     int64_t universe;
     uint64_t path_only;
     struct part_texts policy; /* enum job_map_word; empty: not known */
@@ -54,6 +55,7 @@ static const struct part parts[] = {
     { "stops", PART_UINTS, offsetof(struct flat_map, stops) },
     { "breakpoint", PART_BYTES, offsetof(struct flat_map, breakpoint) },
     { "target", PART_BYTES, offsetof(struct flat_map, target) },
+    { "psets", PART_TEXTS, offsetof(struct flat_map, psets) },
 };
 
 enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 8, OUTPUT = 3, STOP = 3 };
@@ -286,6 +288,15 @@ static void flatten_stops(const struct job_map *p, struct arena *a, struct flat_
     }
 }
 
+static void flatten_psets(const struct job_map *p, struct arena *a, struct flat_map *f)
+{
+    struct slice *name = arena_array(a, p->napps + (size_t)1, sizeof *name);
+
+    for (uint32_t i = 0; name && i < p->napps; i++)
+        name[i] = text_or_none(p->apps[i].pset);
+    f->psets = (struct part_texts){ name, name ? p->napps : 0 };
+}
+
 void job_map_pack(const struct job_map *p, struct buf *out)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
@@ -296,6 +307,7 @@ void job_map_pack(const struct job_map *p, struct buf *out)
     flatten_bindings(p, &a, &f);
     flatten_ranks(p, &a, &f);
     flatten_stops(p, &a, &f);
+    flatten_psets(p, &a, &f);
     f.breakpoint = text_or_none(p->breakpoint);
     f.target = text_or_none(p->target);
     flatten_words(p, &a, &f);
@@ -323,6 +335,11 @@ static char **take_words(struct arena *a, const struct part_texts *from, uint32_
     return words;
 }
 
+static const char *take_text(struct arena *a, struct slice text)
+{
+    return text.len ? arena_str(a, text) : NULL;
+}
+
 static int unflatten_app(const struct flat_map *f, struct job_map *p, uint32_t i, uint32_t *word,
                          uint32_t *var, struct errmsg *err)
 {
@@ -339,6 +356,7 @@ static int unflatten_app(const struct flat_map *f, struct job_map *p, uint32_t i
     app->wdir = f->wdirs.items[i].len ? arena_str(&p->arena, f->wdirs.items[i]) : NULL;
     app->env = nvars ? take_words(&p->arena, &f->env, var, nvars - 1) : p->apps[i - 1].env;
     app->flags = f->app_flags.items[i];
+    app->pset = take_text(&p->arena, f->psets.items[i]);
     app->first_rank = UINT32_MAX;
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
 }
@@ -350,7 +368,7 @@ static int unflatten_apps(const struct flat_map *f, struct job_map *p, struct er
 
     p->napps = f->counts.n;
     if (f->paths.n != p->napps || f->wdirs.n != p->napps || f->env_counts.n != p->napps ||
-        f->app_flags.n != p->napps)
+        f->app_flags.n != p->napps || f->psets.n != p->napps)
         return bad(err, "the number of programs");
     p->apps = arena_array(&p->arena, (size_t)p->napps + 1, sizeof *p->apps);
     if (!p->apps)
@@ -481,11 +499,6 @@ static int unflatten_words(const struct flat_map *f, struct job_map *p, struct e
             p->words[i] = arena_str(&p->arena, f->policy.items[i]);
     }
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
-}
-
-static const char *take_text(struct arena *a, struct slice text)
-{
-    return text.len ? arena_str(a, text) : NULL;
 }
 
 static int unflatten_output(const struct flat_map *f, struct job_map *p, struct errmsg *err)

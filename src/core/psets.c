@@ -51,6 +51,25 @@ bool psets_delete(struct list *sets, const char *name)
     return p != NULL;
 }
 
+static bool is_of(const struct pset *p, const char *nspace)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        if (strcmp(p->members[i].nspace, nspace) != 0)
+            return false;
+    }
+    return true;
+}
+
+void psets_job_ended(struct list *sets, const char *nspace)
+{
+    LIST_EACH(l, sets)
+    {
+        struct pset *p = LIST_OF(l, struct pset, link);
+        if (is_of(p, nspace))
+            set_free(p);
+    }
+}
+
 void psets_free(struct list *sets)
 {
     LIST_EACH(l, sets)

@@ -1,4 +1,5 @@
-/* psets.h - named sets of processes, defined by the host; clients query their members. */
+/* psets.h - named sets of processes, defined by the host, or by who starts them; clients query
+ * their members. */
 #ifndef WIREUP_CORE_PSETS_H
 #define WIREUP_CORE_PSETS_H
 
@@ -24,6 +25,8 @@ struct pset {
 int psets_define(struct list *sets, const char *name, const struct pset_member *members, size_t n);
 struct pset *psets_find(const struct list *sets, const char *name); /* NULL: there is none */
 bool psets_delete(struct list *sets, const char *name);
+/* Those of processes of that job alone. */
+void psets_job_ended(struct list *sets, const char *nspace);
 void psets_free(struct list *sets);
 
 #endif

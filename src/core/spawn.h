@@ -59,6 +59,7 @@ struct spawn_request {
 #define SPAWN_STOP_IN_INIT  "stop-in-init"
 #define SPAWN_STOP_IN_APP   "stop-in-app"
 #define SPAWN_BREAKPOINT    "breakpoint"
+#define SPAWN_PSET          "pset"
 #define SPAWN_COLOCATE      "colocate" /* daemon/colocate.h */
 #define SPAWN_PER_NODE      "colocate-per-node"
 #define SPAWN_PER_PROC      "colocate-per-proc"

@@ -329,6 +329,7 @@ static int look_up(struct plan_builder *p, const struct launch_block *b, struct 
     const char *wdir = b->wdir;
     int rc = 0;
 
+    app->pset = b->pset;
     if (!wdir && p->opt->remote)
         wdir = "."; /* there is no other way to pass it to other nodes */
     if (wdir)

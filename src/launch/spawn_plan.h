@@ -4,6 +4,7 @@
  * request instead of options.  Info keys, per command:
  *   wdir             directory to start in; a relative one is taken from ours
  *   session-wdir     start in the session directory of the job; of this and wdir the first counts
+ *   pset             name of the set of its processes
  *   index-argv       argv[0] ends with "-" and the rank
  *   path             directories (`:` between them) that are searched first for the program
  *   env, env-...     the environment: launch/spawn_env.h; may come several times

@@ -296,6 +296,8 @@ static bool plan_stops(struct job_map *p, const struct record_job *d)
     }
     p->breakpoint = text_or_null(p, d->breakpoint);
     p->target = text_or_null(p, d->target);
+    for (uint32_t i = 0; i < p->napps && i < d->psets.n; i++)
+        p->apps[i].pset = text_or_null(p, d->psets.items[i]);
     return arena_ok(&p->arena);
 }
 

@@ -101,7 +101,7 @@ static struct slice *list_args(const struct job_map *p, uint32_t *argcs)
 
 /* The lists of a record that are made for it. */
 struct job_lists {
-    struct slice *programs, *wdirs, *nodes, *words, *placement, *places;
+    struct slice *programs, *wdirs, *psets, *nodes, *words, *placement, *places;
     uint32_t *slots, *argcs, *bound, nbound, *stops, nstops;
 };
 
@@ -154,6 +154,7 @@ static bool make_lists(const struct job *j, struct job_lists *l)
     *l = (struct job_lists){ .nbound = 2 * count_bound(p), .nstops = 2 * count_stops(p) };
     l->programs = calloc(p->napps + (size_t)1, sizeof *l->programs);
     l->wdirs = calloc(p->napps + (size_t)1, sizeof *l->wdirs);
+    l->psets = calloc(p->napps + (size_t)1, sizeof *l->psets);
     l->nodes = calloc(p->nnodes + (size_t)1, sizeof *l->nodes);
     l->slots = calloc(p->nnodes + (size_t)1, sizeof *l->slots);
     l->argcs = calloc(p->napps + (size_t)1, sizeof *l->argcs);
@@ -162,7 +163,7 @@ static bool make_lists(const struct job *j, struct job_lists *l)
     l->places = calloc(l->nbound + (size_t)1, sizeof *l->places);
     l->bound = calloc(l->nbound + (size_t)1, sizeof *l->bound);
     l->stops = calloc(l->nstops + (size_t)1, sizeof *l->stops);
-    return l->programs && l->wdirs && l->nodes && l->slots && l->argcs && l->words &&
+    return l->programs && l->wdirs && l->psets && l->nodes && l->slots && l->argcs && l->words &&
            l->placement && l->places && l->bound && l->stops;
 }
 
@@ -170,6 +171,7 @@ static void free_lists(struct job_lists *l)
 {
     free(l->programs);
     free(l->wdirs);
+    free(l->psets);
     free(l->nodes);
     free(l->slots);
     free(l->argcs);
@@ -187,6 +189,7 @@ static void fill_lists(const struct job *j, struct job_lists *l)
     for (uint32_t i = 0; i < p->napps; i++) {
         l->programs[i] = slice_str(p->apps[i].argv ? p->apps[i].argv[0] : "");
         l->wdirs[i] = slice_str(p->apps[i].wdir ? p->apps[i].wdir : j->wdir);
+        l->psets[i] = slice_str(p->apps[i].pset ? p->apps[i].pset : "");
     }
     for (uint32_t i = 0; i < p->nnodes; i++) {
         l->nodes[i] = slice_str(p->nodes[i].name);
@@ -207,19 +210,19 @@ static void record_job(const struct server *s, const struct job *j)
 
     if (make_lists(j, &l) && runs) {
         fill_lists(j, &l);
-        RECORD_OUTPUT(s, job, .job = j->id, .parent = signed_id(j->parent),
-                      .keep_going = j->keep_going, .nspace = slice_str(j->nspace),
-                      .universe = p->universe, .apps = { l.programs, p->napps },
-                      .nodes = { l.nodes, p->nnodes }, .runs = { runs, nruns },
-                      .wdirs = { l.wdirs, p->napps }, .slots = { l.slots, p->nnodes },
-                      .here = (uint32_t)(j->here + 1), .follows = j->follows,
-                      .base = j->base + UINT64_C(1), .tool = j->is_tool, .asked = j->is_asked,
-                      .adopted = j->is_adopted, .words = { l.words, count_args(p) },
-                      .argcs = { l.argcs, p->napps }, .placement = { l.placement, JOB_MAP_WORDS },
-                      .bound = { l.bound, l.nbound }, .places = { l.places, l.nbound },
-                      .parent_rank = j->parent_rank, .stops = { l.stops, l.nstops },
-                      .breakpoint = slice_str(p->breakpoint ? p->breakpoint : ""),
-                      .target = slice_str(p->target ? p->target : ""));
+        RECORD_OUTPUT(
+            s, job, .job = j->id, .parent = signed_id(j->parent), .keep_going = j->keep_going,
+            .nspace = slice_str(j->nspace), .universe = p->universe,
+            .apps = { l.programs, p->napps }, .nodes = { l.nodes, p->nnodes },
+            .runs = { runs, nruns }, .wdirs = { l.wdirs, p->napps },
+            .slots = { l.slots, p->nnodes }, .here = (uint32_t)(j->here + 1), .follows = j->follows,
+            .base = j->base + UINT64_C(1), .tool = j->is_tool, .asked = j->is_asked,
+            .adopted = j->is_adopted, .words = { l.words, count_args(p) },
+            .argcs = { l.argcs, p->napps }, .placement = { l.placement, JOB_MAP_WORDS },
+            .bound = { l.bound, l.nbound }, .places = { l.places, l.nbound },
+            .parent_rank = j->parent_rank, .stops = { l.stops, l.nstops },
+            .breakpoint = slice_str(p->breakpoint ? p->breakpoint : ""),
+            .target = slice_str(p->target ? p->target : ""), .psets = { l.psets, p->napps });
     }
     free_lists(&l);
     free(runs);

@@ -121,13 +121,42 @@ static void notify_of_job(struct server *s, const struct job *j, int event)
     raise_event(s, j, &e);
 }
 
+/* Sets that came with the job. */
+static void notify_of_set(struct server *s, const struct job *j, const struct job_map_app *app)
+{
+    pmix_proc_t *procs = calloc(app->nprocs + (size_t)1, sizeof *procs);
+    pmix_data_array_t list = { .type = PMIX_PROC, .size = app->nprocs, .array = procs };
+    struct own_event e;
+
+    for (uint32_t i = 0; procs && i < app->nprocs; i++) {
+        strncpy(procs[i].nspace, j->nspace, PMIX_MAX_NSLEN);
+        procs[i].rank = app->first_rank + i;
+    }
+    begin(&e, j, PMIX_RANK_WILDCARD, PMIX_PROCESS_SET_DEFINE, PMIX_RANGE_SESSION);
+    add_text(&e, PMIX_PSET_NAME, app->pset);
+    add(&e, PMIX_PSET_MEMBERS, (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = &list });
+    if (procs)
+        raise_event(s, j, &e);
+    free(procs);
+}
+
+static void notify_of_sets(struct server *s, const struct job *j)
+{
+    for (uint32_t i = 0; i < j->plan.napps; i++) {
+        if (j->plan.apps[i].pset)
+            notify_of_set(s, j, &j->plan.apps[i]);
+    }
+}
+
 /* Its first process is running, or its last one.  Of jobs that a host starts the host says so. */
 static void notify_of_start(struct server *s, const struct job *j)
 {
     if (j->is_tool || s->takes)
         return;
-    if (j->started == 1)
+    if (j->started == 1) {
+        notify_of_sets(s, j);
         notify_of_job(s, j, PMIX_EVENT_JOB_START);
+    }
     if (j->started == j->plan.nprocs)
         notify_of_job(s, j, PMIX_LAUNCH_COMPLETE);
 }

@@ -148,7 +148,8 @@ enum { EVENTS = 64 };
 static struct seen {
     pmix_status_t code;
     pmix_nspace_t nspace;
-    char breakpoint[64];
+    char breakpoint[64], set[64];
+    size_t members;
 } seen[EVENTS];
 static atomic_int nseen;
 static pmix_nspace_t job; /* empty: any */
@@ -167,12 +168,20 @@ static void on_event(size_t ref, pmix_status_t status, const pmix_proc_t *source
                      pmix_event_notification_cbfunc_fn_t done, void *arg)
 {
     const pmix_value_t *of = find(infos, n, PMIX_NSPACE), *at = find(infos, n, PMIX_BREAKPOINT);
+    const pmix_value_t *set = find(infos, n, PMIX_PSET_NAME);
+    const pmix_value_t *members = find(infos, n, PMIX_PSET_MEMBERS);
 
     struct seen *h = &seen[nseen % EVENTS];
 
     h->code = status;
     PMIX_LOAD_NSPACE(h->nspace, of ? of->data.string : "nobody");
     snprintf(h->breakpoint, sizeof h->breakpoint, "%s", at ? at->data.string : "nowhere");
+    if (set && members && members->type == PMIX_DATA_ARRAY) {
+        const pmix_proc_t *first = members->data.darray->array;
+        snprintf(h->set, sizeof h->set, "%s", set->data.string);
+        h->members = members->data.darray->size;
+        PMIX_LOAD_NSPACE(h->nspace, first->nspace);
+    }
     nseen++;
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
     (void)ref, (void)source, (void)results, (void)nresults;
@@ -201,6 +210,13 @@ static void begin_tool(const char *uri)
     listen_for(PMIX_READY_FOR_DEBUG, on_event);
     listen_for(PMIX_LAUNCH_COMPLETE, on_event);
     listen_for(PMIX_EVENT_JOB_END, on_event);
+    listen_for(PMIX_PROCESS_SET_DEFINE, on_event);
+}
+
+static void check_set(const struct seen *s, int n)
+{
+    if (strcmp(s->set, "debugged") || s->members != (size_t)n)
+        complain("a set %s of %zu", s->set, s->members);
 }
 
 /* Of all a flag, of one a rank, of several an array. */
@@ -228,7 +244,7 @@ static void spawn(const char *program, int n)
                       : !strcmp(where, "init") ? PMIX_DEBUG_STOP_IN_INIT
                                                : PMIX_DEBUG_STOP_IN_APP;
     const char *words[] = { program, "child", dir, where, ranks };
-    pmix_info_t infos[2];
+    pmix_info_t infos[3];
     pmix_app_t app;
 
     PMIX_APP_CONSTRUCT(&app);
@@ -238,8 +254,10 @@ static void spawn(const char *program, int n)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         app.argv[i] = strdup(words[i]);
     load_ranks(&infos[0], key);
-    PMIX_INFO_LOAD(&infos[1], PMIX_BREAKPOINT, "here", PMIX_STRING);
-    must("spawn", PMIx_Spawn(infos, !strcmp(where, "app") ? 2 : 1, &app, 1, job));
+    PMIX_INFO_LOAD(&infos[1], PMIX_PSET_NAME, "debugged", PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[2], PMIX_BREAKPOINT, "here", PMIX_STRING);
+    must("spawn", PMIx_Spawn(infos, !strcmp(where, "app") ? 3 : 2, &app, 1, job));
+    check_set(await_event(PMIX_PROCESS_SET_DEFINE), n);
     PMIX_APP_DESTRUCT(&app);
 }
 

@@ -115,6 +115,11 @@ static const struct row rows[] = {
       { { .infos = { FLAG_INFO(PMIX_SET_SESSION_CWD) }, .checks = { "session" } }, { .checks = { "cwd @/one" } } } },
     { "place", "a number in argv", 0, { { 0 } }, { { .nprocs = 2 }, { .infos = { FLAG_INFO(PMIX_INDEX_ARGV) }, .nprocs = 2, .checks = { "index" } } } },
 
+    { "sets", "of two programs", 0, { { 0 } },
+      { { .nprocs = 2, .infos = { REQUIRED_INFO(PMIX_PSET_NAME, STRING, "left") }, .checks = { "set left 2" } },
+        { .nprocs = 1, .infos = { TEXT_INFO(PMIX_PSET_NAME, "right") }, .checks = { "set right 1" } } } },
+    { "sets", "of all", 0, { TEXT_INFO(PMIX_PSET_NAME, "both") }, { { .nprocs = 3, .checks = { "set both 3" } } } },
+
     { "bind", "not at all", 0, { { 0 } }, { { .nprocs = 2, .checks = { "cpus all" } } } },
     { "bind", "to a processor", 0, { TEXT_INFO(PMIX_BINDTO, "hwthread") }, { { .nprocs = 3, .checks = { "cpus 1" } } } },
     { "bind", "to none", 0, { TEXT_INFO(PMIX_BINDTO, "none") }, { { .nprocs = 1, .checks = { "cpus all" } } } },
@@ -494,6 +499,35 @@ static bool check_nodes(const char *want)
     return !strncmp(want, got, strcspn(want, " ")) ? true : wrong(want, got);
 }
 
+/* "NAME N": the only set that we are in, of so many processes of our job. */
+static bool check_set(const char *want)
+{
+    char got[TEXT] = "none", name[64];
+    pmix_value_t *v = NULL;
+    pmix_query_t *q;
+    pmix_info_t *found = NULL;
+    size_t nfound = 0;
+    pmix_status_t rc;
+    bool mine = false;
+
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(want, " "), want);
+    if (PMIx_Get(&me, PMIX_PSET_NAMES, NULL, 0, &v) != PMIX_SUCCESS || v->type != PMIX_DATA_ARRAY ||
+        v->data.darray->size != 1 || strcmp(((char **)v->data.darray->array)[0], name))
+        return wrong(want, "other names of sets");
+    PMIX_VALUE_RELEASE(v);
+    PMIX_QUERY_CREATE(q, 1);
+    PMIX_ARGV_APPEND(rc, q->keys, PMIX_QUERY_PSET_MEMBERSHIP);
+    PMIX_QUERY_QUALIFIERS_CREATE(q, 1);
+    PMIX_INFO_LOAD(&q->qualifiers[0], PMIX_PSET_NAME, name, PMIX_STRING);
+    rc = PMIx_Query_info(q, 1, &found, &nfound);
+    if (rc != PMIX_SUCCESS || nfound != 1 || found->value.type != PMIX_DATA_ARRAY)
+        return wrong(want, PMIx_Error_string(rc));
+    for (size_t i = 0; i < found->value.data.darray->size; i++)
+        mine = mine || PMIX_CHECK_PROCID(&((pmix_proc_t *)found->value.data.darray->array)[i], &me);
+    snprintf(got, sizeof got, "%s %zu", name, found->value.data.darray->size);
+    return mine && !strcmp(want, got) ? true : wrong(want, got);
+}
+
 static bool check_write(const char *unused)
 {
     (void)unused;
@@ -536,7 +570,7 @@ static bool check(const char *text)
                    { "session", check_session }, { "index", check_index },
                    { "first", check_first },     { "write", check_write },
                    { "cpus", check_cpus },       { "cpu", check_cpu },
-                   { "nodes", check_nodes } };
+                   { "nodes", check_nodes },     { "set", check_set } };
     size_t n = strcspn(text, " ");
 
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {

@@ -34,6 +34,7 @@ everything() # TITLE LAUNCHER-OPTIONS...
     rows "$case_of" parent 1 3 "$@"
     rows "$case_of" env 13 12 "$@"
     rows "$case_of" place 6 13 "$@"
+    rows "$case_of" sets 2 6 "$@"
     rows "$case_of" bind 9 10 "$@"
     rows "$case_of" notify 1 2 "$@"
     rows "$case_of" fail 14 2 "$@"
@@ -68,6 +69,15 @@ output() # TITLE LAUNCHER-OPTIONS...
     rm -rf "$tmp"/each.* "$tmp"/two.* "$tmp"/?-of-all "$tmp/deep" "$tmp/merged"
 }
 
+# Those of the command line.
+sets() # TITLE N LAUNCHER-OPTIONS...
+{
+    title=$1
+    shift
+    run "$patience" "$WIREUP" "$@" -n 2 -pset left "$spawn" child l "set left 2" : -n 1 -pset right "$spawn" child r "set right 1"
+    same "$title: sets of the command line" "$rc $(sort "$out" | tr '\n' ';')" "0 l good;l good;r good;" || explain
+}
+
 # A tool's jobs are no children: MPI would look for their parent.
 tool()
 {
@@ -89,10 +99,12 @@ of a tool good" || explain
 
 tool
 everything "one node" -n 1
+sets "one node"
 output "one node" -n 1
 limits "one node" -n 1
 needs_host_names
 named_agent
+sets "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1
 everything "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 rows "three nodes" map 15 34 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 6
 rows "the launcher's node and another" head 2 3 -launch-agent "$tmp/agent" -hosts localhost:1,n2:1 -n 2
