@@ -509,6 +509,57 @@ static void check_fabric(uint32_t n)
         complain("a plane of the fabric is found");
 }
 
+/* ---- distances, which the library computes ---- */
+
+/* Devices that are more than software. */
+static uint32_t count_hardware(void)
+{
+    DIR *folder = opendir("/sys/class/net");
+    char path[512];
+    uint32_t n = 0;
+
+    for (struct dirent *e; folder && (e = readdir(folder));) {
+        snprintf(path, sizeof path, "/sys/class/net/%.200s/device", e->d_name);
+        n += *e->d_name != '.' && access(path, F_OK) == 0;
+    }
+    if (folder)
+        closedir(folder);
+    return n;
+}
+
+static void check_distance(const pmix_device_distance_t *d)
+{
+    const char *address = d->uuid ? strstr(d->uuid, "://") : NULL;
+
+    if (!address || !d->osname || strcmp(address + 3, shown(d->osname, "address")) != 0 ||
+        d->type != PMIX_DEVTYPE_NETWORK || d->mindist > d->maxdist)
+        complain("the distance to %s (%s): %u to %u", d->osname, d->uuid, d->mindist, d->maxdist);
+}
+
+static void check_distances(void)
+{
+    pmix_device_type_t type = PMIX_DEVTYPE_NETWORK;
+    pmix_device_distance_t *list = NULL;
+    pmix_topology_t topology = { .source = NULL };
+    pmix_cpuset_t cpus = { .source = NULL };
+    pmix_info_t which;
+    size_t n = 0;
+    pmix_status_t rc;
+
+    if (PMIx_Load_topology(&topology) != PMIX_SUCCESS ||
+        PMIx_Get_cpuset(&cpus, PMIX_CPUBIND_PROCESS) != PMIX_SUCCESS)
+        complain("no topology, or no processors");
+    PMIX_INFO_LOAD(&which, PMIX_DEVICE_TYPE, &type, PMIX_DEVTYPE);
+    rc = PMIx_Compute_distances(&topology, &cpus, &which, 1, &list, &n);
+    if (count_hardware() && (rc != PMIX_SUCCESS || n == 0))
+        complain("distances: %s, %zu devices", PMIx_Error_string(rc), n);
+    for (size_t i = 0; rc == PMIX_SUCCESS && i < n; i++)
+        check_distance(&list[i]);
+    PMIX_INFO_LOAD(&which, PMIX_DEVICE_ID, "nothing", PMIX_STRING);
+    if (PMIx_Compute_distances(&topology, &cpus, &which, 1, &list, &n) == PMIX_SUCCESS)
+        complain("a distance to nothing");
+}
+
 /* All nodes are one machine here. */
 static void check_devices(void)
 {
@@ -666,9 +717,9 @@ static void check_unknown(void)
 static void check_everything(void)
 {
     static void (*const checks[])(
-        void) = { check_jobs,     check_table,     check_some_rows, check_places,  check_memory,
-                  check_usage,    check_storage,   check_hardware,  check_devices, check_groups,
-                  check_job_info, check_abilities, check_levels,    check_unknown };
+        void) = { check_jobs,   check_table,    check_some_rows, check_places,  check_memory,
+                  check_usage,  check_storage,  check_hardware,  check_devices, check_distances,
+                  check_groups, check_job_info, check_abilities, check_levels,  check_unknown };
 
     for (int again = 0; again < 2; again++) {
         refreshed = again;
