@@ -46,6 +46,13 @@ if [ -n "$pmix_flags" ]; then
     for where in on_one on_three; do
         each $where "OpenPMIx's client" "$bin/groups"
     done
+    # shellcheck disable=SC2086
+    c_program invites_mixed -w $pmix_flags
+    for leader in 0 2; do
+        run "$patience" "$WIREUP" -n 2 "$WU_BUILD/tests/e2e/e2e-invites-mixed" $leader : -n 2 "$bin/invites_mixed" $leader
+        same "both clients in a group by invitation, rank $leader leads" "$(sort "$out")" "$(
+            printf 'mixed %s good\n' 0 1 2 3)" || explain
+    done
 else
     skip "OpenPMIx's client" "it is not installed"
 fi
