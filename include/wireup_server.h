@@ -15,7 +15,8 @@ extern "C" {
 /* For PMIx_server_init: the size of the module, a PMIX_SIZE.  Without it the library reads the
  * members that the headers of 3.0 have, and those of 4.0 or 5.0 only when the object that holds
  * the module (or that calls) uses functions of such a release.  The order of the members is that
- * of this library's pmix_server.h. */
+ * of this library's pmix_server.h; for 30 members that of OpenPMIx 6.0's, for 32 and more that of
+ * 6.1's, whose tool_connected2, log2 and resource_block are called then. */
 #define WIREUP_MODULE_SIZE "wireup.module.size"
 
 /* Serves a local process that speaks PMI-1 or PMI-2 (or PMIx through our own client library,

@@ -280,7 +280,10 @@ void job_fence_over(struct job *j, struct slice group, uint64_t generation,
     if (!c) /* it was aborted meanwhile */
         return;
     job_answer_round(j, c,
-                     status == ANSWER_OK || status == ANSWER_NO_MEMORY ? status : ANSWER_FAILED);
+                     status == ANSWER_OK || status == ANSWER_NO_MEMORY ||
+                             status == ANSWER_UNSUPPORTED
+                         ? status
+                         : ANSWER_FAILED);
     if (status == ANSWER_OK)
         collective_over(&j->colls, c);
     else

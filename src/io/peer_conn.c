@@ -378,6 +378,11 @@ static void called(void *arg, int fd, const struct sockaddr_storage *from)
         all->config.host->accepted(all->config.arg, c);
 }
 
+void peer_conns_called(struct peer_conns *all, int fd)
+{
+    called(all, fd, NULL);
+}
+
 static struct peer_conn *oldest_unauthenticated(const struct peer_conns *all)
 {
     LIST_EACH(l, &all->accepted)

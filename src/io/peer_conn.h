@@ -94,6 +94,9 @@ struct peer_conns {
 void peer_conns_init(struct peer_conns *all, const struct peer_conns_config *config);
 /* Listens on a loopback port.  0 or -errno. */
 int peer_conns_listen(struct peer_conns *all);
+/* A connection to the port that another has accepted, close-on-exec and non-blocking; it may be
+ * closed at once. */
+void peer_conns_called(struct peer_conns *all, int fd);
 /* Closes the port and all connections; harmless twice, and on zeroed memory. */
 void peer_conns_close(struct peer_conns *all);
 

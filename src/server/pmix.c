@@ -79,6 +79,26 @@ static int input(struct session *base, struct slice bytes)
     return s->in.error == BUF_NO_MEMORY ? -ENOMEM : 0;
 }
 
+static const struct pmix_session *session_of(const struct peer *p)
+{
+    return p->session && p->session->ops == &pmix_ops ? pmix_session_of(p->session) : NULL;
+}
+
+const struct pmix_pending *pmix_pending_of(const struct peer *p, uint32_t token)
+{
+    const struct pmix_session *s = session_of(p);
+
+    return s ? pmix_find_pending(s, token) : NULL;
+}
+
+const pmix_status_t *pmix_event_codes(const struct peer *p, size_t *n_p)
+{
+    const struct pmix_session *s = session_of(p);
+
+    *n_p = s ? s->ncodes : 0;
+    return s ? s->codes : NULL;
+}
+
 struct pmix_dialect pmix_dialect(const struct peer *p)
 {
     const struct pmix_session *s = (const struct pmix_session *)(const void *)p->session;

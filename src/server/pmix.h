@@ -26,6 +26,15 @@ struct pmix_dialect {
 };
 struct pmix_dialect pmix_dialect(const struct peer *p);
 
+/* A request that waits for its answer (pmix_session.h).  NULL: it is answered, or the client is not
+ * one of PMIx. */
+struct pmix_pending;
+const struct pmix_pending *pmix_pending_of(const struct peer *p, uint32_t token);
+
+/* The codes of events that the client has registered for, n of them; NULL: none, or no client of
+ * PMIx. */
+const pmix_status_t *pmix_event_codes(const struct peer *p, size_t *n_p);
+
 /* Sends output of a process to a client that subscribed to it under this id. */
 void pmix_send_output(struct peer *p, const pmix_proc_t *source, uint16_t channel, size_t ref,
                       const pmix_info_t *infos, size_t ninfos, struct slice bytes);

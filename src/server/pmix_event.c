@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/core.h"
 #include "core/request.h"
 #include "server/pmix_group.h"
 #include "server/pmix_invite.h"
@@ -117,17 +118,32 @@ static void forget_code(struct pmix_session *s, pmix_status_t code)
     }
 }
 
+/* For a host of its own: it learns which codes nobody awaits any more. */
+static void ask_forget(struct command *c, struct slice codes)
+{
+    if (!c->s->base.peer->core->is_manager && codes.len)
+        pmix_ask(c, REQUEST_WITH(forget, .codes = pmix_keep(c, codes),
+                                 .count = (uint32_t)(codes.len / sizeof(pmix_status_t))));
+}
+
 void pmix_read_deregevents(struct command *c)
 {
+    struct buf codes = BUF_NULL(LIMIT_EVENT_CODES * sizeof(pmix_status_t));
     struct pmsg_deregevents m;
     struct punpack all;
     pmix_status_t code;
 
     pmsg_read_deregevents(&c->r, c->s->release, &m);
     all = pmsg_inside(&c->r, m.codes);
-    while (pmsg_next_deregevents_codes(&all, c->s->release, &code))
+    while (pmsg_next_deregevents_codes(&all, c->s->release, &code)) {
         forget_code(c->s, code);
+        buf_put(&codes, &code, sizeof code);
+    }
     c->r.error = all.error;
+    c->cmd = CMD_NONE; /* the client does not wait */
+    if (buf_ok(&codes))
+        ask_forget(c, buf_slice(&codes));
+    buf_free(&codes);
 }
 
 /* ---- to the client --------------------------------------------------------------------------- */

@@ -64,9 +64,10 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* "0,3,4:pmix": ranks of the own job. */
-static void fence_here(struct command *c, struct participants *w)
+static struct pmix_pending *fence_here(struct command *c, struct participants *w)
 {
     struct buf name = BUF_NULL(LIMIT_PMI_LINE);
+    struct pmix_pending *p = NULL;
 
     qsort(w->procs, w->n, sizeof *w->procs, by_rank);
     for (size_t i = 0; i < w->n; i++) {
@@ -76,12 +77,13 @@ static void fence_here(struct command *c, struct participants *w)
     }
     buf_str(&name, ":pmix");
     if (buf_ok(&name))
-        pmix_ask(c,
-                 REQUEST_WITH(fence, .group = pmix_keep(c, buf_slice(&name)), .collect = w->collect,
-                              .ways = w->ways, .timeout_ns = w->timeout_ns));
+        p = pmix_ask(c, REQUEST_WITH(fence, .group = pmix_keep(c, buf_slice(&name)),
+                                     .collect = w->collect, .ways = w->ways,
+                                     .timeout_ns = w->timeout_ns));
     else
         c->no_memory = true;
     buf_free(&name);
+    return p;
 }
 
 struct pmix_pending *pmix_ask_collective(struct command *c, const struct participants *w,
@@ -101,15 +103,12 @@ static bool has_no_way(const struct command *c, const struct participants *w)
     return w->ways_required && w->ways.len && core->knows_way && !core->knows_way(w->ways);
 }
 
-static void ask_fence(struct command *c, struct participants *w)
+static struct pmix_pending *ask_fence(struct command *c, struct participants *w)
 {
     if (is_everybody(c, w))
-        pmix_ask(c, REQUEST_WITH(fence, .collect = w->collect, .ways = w->ways,
-                                 .timeout_ns = w->timeout_ns));
-    else if (all_here(c, w))
-        fence_here(c, w);
-    else
-        pmix_ask_collective(c, w, "fence");
+        return pmix_ask(c, REQUEST_WITH(fence, .collect = w->collect, .ways = w->ways,
+                                        .timeout_ns = w->timeout_ns));
+    return all_here(c, w) ? fence_here(c, w) : pmix_ask_collective(c, w, "fence");
 }
 
 void pmix_read_fence(struct command *c)
@@ -122,7 +121,7 @@ void pmix_read_fence(struct command *c)
         if (has_no_way(c, &w))
             pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_SUPPORTED);
         else
-            ask_fence(c, &w);
+            pmix_keep_infos(c, ask_fence(c, &w), &m.infos.items, &m.infos.n);
     }
     pmsg_free_procs_infos(&m, NULL);
 }
@@ -164,6 +163,7 @@ void pmix_read_connect(struct command *c)
         p = pmix_ask_collective(c, &w, "connect");
         if (p)
             note_others(c, p, &w);
+        pmix_keep_infos(c, p, &m.infos.items, &m.infos.n);
     }
     pmsg_free_connect(&m, NULL);
 }
@@ -174,7 +174,7 @@ void pmix_read_disconnect(struct command *c)
 
     if (pmsg_read_procs_infos(&c->r, c->s->release, &m) == PTYPE_FINE) {
         struct participants w = participants_of(c, &m);
-        pmix_ask_collective(c, &w, "disconnect");
+        pmix_keep_infos(c, pmix_ask_collective(c, &w, "disconnect"), &m.infos.items, &m.infos.n);
     }
     pmsg_free_procs_infos(&m, NULL);
 }

@@ -121,7 +121,7 @@ void pmix_subscribe_ends(struct command *c)
     pmix_ask(c, REQUEST_WITH(recall, .count = 0, .ends = true));
 }
 
-static void construct(struct command *c, const struct pmsg_group_construct *m,
+static void construct(struct command *c, struct pmsg_group_construct *m,
                       const struct participants *w, const struct group_directives *d)
 {
     struct pmix_pending *p = ask(c, d->optional ? "optgroup" : "group", m->id, w);
@@ -133,6 +133,7 @@ static void construct(struct command *c, const struct pmsg_group_construct *m,
         p->group->flags = d->flags;
     if (!p->group || !name_members(c, p->group, w))
         c->no_memory = true;
+    pmix_keep_infos(c, p, &m->infos.items, &m->infos.n);
     if (d->flags & GROUP_NOTIFIES)
         pmix_subscribe_ends(c);
 }
@@ -329,8 +330,8 @@ static bool members_of(const struct command *c, struct slice id, pmix_proc_t *pr
     return w->n > 0;
 }
 
-static void destruct(struct command *c, const struct pmsg_group_destruct *m,
-                     const struct participants *w, const struct group_directives *d)
+static void destruct(struct command *c, struct pmsg_group_destruct *m, const struct participants *w,
+                     const struct group_directives *d)
 {
     const struct pmix_group *known = pmix_group_find(c->s, m->id);
     struct pmix_pending *p = ask(c, "ungroup", m->id, w);
@@ -342,6 +343,7 @@ static void destruct(struct command *c, const struct pmsg_group_destruct *m,
         p->group->flags = d->flags | (known ? known->flags : 0);
     else
         c->no_memory = true;
+    pmix_keep_infos(c, p, &m->infos.items, &m->infos.n);
 }
 
 /* What follows the name differs by release, and a client whose construct failed before may write it

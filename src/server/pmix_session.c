@@ -24,6 +24,8 @@ void pmix_pending_free(struct pmix_pending *p)
     pmix_group_free(NULL, p->group);
     pmem_free(ptype_find(PMIX_QUERY), p->queries, p->nqueries, NULL);
     free(p->queries);
+    pmem_free(ptype_find(PMIX_INFO), p->infos, p->ninfos, NULL);
+    free(p->infos);
 }
 
 static void drop_values(struct pmix_session *s)
@@ -100,11 +102,25 @@ static bool was_asked_before(const void *item, const void *key)
 }
 
 /* Moves the entry out; false: there is none. */
-bool pmix_take_pending(struct pmix_session *s, uint32_t token, struct pmix_pending *p_p)
+static size_t find_at(const struct pmix_session *s, uint32_t token)
 {
     size_t at = search_first(s->pending, s->npending, sizeof *s->pending, was_asked_before, &token);
 
-    if (at == s->npending || s->pending[at].token != token)
+    return at < s->npending && s->pending[at].token == token ? at : s->npending;
+}
+
+const struct pmix_pending *pmix_find_pending(const struct pmix_session *s, uint32_t token)
+{
+    size_t at = find_at(s, token);
+
+    return at < s->npending ? &s->pending[at] : NULL;
+}
+
+bool pmix_take_pending(struct pmix_session *s, uint32_t token, struct pmix_pending *p_p)
+{
+    size_t at = find_at(s, token);
+
+    if (at == s->npending)
         return false;
     *p_p = s->pending[at];
     s->pending[at] = (struct pmix_pending){ .serial = token };
@@ -132,6 +148,16 @@ struct pmix_pending *pmix_ask(struct command *c, struct request rq)
     rq.token = p->token;
     s->backlog[s->nbacklog++] = rq;
     return p;
+}
+
+void pmix_keep_infos(struct command *c, struct pmix_pending *p, pmix_info_t **infos_p, size_t *n_p)
+{
+    if (!p || c->s->base.peer->core->is_manager || *n_p == 0)
+        return;
+    p->infos = *infos_p;
+    p->ninfos = *n_p;
+    *infos_p = NULL;
+    *n_p = 0;
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -192,6 +218,7 @@ pmix_status_t pmix_status_of(enum answer_status status)
     case ANSWER_OVER_QUOTA: return PMIX_ERR_OUT_OF_RESOURCE;
     case ANSWER_TIMEOUT: return PMIX_ERR_TIMEOUT;
     case ANSWER_NO_MEMORY: return PMIX_ERR_NOMEM;
+    case ANSWER_UNSUPPORTED: return PMIX_ERR_NOT_SUPPORTED;
     case ANSWER_LATER:
     case ANSWER_FAILED: break;
     }

@@ -43,6 +43,8 @@ struct pmix_pending {
     struct pmix_group *group; /* GROUP_CONSTRUCT, GROUP_DESTRUCT */
     pmix_query_t *queries;    /* QUERY */
     size_t nqueries;
+    pmix_info_t *infos; /* FENCE, CONNECT, DISCONNECT, groups: of a host that is not `wireup` */
+    size_t ninfos;
     uint16_t channels;   /* SPAWN: output channels that the requester wants */
     pmix_replier *reply; /* NULL: the status of the answer */
 };
@@ -112,6 +114,13 @@ typedef void pmix_reader(struct command *c);
 /* Appends a request to the backlog; the pending entry is the caller's to complete until the next.
  * NULL: no memory, which is recorded in c. */
 struct pmix_pending *pmix_ask(struct command *c, struct request rq);
+
+/* The infos of a collective are kept with its request, for the host's function; `wireup` needs no
+ * more than it has read.  p: NULL is harmless. */
+void pmix_keep_infos(struct command *c, struct pmix_pending *p, pmix_info_t **infos_p, size_t *n_p);
+
+/* NULL: it is answered. */
+const struct pmix_pending *pmix_find_pending(const struct pmix_session *s, uint32_t token);
 
 /* Moves the entry out; false: there is none. */
 bool pmix_take_pending(struct pmix_session *s, uint32_t token, struct pmix_pending *p_p);

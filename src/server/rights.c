@@ -64,6 +64,7 @@ bool rights_needed(const struct request *rq)
     case REQ_collective:
     case REQ_node_parts: /* the reply leaves out other jobs */
     case REQ_recall:
+    case REQ_forget:
     case REQ_beat:
     case REQ_finalize:
     case REQ_switch_version: return false;

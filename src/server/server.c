@@ -327,6 +327,7 @@ static void carry_out(struct server *s, struct peer *p, const struct request *rq
     switch (rq->kind) {
     case REQ_notify: server_event_notify(s, p, &rq->u.notify); break;
     case REQ_recall: server_event_recall(s, p, &rq->u.recall); break;
+    case REQ_forget: break;
     case REQ_iof_pull: a_p->status = server_recall_output(s, p); break;
     case REQ_monitor: a_p->status = server_monitor_request(s, p, &rq->u.monitor, now_ns); break;
     case REQ_beat: a_p->status = server_monitor_beat(s, p); break;

@@ -3,8 +3,13 @@
  *
  *   hostapi setup CLIENT...     an application's environment, resources, inventories
  *   hostapi progress CLIENT...  the host turns the library after PMIx_Progress_thread_stop
- *   hostapi client WORD...      a process: tells on one line what it sees of each WORD:
- *                               get:KEY of its job, env:NAME, xml:HOST the answer of a query
+ *   hostapi upcalls CLIENT...   with which infos each function of the host is called
+ *   hostapi bare CLIENT...      a host without functions refuses
+ *   hostapi listener CLIENT...  the host accepts a connection itself
+ *   hostapi longer CLIENT...    a host with the module of 6.1
+ *   hostapi client WORD...      a process: prints on one line what it sees of each WORD:
+ *                               get:KEY of its job, env:NAME, xml:HOST the answer of a query,
+ *                               do:CALL the status of a call
  *
  * CLIENT is a command that runs this program.  Prints `wrong: ...` for each difference, and `good`.
  */
@@ -12,20 +17,29 @@
 #include <pmix.h>
 #include <pmix_server.h>
 #include <poll.h>
+#include <pthread.h>
 #include <semaphore.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "hostapi_calls.h"
 #include "keeps.h"
+
+#ifdef PMIX_PROGRESS_THREAD_NAME
+#define OURS /* the library that this is compiled with */
+#endif
 
 extern char **environ;
 
 static char **client;
 static bool by_hand; /* nobody else turns the library */
+static bool alone;   /* the library calls nothing back */
 static int wrong;
 static sem_t called;
 static pmix_status_t status;
@@ -49,6 +63,11 @@ static void on_op(pmix_status_t rc, void *cbdata)
     (void)cbdata;
     status = rc;
     sem_post(&called);
+}
+
+static pmix_op_cbfunc_t back(void)
+{
+    return alone ? NULL : on_op;
 }
 
 static void wait_op(const char *what, pmix_status_t rc)
@@ -114,6 +133,8 @@ static int be_client(char **words)
         const char *value;
         if (!strncmp(*words, "get:", 4))
             print_get(&me, *words + 4);
+        else if (!strncmp(*words, "do:", 3))
+            printf(" %s", hostapi_call(&me, *words + 3));
         else if (!strncmp(*words, "xml:", 4))
             print_xml(*words + 4);
         else
@@ -168,7 +189,7 @@ static void sees(const char *what, const char *nspace, char *const *words, const
 
     PMIX_LOAD_PROCID(&proc, nspace, 0);
     wait_op("register a client",
-            PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, on_op, NULL));
+            PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, back(), NULL));
     for (char **v = environ; *v; v++)
         PMIX_ARGV_APPEND(rc, env, *v);
     must("copy the environment", rc);
@@ -206,7 +227,7 @@ static void register_job(const char *nspace, const char *key, const char *value)
     PMIX_LOAD_NSPACE(name, nspace);
     PMIX_INFO_LOAD(&info[0], PMIX_JOB_SIZE, &one, PMIX_UINT32);
     PMIX_INFO_LOAD(&info[1], key, value, PMIX_STRING);
-    wait_op("register a job", PMIx_server_register_nspace(name, 1, info, 2, on_op, NULL));
+    wait_op("register a job", PMIx_server_register_nspace(name, 1, info, 2, back(), NULL));
     PMIX_INFO_DESTRUCT(&info[1]);
 }
 
@@ -401,6 +422,14 @@ static void test_inventory(void)
     PMIX_INFO_FREE(inventory, ninventory);
 }
 
+static void test_all_setup(void)
+{
+    test_harvest();
+    test_setup();
+    test_resources();
+    test_inventory();
+}
+
 /* ---- progress -------------------------------------------------------------------------------- */
 
 static int threads(void)
@@ -416,7 +445,7 @@ static int threads(void)
 
 static void test_progress(void)
 {
-#ifdef PMIX_PROGRESS_THREAD_NAME
+#ifdef OURS
     pmix_info_t info;
 
     PMIX_INFO_LOAD(&info, PMIX_PROGRESS_THREAD_NAME, "of another", PMIX_STRING);
@@ -432,31 +461,512 @@ static void test_progress(void)
 #endif
 }
 
-int main(int argc, char **argv)
+/* ---- functions of the host ------------------------------------------------------------------- */
+
+enum { ROOM = 1 << 16 };
+
+static char record[ROOM]; /* "NAME KEY=VALUE ...\n" for each call */
+static pthread_mutex_t record_lock = PTHREAD_MUTEX_INITIALIZER;
+
+__attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
+{
+    size_t n = strlen(record);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(record + n, sizeof record - n, format, args);
+    va_end(args);
+}
+
+static void note_value(const pmix_info_t *i)
+{
+    const pmix_value_t *v = &i->value;
+
+    if (PMIX_CHECK_KEY(i, PMIX_USERID))
+        note("%s", v->data.uint32 == geteuid() ? "me" : "another");
+    else if (PMIX_CHECK_KEY(i, PMIX_GRPID))
+        note("%s", v->data.uint32 == getegid() ? "me" : "another");
+    else if (v->type == PMIX_BOOL)
+        note("%s", v->data.flag ? "true" : "false");
+    else if (v->type == PMIX_STRING)
+        note("%s", v->data.string);
+    else if (v->type == PMIX_INT || v->type == PMIX_STATUS || v->type == PMIX_UINT32)
+        note("%d", v->data.integer);
+    else if (v->type == PMIX_PROC)
+        note("%s.%u", v->data.proc->nspace, v->data.proc->rank);
+    else if (v->type == PMIX_DATA_RANGE || v->type == PMIX_PERSIST)
+        note("%d", v->data.byte);
+    else
+        note("?");
+}
+
+static void note_infos(const pmix_info_t *infos, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        note(" %s=", infos[i].key);
+        note_value(&infos[i]);
+    }
+}
+
+static void note_call(const char *name, const pmix_info_t *infos, size_t n, const pmix_info_t *more,
+                      size_t nmore)
+{
+    pthread_mutex_lock(&record_lock);
+    note("%s", name);
+    note_infos(infos, n);
+    note_infos(more, nmore);
+    note("\n");
+    pthread_mutex_unlock(&record_lock);
+}
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#define WITH_OP(name, infos, n, ...)                                                               \
+    static pmix_status_t name(__VA_ARGS__, pmix_op_cbfunc_t cbfunc, void *cbdata)                  \
+    {                                                                                              \
+        note_call(#name, infos, n, NULL, 0);                                                       \
+        if (cbfunc)                                                                                \
+            cbfunc(PMIX_SUCCESS, cbdata);                                                          \
+        return PMIX_SUCCESS;                                                                       \
+    }
+#define WITH_INFOS(name, infos, n, ...)                                                            \
+    static pmix_status_t name(__VA_ARGS__, pmix_info_cbfunc_t cbfunc, void *cbdata)                \
+    {                                                                                              \
+        note_call(#name, infos, n, NULL, 0);                                                       \
+        cbfunc(PMIX_SUCCESS, NULL, 0, cbdata, NULL, NULL);                                         \
+        return PMIX_SUCCESS;                                                                       \
+    }
+
+WITH_OP(client_connected2, info, ninfo, const pmix_proc_t *proc, void *object, pmix_info_t info[],
+        size_t ninfo)
+WITH_OP(client_finalized, NULL, 0, const pmix_proc_t *proc, void *object)
+WITH_OP(publish, info, ninfo, const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo)
+WITH_OP(unpublish, info, ninfo, const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
+        size_t ninfo)
+WITH_OP(connects, info, ninfo, const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+        size_t ninfo)
+WITH_OP(disconnects, info, ninfo, const pmix_proc_t procs[], size_t nprocs,
+        const pmix_info_t info[], size_t ninfo)
+WITH_OP(register_events, info, ninfo, pmix_status_t *codes, size_t ncodes, const pmix_info_t info[],
+        size_t ninfo)
+WITH_OP(iof_pull, info, ninfo, const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+        size_t ninfo, pmix_iof_channel_t channels)
+WITH_OP(push_stdin, info, ninfo, const pmix_proc_t *source, const pmix_proc_t targets[],
+        size_t ntargets, const pmix_info_t info[], size_t ninfo, const pmix_byte_object_t *bo)
+WITH_INFOS(query, queries[0].qualifiers, queries[0].nqual, pmix_proc_t *proc, pmix_query_t *queries,
+           size_t nqueries)
+WITH_INFOS(allocate, info, ninfo, const pmix_proc_t *requestor, pmix_alloc_directive_t directive,
+           const pmix_info_t info[], size_t ninfo)
+WITH_INFOS(job_control, info, ninfo, const pmix_proc_t *requestor, const pmix_proc_t targets[],
+           size_t ntargets, const pmix_info_t info[], size_t ninfo)
+WITH_INFOS(monitor, info, ninfo, const pmix_proc_t *requestor, const pmix_info_t *what,
+           pmix_status_t error, const pmix_info_t info[], size_t ninfo)
+
+static pmix_status_t aborts(const pmix_proc_t *proc, void *object, int code, const char msg[],
+                            pmix_proc_t procs[], size_t nprocs, pmix_op_cbfunc_t cbfunc,
+                            void *cbdata)
+{
+    pmix_info_t info;
+
+    PMIX_INFO_LOAD(&info, "message", msg, PMIX_STRING);
+    note_call("abort", &info, 1, NULL, 0);
+    cbfunc(PMIX_SUCCESS, cbdata);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t deregister_events(pmix_status_t *codes, size_t ncodes, pmix_op_cbfunc_t cbfunc,
+                                       void *cbdata)
+{
+    pmix_info_t info;
+
+    PMIX_INFO_LOAD(&info, "code", &codes[0], PMIX_STATUS);
+    note_call("deregister_events", &info, 1, NULL, 0);
+    if (cbfunc)
+        cbfunc(PMIX_SUCCESS, cbdata);
+    sem_post(&called);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t *source,
+                                  pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
+                                  pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    note_call("notify_event", info, ninfo, NULL, 0);
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+/* The other node contributes nothing. */
+static pmix_status_t fence_nb(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                              size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
+                              void *cbdata)
+{
+    note_call("fence_nb", info, ninfo, NULL, 0);
+    cbfunc(PMIX_SUCCESS, data, ndata, cbdata, free, data);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t direct_modex(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
+                                  pmix_modex_cbfunc_t cbfunc, void *cbdata)
+{
+    note_call("direct_modex", info, ninfo, NULL, 0);
+    cbfunc(PMIX_ERR_NOT_FOUND, NULL, 0, cbdata, NULL, NULL);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t lookup(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
+                            size_t ninfo, pmix_lookup_cbfunc_t cbfunc, void *cbdata)
+{
+    note_call("lookup", info, ninfo, NULL, 0);
+    cbfunc(PMIX_ERR_NOT_FOUND, NULL, 0, cbdata);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t spawn(const pmix_proc_t *proc, const pmix_info_t job_info[], size_t ninfo,
+                           const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t cbfunc,
+                           void *cbdata)
+{
+    pmix_nspace_t name;
+
+    note_call("spawn", job_info, ninfo, apps[0].info, apps[0].ninfo);
+    PMIX_LOAD_NSPACE(name, "spawned");
+    cbfunc(PMIX_SUCCESS, name, cbdata);
+    return PMIX_SUCCESS;
+}
+
+static void logs(const pmix_proc_t *proc, const pmix_info_t data[], size_t ndata,
+                 const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    note_call("log", data, ndata, info, ninfo);
+    cbfunc(PMIX_SUCCESS, cbdata);
+}
+
+static pmix_status_t get_credential(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
+                                    pmix_credential_cbfunc_t cbfunc, void *cbdata)
+{
+    pmix_byte_object_t bo = { WORD("x"), 1 };
+
+    note_call("get_credential", info, ninfo, NULL, 0);
+    cbfunc(PMIX_SUCCESS, &bo, NULL, 0, cbdata);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t validate_credential(const pmix_proc_t *proc, const pmix_byte_object_t *cred,
+                                         const pmix_info_t info[], size_t ninfo,
+                                         pmix_validation_cbfunc_t cbfunc, void *cbdata)
+{
+    note_call("validate_credential", info, ninfo, NULL, 0);
+    cbfunc(PMIX_SUCCESS, NULL, 0, cbdata);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t group(pmix_group_operation_t op, char grp[], const pmix_proc_t procs[],
+                           size_t nprocs, const pmix_info_t info[], size_t ninfo,
+                           pmix_info_cbfunc_t cbfunc, void *cbdata)
+{
+    size_t id = 4711;
+    pmix_info_t result;
+
+    note_call(op == PMIX_GROUP_CONSTRUCT ? "group" : "ungroup", info, ninfo, NULL, 0);
+    PMIX_INFO_LOAD(&result, PMIX_GROUP_CONTEXT_ID, &id, PMIX_SIZE);
+    cbfunc(PMIX_SUCCESS, &result, 1, cbdata, NULL, NULL);
+    return PMIX_SUCCESS;
+}
+
+static pmix_server_module_t all_of_them(void)
+{
+    return (pmix_server_module_t){ .client_connected2 = client_connected2,
+                                   .client_finalized = client_finalized,
+                                   .abort = aborts,
+                                   .fence_nb = fence_nb,
+                                   .direct_modex = direct_modex,
+                                   .publish = publish,
+                                   .lookup = lookup,
+                                   .unpublish = unpublish,
+                                   .spawn = spawn,
+                                   .connect = connects,
+                                   .disconnect = disconnects,
+                                   .register_events = register_events,
+                                   .deregister_events = deregister_events,
+                                   .notify_event = notify_event,
+                                   .query = query,
+                                   .log = logs,
+                                   .allocate = allocate,
+                                   .job_control = job_control,
+                                   .monitor = monitor,
+                                   .get_credential = get_credential,
+                                   .validate_credential = validate_credential,
+                                   .iof_pull = iof_pull,
+                                   .push_stdin = push_stdin,
+                                   .group = group };
+}
+
+/* ---- with which infos they are called -------------------------------------------------------- */
+
+/* OpenPMIx 4.2.2's server names the user to few functions, and passes a spawn on as it is. */
+#ifdef OURS
+#define USER  PMIX_USERID "=me " PMIX_GRPID "=me"
+#define CHILD PMIX_SPAWNED "=true " PMIX_PARENT_ID "=pair.0"
+#else
+#define USER  ""
+#define CHILD ""
+#endif
+#define HERE PMIX_LOCAL_COLLECTIVE_STATUS "=0"
+
+/* What the calls that a process makes must look like to the host: each word once. */
+static const struct {
+    const char *upcall, *infos;
+} rows[] = {
+    { "client_connected2", USER },
+    { "client_finalized", "" },
+    { "fence_nb", HERE " " PMIX_COLLECT_DATA "=true " PMIX_TIMEOUT "=30 test.word=said" },
+    { "connects", HERE " " PMIX_TIMEOUT "=30 test.word=said" },
+    { "disconnects", HERE " " PMIX_TIMEOUT "=30 test.word=said" },
+    { "group", HERE " " PMIX_GROUP_ASSIGN_CONTEXT_ID "=true " PMIX_TIMEOUT "=30" },
+    { "ungroup", HERE " " PMIX_TIMEOUT "=30" },
+    { "direct_modex", PMIX_REQUIRED_KEY "=test.there " PMIX_TIMEOUT "=7" },
+    { "publish", USER " " PMIX_RANGE "=3 " PMIX_PERSISTENCE "=2 " PMIX_TIMEOUT "=30" },
+    { "lookup", USER " " PMIX_RANGE "=3 " PMIX_WAIT "=0 " PMIX_TIMEOUT "=30" },
+    { "unpublish", USER " " PMIX_RANGE "=3 " PMIX_TIMEOUT "=30" },
+    { "spawn", USER " " CHILD " " PMIX_WDIR "=/tmp" },
+    { "notify_event", USER " test.word=said" },
+    { "query", USER },
+    { "allocate", USER " " PMIX_ALLOC_ID "=said" },
+    { "job_control", USER " " PMIX_JOB_CTRL_PAUSE "=true" },
+    { "get_credential", USER " " PMIX_CRED_TYPE "=said" },
+    { "validate_credential", USER " " PMIX_TIMEOUT "=30" },
+    { "abort", "message=said" },
+#ifdef OURS
+    { "register_events", USER },
+    { "deregister_events", "code=-4711" },
+    { "deregister_events", "code=-4712" },
+    { "log", USER " " PMIX_LOG_STDERR "=said" },
+    { "monitor", USER " " PMIX_MONITOR_ID "=said" },
+    { "iof_pull", USER " " PMIX_IOF_CACHE_SIZE "=4096" },
+    { "push_stdin", USER },
+#endif
+};
+
+static bool names_once(const char *line, size_t len, const char *word, size_t n)
+{
+    int times = 0;
+
+    for (const char *at = line; at + n <= line + len; at++) {
+        bool whole = at > line && at[-1] == ' ' && (at + n == line + len || at[n] == ' ');
+        times += whole && !strncmp(at, word, n);
+    }
+    return times == 1;
+}
+
+static bool fits(const char *line, size_t len, const char *words)
+{
+    for (words += strspn(words, " "); *words;) {
+        size_t n = strcspn(words, " ");
+        if (!names_once(line, len, words, n))
+            return false;
+        words += n + strspn(words + n, " ");
+    }
+    return true;
+}
+
+static bool is_recorded(const char *upcall, const char *infos)
+{
+    size_t n = strlen(upcall);
+
+    for (const char *line = record; *line;) {
+        size_t len = strcspn(line, "\n");
+        if (!strncmp(line, upcall, n) && (line[n] == ' ' || line[n] == '\n') &&
+            fits(line, len, infos))
+            return true;
+        line += len + 1;
+    }
+    return false;
+}
+
+/* Two processes, of which one is on another node. */
+static void register_pair(void)
+{
+    pmix_info_t info[3];
+    uint32_t two = 2;
+    char *nodes, *procs;
+    pmix_nspace_t name;
+
+    PMIX_LOAD_NSPACE(name, "pair");
+    PMIx_generate_regex("nodeA,nodeB", &nodes);
+    PMIx_generate_ppn("0;1", &procs);
+    PMIX_INFO_LOAD(&info[0], PMIX_JOB_SIZE, &two, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[1], PMIX_NODE_MAP, nodes, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[2], PMIX_PROC_MAP, procs, PMIX_STRING);
+    wait_op("register a job", PMIx_server_register_nspace(name, 1, info, 3, on_op, NULL));
+    free(nodes);
+    free(procs);
+}
+
+/* The last ones wait for ever, or are refused, with OpenPMIx 4.2.2's server. */
+static char *const calls[] = { WORD("do:fence"),
+                               WORD("do:connect"),
+                               WORD("do:disconnect"),
+                               WORD("do:group"),
+                               WORD("do:ungroup"),
+                               WORD("do:modex"),
+                               WORD("do:publish"),
+                               WORD("do:lookup"),
+                               WORD("do:unpublish"),
+                               WORD("do:spawn"),
+                               WORD("do:events"),
+                               WORD("do:left"),
+                               WORD("do:notify"),
+                               WORD("do:query"),
+                               WORD("do:allocate"),
+                               WORD("do:control"),
+                               WORD("do:credential"),
+                               WORD("do:validate"),
+                               WORD("do:abort"),
+#ifdef OURS
+                               WORD("do:log"),
+                               WORD("do:monitor"),
+                               WORD("do:pull"),
+                               WORD("do:push"),
+#endif
+                               NULL };
+
+#ifdef OURS
+#define MORE " 0 0 0 0"
+#else
+#define MORE ""
+#endif
+
+static void test_upcalls(void)
+{
+    register_pair();
+    sees("each call", "pair", calls, " 0 0 0 0 0 not-found 0 not-found 0 0 0 0 0 0 0 0 0 0 0" MORE);
+#ifdef OURS
+    sem_wait(&called); /* the second of two deregistrations: the process has left */
+    sem_wait(&called);
+#endif
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!is_recorded(rows[i].upcall, rows[i].infos))
+            expect(rows[i].upcall, "else", rows[i].infos);
+    }
+    if (wrong)
+        printf("%s", record);
+}
+
+#define NO "not-supported"
+
+static void test_bare(void)
+{
+    char *const refused[] = { WORD("do:fence"),      WORD("do:connect"),
+                              WORD("do:disconnect"), WORD("do:group"),
+                              WORD("do:spawn"),      WORD("do:allocate"),
+                              WORD("do:control"),    WORD("do:monitor"),
+                              WORD("do:push"),       NULL };
+
+    register_pair();
+    sees("each call", "pair", refused,
+         " " NO " " NO " " NO " " NO " " NO " " NO " " NO " " NO " " NO);
+}
+
+/* ---- accepting ------------------------------------------------------------------------------- */
+
+/* The library's thread is in this call, and accepts nothing meanwhile. */
+static pmix_status_t accept_one(int fd, pmix_connection_cbfunc_t cbfunc, void *cbdata)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+    int caller;
+
+    sem_post(&called);
+    poll(&p, 1, -1);
+    caller = accept(fd, NULL, NULL);
+    note_call(caller < 0 ? "nobody" : "somebody", NULL, 0, NULL, 0);
+    cbfunc(caller, cbdata);
+    return PMIX_SUCCESS;
+}
+
+static void test_listener(void)
+{
+    alone = true;
+    sem_wait(&called);
+    register_job("heard", "test.own", "its own");
+    SEES("a process whose connection the host has accepted", "heard", " its own",
+         WORD("get:test.own"));
+    expect("the host", record, "somebody\n");
+}
+
+/* ---- the longer module ----------------------------------------------------------------------- */
+
+#ifdef OURS
+static pmix_status_t log2_(const pmix_proc_t *proc, const pmix_info_t data[], size_t ndata,
+                           const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
+                           void *cbdata)
+{
+    logs(proc, data, ndata, info, ninfo, cbfunc, cbdata);
+    note("in the longer module\n");
+    return PMIX_SUCCESS;
+}
+
+static struct {
+    void (*first[28])(void);
+    pmix_server_tool_connection2_fn_t tool_connected2;
+    pmix_server_log2_fn_t log2;
+    pmix_server_session_control_fn_t session_control;
+    pmix_server_resource_block_fn_t resource_block;
+} longer = { .log2 = log2_ };
+
+static void test_longer(void)
+{
+    register_job("longer", "test.own", "its own");
+    SEES("a host with the module of 6.1", "longer", " 0 " NO, WORD("do:log"), WORD("do:spawn"));
+    expect("the log's function", strstr(record, "in the longer module") ? "called" : "not called",
+           "called");
+}
+#endif
+
+static const struct mode {
+    const char *name;
+    void (*run)(void);
+} modes[] = { { "progress", test_progress }, { "upcalls", test_upcalls },
+              { "bare", test_bare },         { "listener", test_listener },
+#ifdef OURS
+              { "longer", test_longer },
+#endif
+              { "setup", test_all_setup } };
+
+static void *module_of(const char *mode)
 {
     static pmix_server_module_t module;
-    pmix_info_t name;
-    bool progress;
+
+    if (!strcmp(mode, "upcalls"))
+        module = all_of_them();
+    if (!strcmp(mode, "listener"))
+        module.listener = accept_one;
+#ifdef OURS
+    if (!strcmp(mode, "longer"))
+        return &longer;
+#endif
+    return &module;
+}
+
+int main(int argc, char **argv)
+{
+    size_t size = sizeof(void (*)(void)) * 32;
+    pmix_info_t info[2];
+    bool longer_one;
 
     if (argc > 1 && !strcmp(argv[1], "client"))
         return be_client(argv + 2);
     if (argc < 3)
         return 2;
-    progress = !strcmp(argv[1], "progress");
     client = argv + 2;
+    longer_one = !strcmp(argv[1], "longer");
     sem_init(&called, 0, 0);
-    PMIX_INFO_LOAD(&name, PMIX_HOSTNAME, "nodeA", PMIX_STRING);
-    must("init", PMIx_server_init(&module, &name, 1));
-    if (progress) {
-        test_progress();
-    } else {
-        test_harvest();
-        test_setup();
-        test_resources();
-        test_inventory();
+    PMIX_INFO_LOAD(&info[0], PMIX_HOSTNAME, "nodeA", PMIX_STRING);
+    PMIX_INFO_LOAD(&info[1], "wireup.module.size", &size, PMIX_SIZE);
+    must("init", PMIx_server_init(module_of(argv[1]), info, longer_one ? 2 : 1));
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        if (!strcmp(modes[i].name, argv[1]))
+            modes[i].run();
     }
     must("finalize", PMIx_server_finalize());
-    PMIX_INFO_DESTRUCT(&name);
+    PMIX_INFO_DESTRUCT(&info[0]);
     printf("%s\n", wrong ? "bad" : "good");
     return wrong > 0;
 }

@@ -14,7 +14,7 @@
  *   server_command     requests of clients that the host carries out or learns of: who connects
  *                      (server_admission), with which rights (server_identity), the functions by
  *                      command (server_host_call), clients of PMI-1 and PMI-2 (server_plain)
- *   server_collective  fences and direct modex: exchange with other nodes
+ *   server_collective  fences and direct modex: exchange with other nodes (server_directives)
  *   server_iof         output forwarded to clients and tools
  *   server_cleanup     files that are removed with their users' rights
  *   server_instance    the one server of a process; its options (server_options), the host's own

@@ -10,10 +10,12 @@
  *   modex     KVAL ... */
 #include "lib/pmix/server/server_collective.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "base/limit.h"
 #include "core/block.h"
 #include "core/coll_id.h"
@@ -21,6 +23,7 @@
 #include "core/input.h"
 #include "core/modex.h"
 #include "lib/pmix/server/server_ask.h"
+#include "lib/pmix/server/server_directives.h"
 #include "lib/pmix/server/server_space.h"
 #include "lib/pmix/server/server_turn.h"
 #include "lib/pmix/values/value.h"
@@ -310,6 +313,7 @@ static enum answer_status answer_of(pmix_status_t status)
     case PMIX_SUCCESS: return ANSWER_OK;
     case PMIX_ERR_TIMEOUT: return ANSWER_TIMEOUT;
     case PMIX_ERR_NOT_FOUND: return ANSWER_NOT_FOUND;
+    case PMIX_ERR_NOT_SUPPORTED: return ANSWER_UNSUPPORTED;
     default: return ANSWER_FAILED;
     }
 }
@@ -360,15 +364,15 @@ static const struct ask_kind fence_kind = { .call = call_fence };
 static pmix_status_t call_connect(struct ask *a)
 {
     if (!a->s->module.connect)
-        return PMIX_OPERATION_SUCCEEDED;
-    return a->s->module.connect(a->procs, a->nprocs, NULL, 0, ask_on_op, a);
+        return PMIX_ERR_NOT_SUPPORTED;
+    return a->s->module.connect(a->procs, a->nprocs, a->infos, a->ninfos, ask_on_op, a);
 }
 
 static pmix_status_t call_disconnect(struct ask *a)
 {
     if (!a->s->module.disconnect)
-        return PMIX_OPERATION_SUCCEEDED;
-    return a->s->module.disconnect(a->procs, a->nprocs, NULL, 0, ask_on_op, a);
+        return PMIX_ERR_NOT_SUPPORTED;
+    return a->s->module.disconnect(a->procs, a->nprocs, a->infos, a->ninfos, ask_on_op, a);
 }
 
 static pmix_status_t call_group(struct ask *a)
@@ -378,7 +382,7 @@ static pmix_status_t call_group(struct ask *a)
     struct coll_meeting m;
 
     if (!a->s->module.group)
-        return PMIX_OPERATION_SUCCEEDED;
+        return PMIX_ERR_NOT_SUPPORTED;
     if (!coll_meeting_read(a->coll.group, &m) || m.name.len >= sizeof name)
         return PMIX_ERR_BAD_PARAM;
     op = m.kind == COLL_UNGROUP ? PMIX_GROUP_DESTRUCT : PMIX_GROUP_CONSTRUCT;
@@ -495,6 +499,9 @@ static void contribute(struct pserver *s, const struct contribution *c)
     if (good) {
         a->then = kind == &fence_kind ? fence_over : kind == &ring_kind ? ring_over : meeting_over;
         a->all_here = !spreads(&s->server.core, c);
+        good = directives_add(a, s, c);
+    }
+    if (good) {
         ask_go(a);
     } else {
         if (a)
@@ -539,11 +546,20 @@ static void modex_over(struct ask *a, pmix_status_t status)
     maker_free(&m);
 }
 
+/* Begun seconds count; 0: no time-out. */
+static int seconds_of(uint64_t ns)
+{
+    uint64_t s = ns / NS_PER_S + (ns % NS_PER_S != 0);
+
+    return s < INT_MAX ? (int)s : INT_MAX;
+}
+
 static void fetch(struct pserver *s, const struct op_modex_request *e)
 {
     struct job *j = core_job(&s->server.core, e->job);
     struct ask *a = j ? ask_new(s, &modex_kind, 0) : NULL;
     char *text = strndup(e->key.ptr ? e->key.ptr : "", e->key.len);
+    int seconds = seconds_of(e->timeout_ns);
     bool good = a && text;
 
     if (good) {
@@ -551,6 +567,8 @@ static void fetch(struct pserver *s, const struct op_modex_request *e)
         a->then = modex_over;
         if (*text)
             good = ask_add_info(&a->infos, &a->ninfos, PMIX_REQUIRED_KEY, text, PMIX_STRING);
+        if (good && seconds)
+            good = ask_add_info(&a->infos, &a->ninfos, PMIX_TIMEOUT, &seconds, PMIX_INT);
     }
     free(text);
     if (good) {

@@ -9,8 +9,10 @@
 #include "lib/pmix/server/server_admission.h"
 #include "lib/pmix/server/server_cleanup.h"
 #include "lib/pmix/server/server_conn.h"
+#include "lib/pmix/server/server_forget.h"
 #include "lib/pmix/server/server_host_call.h"
 #include "lib/pmix/server/server_identity.h"
+#include "lib/pmix/server/server_infos.h"
 #include "lib/pmix/server/server_inventory.h"
 #include "lib/pmix/server/server_iof.h"
 #include "lib/pmix/server/server_plain.h"
@@ -50,6 +52,22 @@ static void follow_children(struct ask *a, bool is_tool)
                  NULL, PMIX_BOOL);
 }
 
+static bool has_key(const struct ask *a, const char *key)
+{
+    return info_group_find((struct info_group){ a->infos, a->ninfos }, key) != NULL;
+}
+
+/* For the children's job info. */
+static bool name_parent(struct ask *a)
+{
+    bool yes = true;
+
+    return (has_key(a, PMIX_SPAWNED) ||
+            ask_add_info(&a->infos, &a->ninfos, PMIX_SPAWNED, &yes, PMIX_BOOL)) &&
+           (has_key(a, PMIX_PARENT_ID) ||
+            ask_add_info(&a->infos, &a->ninfos, PMIX_PARENT_ID, &a->from, PMIX_PROC));
+}
+
 /* To output; the reply has our number of the subscription. */
 static bool subscribe(struct ask *a, const struct peer *p)
 {
@@ -87,6 +105,10 @@ static enum answer_status take_command(struct pserver *s, struct peer *p,
     }
     if (a->command == CMD_FINALIZE)
         sconn_leaves(s, p);
+    if (a->command == CMD_SPAWN && !name_parent(a)) {
+        ask_free(a);
+        return ANSWER_NO_MEMORY;
+    }
     if (a->command == CMD_SPAWN)
         follow_children(a, p->job && p->job->is_tool);
     if (a->command == CMD_IOF_PULL && !subscribe(a, p)) {
@@ -165,6 +187,19 @@ static void pass_registration_on(struct pserver *s, const struct peer *p,
         ask_free(a);
 }
 
+/* The codes may lie anywhere in the request. */
+static void pass_deregistration_on(struct pserver *s, const struct request_forget *rq)
+{
+    pmix_status_t *codes = calloc(rq->count + (size_t)1, sizeof *codes);
+
+    if (codes && rq->codes.len == rq->count * sizeof *codes) {
+        if (rq->codes.len)
+            memcpy(codes, rq->codes.ptr, rq->codes.len);
+        forget_events(s, codes, rq->count, NULL);
+    }
+    free(codes);
+}
+
 /* ---- files to be cleaned up ------------------------------------------------------------------ */
 
 /* Accepted only when it can be done with the rights of the requesting process.  True: it is
@@ -219,6 +254,7 @@ bool command_takes(void *arg, struct peer *p, const struct request *rq, uint64_t
     case REQ_abort: a_p->status = plain_take(s, p, rq, ticket); return true;
     case REQ_register_cleanup: a_p->status = ANSWER_RESERVED; return refuses_cleanup(s, p);
     case REQ_notify: pass_event_on(s, p, &rq->u.notify); return false;
+    case REQ_forget: pass_deregistration_on(s, &rq->u.forget); return false;
     case REQ_recall: pass_registration_on(s, p, &rq->u.recall); return false;
     default: return false;
     }

@@ -5,10 +5,12 @@
  * expected here.  A tool has a namespace of its own, which goes with its connection. */
 #include "lib/pmix/server/server_conn.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "io/socket_owner.h"
+#include "lib/pmix/server/server_forget.h"
 #include "lib/pmix/server/server_iof.h"
 #include "lib/pmix/server/server_space.h"
 
@@ -122,6 +124,8 @@ static void closed(void *arg, struct peer_conn *c)
     struct pserver *s = arg;
     struct nspace *n = nspace_of(s, c->peer->job);
 
+    if (n && !n->is_own)
+        forget_events_of(s, c->peer);
     iof_forget(s, c->peer);
     server_hangup(&s->server, c->peer);
     if (n && n->is_tool)
@@ -131,6 +135,17 @@ static void closed(void *arg, struct peer_conn *c)
 static const struct peer_conn_host host = {
     .expects = expects, .accepted = accepted, .store = store_of, .closed = closed
 };
+
+void sconn_called(struct pserver *s, int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
+        fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+        close(fd);
+    else
+        peer_conns_called(&s->conns, fd);
+}
 
 int sconn_listen(struct pserver *s)
 {

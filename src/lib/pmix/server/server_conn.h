@@ -8,7 +8,10 @@
 
 struct local;
 
-int sconn_listen(struct pserver *s); /* 0 or -errno */
+int sconn_listen(struct pserver *s);
+
+/* A connection that the host has accepted (listener); the descriptor is ours. */
+void sconn_called(struct pserver *s, int fd); /* 0 or -errno */
 /* The connection of a process of another user, which is given the other end.  NULL: no memory. */
 struct peer_conn *sconn_new_for(struct pserver *s, int fd, const struct local *l);
 void sconn_close_of(struct pserver *s, const struct job *job, uint32_t rank); /* or of all ranks */

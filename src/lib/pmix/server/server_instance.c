@@ -8,6 +8,7 @@
 
 #include "lib/pmix/client/client_api.h"
 #include "lib/pmix/client/client_init.h"
+#include "lib/pmix/server/server_conn.h"
 #include "lib/pmix/server/server_module.h"
 #include "lib/pmix/server/server_options.h"
 #include "lib/pmix/server/server_own.h"
@@ -114,6 +115,55 @@ static void end_server(void)
     host.own_fd = -1;
 }
 
+/* ---- the host's listener ----------------------------------------------------------------------
+ */
+
+static void on_connection(int fd, void *cbdata)
+{
+    struct pserver *s = instance_enter();
+
+    (void)cbdata;
+    if (s) {
+        sconn_called(s, fd);
+        pserver_unlock(s);
+    } else {
+        close(fd);
+    }
+}
+
+struct listen_call {
+    struct scall call;
+    pmix_server_listener_fn_t listener;
+    int fd;
+};
+
+static void run_listener(struct scall *c)
+{
+    struct listen_call *k = LIST_OF(c, struct listen_call, call);
+
+    k->listener(k->fd, on_connection, NULL);
+    free(k);
+}
+
+/* The host may accept connections at our port.  We go on doing so: OpenPMIx never calls this
+ * function, and some hosts return success from it without more. */
+static void offer_listener(struct pserver *s)
+{
+    struct listen_call *k = s->module.listener ? malloc(sizeof *k) : NULL;
+
+    if (!k)
+        return;
+    pserver_lock(s);
+    *k = (struct listen_call){ .call.run = run_listener,
+                               .listener = s->module.listener,
+                               .fd = s->conns.acceptor.fd };
+    pserver_add_call(s, &k->call);
+    pserver_unlock(s);
+}
+
+/* ---- begin ------------------------------------------------------------------------------------
+ */
+
 /* me: the tool that becomes a server and is a client already; NULL: the host becomes its own
  * client. */
 static pmix_status_t begin_server(const pmix_server_module_t *module, const pmix_info_t *infos,
@@ -146,7 +196,9 @@ static pmix_status_t begin_server(const pmix_server_module_t *module, const pmix
     rc = me ? PMIX_SUCCESS : own_join(s, infos, ninfos, &host.own_fd);
     if (rc == PMIX_SUCCESS)
         rc = pserver_settle_progress(s);
-    if (rc != PMIX_SUCCESS)
+    if (rc == PMIX_SUCCESS)
+        offer_listener(s);
+    else
         end_server();
     return rc;
 }

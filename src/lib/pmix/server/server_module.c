@@ -5,14 +5,32 @@
  * any following memory for a function.  So only the 25 are read unconditionally.  The others are
  * read when the object that holds the struct, or the one that has called, imports functions which
  * came with such a release: then it was built with headers that have the members too.  A host may
- * also pass the size (wireup_server.h). */
+ * also pass the size (wireup_server.h), which tells the order of 6.0 and 6.1 too: our own headers
+ * declare what is new there, so the imports do not tell it. */
 #include "lib/pmix/server/server_module.h"
 
 #include <elf.h>
 #include <link.h>
 #include <string.h>
 
-enum { MEMBERS_3 = 25, MEMBERS_4 = 28, MEMBERS_5 = 29 };
+enum { MEMBERS_3 = 25, MEMBERS_4 = 28, MEMBERS_5 = 29, MEMBERS_6_0 = 30, MEMBERS_6_1 = 32 };
+
+/* The longer ones, as OpenPMIx's headers of 6.0 and 6.1 have them. */
+struct module_6_0 {
+    void (*first[MEMBERS_5])(void);
+    pmix_server_resource_block_fn_t resource_block;
+};
+
+struct module_6_1 {
+    void (*first[MEMBERS_4])(void);
+    pmix_server_tool_connection2_fn_t tool_connected2;
+    pmix_server_log2_fn_t log2;
+    pmix_server_session_control_fn_t session_control;
+    pmix_server_resource_block_fn_t resource_block;
+};
+
+_Static_assert(sizeof(pmix_server_module_t) == MEMBERS_5 * sizeof(void (*)(void)), "that of 5.0");
+_Static_assert(sizeof(struct module_6_1) == MEMBERS_6_1 * sizeof(void (*)(void)), "that of 6.1");
 
 /* All functions that programs built with the headers of 3.x can import. */
 static const char *const early[] = {
@@ -200,9 +218,19 @@ size_t smodule_members(const void *module, const void *caller)
 
 void smodule_take(struct pserver *s, const pmix_server_module_t *m, size_t members)
 {
-    size_t most = sizeof s->module / sizeof(void (*)(void));
+    const struct module_6_1 *longer = (const void *)m;
 
     if (!m)
         return;
-    memcpy(&s->module, m, (members < most ? members : most) * sizeof(void (*)(void)));
+    if (members >= MEMBERS_6_1) {
+        memcpy(&s->module, m, MEMBERS_4 * sizeof(void (*)(void)));
+        s->module.session_control = longer->session_control;
+        s->tool_connected2 = longer->tool_connected2;
+        s->log2 = longer->log2;
+        s->resource_block = longer->resource_block;
+        return;
+    }
+    memcpy(&s->module, m, (members < MEMBERS_5 ? members : MEMBERS_5) * sizeof(void (*)(void)));
+    if (members == MEMBERS_6_0)
+        s->resource_block = ((const struct module_6_0 *)(const void *)m)->resource_block;
 }
