@@ -5,6 +5,7 @@
  *
  * Rank 0 invites all others, unless it is said.  It prints "invites N good". */
 #define PROGRAM "invites"
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@ static void want(const char *id, const char *what, pmix_status_t rc, pmix_status
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static char invited[LONGEST]; /* the latest group */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char invited[LONGEST]; /* the latest group; with the lock */
 static atomic_int naccepted, nfailed, nleaders, nselected, nmembers, aborts, volunteers;
 
 static const char *group_of(const pmix_info_t *infos, size_t n)
@@ -46,7 +48,9 @@ static void on_news(size_t id, pmix_status_t code, const pmix_proc_t *source, pm
     (void)id, (void)source, (void)results, (void)nresults;
     PMIX_INFO_LOAD(&mine, PMIX_GROUP_LEADER, &yes, PMIX_BOOL);
     if (code == PMIX_GROUP_INVITED) {
+        pthread_mutex_lock(&lock);
         snprintf(invited, sizeof invited, "%s", group_of(info, ninfo));
+        pthread_mutex_unlock(&lock);
     }
     naccepted += code == PMIX_GROUP_INVITE_ACCEPTED;
     nfailed += code == PMIX_GROUP_INVITE_FAILED;
@@ -136,11 +140,21 @@ static void invite(struct gathering *g, uint32_t ninvited_procs)
     free(procs);
 }
 
+static bool is_invited(const struct gathering *g)
+{
+    bool is;
+
+    pthread_mutex_lock(&lock);
+    is = !strcmp(invited, g->id);
+    pthread_mutex_unlock(&lock);
+    return is;
+}
+
 static void await_invitation(const struct gathering *g)
 {
-    for (int i = 0; i < RANK_PATIENCE && strcmp(invited, g->id) != 0; i++)
+    for (int i = 0; i < RANK_PATIENCE && !is_invited(g); i++)
         usleep(2000);
-    if (strcmp(invited, g->id) != 0)
+    if (!is_invited(g))
         complain("%s: no invitation", g->id);
 }
 
