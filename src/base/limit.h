@@ -184,6 +184,9 @@
 /* A logged text with what is written before each of its lines: many short lines become longer. */
 #define LIMIT_LOGGED (32u << 20)
 
+/* Sets of processes that processes define, of all jobs together. */
+#define LIMIT_PSETS 4096
+
 /* A token of our own is good for so many seconds, as munge's credentials usually are: whoever gets
  * one uses it at once, and clocks of nodes differ by less. */
 #define LIMIT_TOKEN_S 300

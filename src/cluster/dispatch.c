@@ -26,6 +26,7 @@ bool dispatch_effect(struct dispatch *d, const struct effect *e, uint64_t now_ns
     case EFFECT_abort:
     case EFFECT_job_connect:
     case EFFECT_kvs_delete:
+    case EFFECT_pset_define:
     case EFFECT_proc_connect: job_states_effect(&d->context, e); return true;
     default: return false;
     }
@@ -64,6 +65,7 @@ bool dispatch_message(struct dispatch *d, const struct msg *m, uint64_t now_ns)
     case MSG_abort:
     case MSG_job_connect:
     case MSG_kvs_delete:
+    case MSG_pset_define:
     case MSG_proc_connect: core_context_deliver(&d->context, m, now_ns); return true;
     default: return false;
     }

@@ -38,6 +38,7 @@ void job_states_effect(const struct core_context *x, const struct effect *e)
     case EFFECT_abort:
     case EFFECT_proc_connect: send_effect(x, e, 0); break;
     case EFFECT_job_connect:
+    case EFFECT_pset_define:
     case EFFECT_kvs_delete: send_effect(x, e, MSG_EVERYBODY); break;
     default: break;
     }

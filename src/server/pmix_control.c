@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/limit.h"
 #include "core/control.h"
 #include "core/request.h"
 #include "server/pmix_batch.h"
@@ -14,6 +15,8 @@ struct control_request {
     struct pmix_batch *batch;
     const struct member *members;
     uint32_t nmembers;
+    const pmix_proc_t *procs; /* the same, as the client names them */
+    size_t nprocs;
     uint32_t cleanup;  /* how, without CLEANUP_DIRECTORY */
     struct slice stay; /* names that are kept */
     bool refused;      /* a required attribute cannot be satisfied */
@@ -37,6 +40,37 @@ static void ask_cleanups(struct control_request *k, const char *paths, bool dire
                                     .flags = directory ? k->cleanup | CLEANUP_DIRECTORY : 0,
                                     .path = slice_trim(slice_cut(&rest, ',')),
                                     .keep = directory ? k->stay : SLICE_NULL));
+}
+
+static bool write_set(const pmix_proc_t *procs, size_t n, const pmix_info_t *name,
+                      struct buf *bytes)
+{
+    pmix_data_array_t list = { .type = PMIX_PROC, .size = n, .array = (void *)(uintptr_t)procs };
+    pmix_info_t infos[2] = { { .key = PMIX_PSET_NAME, .value = name->value },
+                             { .key = PMIX_PSET_MEMBERS,
+                               .value = { .type = PMIX_DATA_ARRAY, .data.darray = &list } } };
+    struct ppack w;
+
+    ppack_init(&w, bytes, &ptype_own);
+    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { 2, infos } });
+    return ppack_ok(&w);
+}
+
+/* Without targets: the whole own job. */
+static void ask_pset(struct control_request *k, const pmix_info_t *name)
+{
+    struct buf bytes = BUF_NULL(LIMIT_CLIENT_STORE);
+    pmix_proc_t all;
+    bool whole = k->nprocs == 0;
+
+    pmix_set_proc(&all, k->c->s->base.peer->job->nspace, PMIX_RANK_WILDCARD);
+    if (write_set(whole ? &all : k->procs, whole ? 1 : k->nprocs, name, &bytes))
+        pmix_batch_ask(k->c, k->batch,
+                       REQUEST_WITH(define_pset, .members = k->members, .count = k->nmembers,
+                                    .infos = pmix_keep(k->c, buf_slice(&bytes))));
+    else
+        k->refused = true;
+    buf_free(&bytes);
 }
 
 static void read_cleanup_words(struct control_request *k, const pmix_info_t *infos, size_t n)
@@ -87,6 +121,8 @@ static void do_directive(struct control_request *k, const pmix_info_t *info)
         ask_cleanups(k, pmix_text_of(info), false);
     } else if (!strcmp(info->key, PMIX_REGISTER_CLEANUP_DIR)) {
         ask_cleanups(k, pmix_text_of(info), true);
+    } else if (!strcmp(info->key, PMIX_JOB_CTRL_DEFINE_PSET)) {
+        ask_pset(k, info);
     } else if (!is_cleanup_word(info->key) && info->flags & PMIX_INFO_REQD) {
         k->refused = true;
     }
@@ -100,6 +136,8 @@ void pmix_read_control(struct command *c)
     if (pmsg_read_procs_infos(&c->r, c->s->release, &m) == PTYPE_FINE) {
         k.batch = pmix_batch_new(c);
         k.members = pmix_keep_members(c, m.procs.items, m.procs.n);
+        k.procs = m.procs.items;
+        k.nprocs = m.procs.n;
         k.nmembers = k.members ? (uint32_t)m.procs.n : 0;
         read_cleanup_words(&k, m.infos.items, m.infos.n);
         for (size_t i = 0; i < m.infos.n && k.members; i++)

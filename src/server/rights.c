@@ -31,6 +31,7 @@ bool rights_needed(const struct request *rq)
     switch (rq->kind) {
     case REQ_spawn:            /* programs */
     case REQ_signal:           /* the end of others */
+    case REQ_define_pset:      /* sets that all jobs see */
     case REQ_register_cleanup: /* files */
     case REQ_input:            /* input of other processes */
     case REQ_iof_pull:         /* output of other processes */

@@ -329,6 +329,9 @@ static void carry_out(struct server *s, struct peer *p, const struct request *rq
     case REQ_recall: server_event_recall(s, p, &rq->u.recall); break;
     case REQ_forget: break;
     case REQ_iof_pull: a_p->status = server_recall_output(s, p); break;
+    case REQ_define_pset:
+        a_p->status = server_pset_request(s, p, &rq->u.define_pset, now_ns);
+        break;
     case REQ_monitor: a_p->status = server_monitor_request(s, p, &rq->u.monitor, now_ns); break;
     case REQ_beat: a_p->status = server_monitor_beat(s, p); break;
     case REQ_abort:

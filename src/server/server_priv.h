@@ -12,6 +12,7 @@ struct request;
 struct request_notify;
 struct request_recall;
 struct request_monitor;
+struct request_define_pset;
 
 /* To the recorder, which is set. */
 static inline void server_notify(const struct server *s, struct record *r)
@@ -59,6 +60,7 @@ struct op_in;
 struct op_iof_data;
 struct op_node_down;
 struct op_output;
+struct op_pset_define;
 struct op_rights_lost;
 struct op_owner;
 struct op_tool_reply;
@@ -155,6 +157,13 @@ void server_debug_release(struct server *s, const struct notice *n, const struct
 bool server_output_wanted(const struct server *s, const struct op_output *o);
 enum answer_status server_recall_output(struct server *s, struct peer *p);
 void server_outputs_free(struct server *s);
+
+/* ---- server_psets.c ---- */
+
+/* RESERVED, NOT_FOUND: as for a signal to the members. */
+enum answer_status server_pset_request(struct server *s, struct peer *p,
+                                       const struct request_define_pset *rq, uint64_t now_ns);
+bool server_on_pset_define(struct server *s, const struct op_pset_define *o, uint64_t now_ns);
 
 /* ---- server_monitor.c ---- */
 

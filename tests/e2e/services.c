@@ -1,5 +1,5 @@
 /* services.c - what the process manager does for processes at their request, over PMIx, on one node
- * and on several: monitored files, credentials, logs.
+ * and on several: monitored files, credentials, logs, process sets.
  *
  *   services DIR         all of it; files are made in DIR
  *   services DIR lie     the control: the last rank expects an alert that does not come from it
@@ -279,6 +279,87 @@ static void check_logs(void)
     must("syslog", log_text(PMIX_LOG_SYSLOG, "timed", how, 1));
 }
 
+/* ---- process sets ---------------------------------------------------------------------------- */
+
+static atomic_int sets, strange_sets;
+
+static void on_set(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t *info,
+                   size_t ninfo, pmix_info_t *results, size_t nresults,
+                   pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    (void)id;
+    (void)code;
+    (void)results;
+    (void)nresults;
+    if (source->rank == size - 1 && !strcmp(text_in(info, ninfo, PMIX_PSET_NAME), "ends"))
+        sets++;
+    else
+        strange_sets++;
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+}
+
+static pmix_status_t define_set(const char *name, const pmix_proc_t *members, size_t n)
+{
+    pmix_info_t info, *results = NULL;
+    size_t nresults = 0;
+
+    PMIX_INFO_LOAD(&info, "pmix.jctrl.defpset", name, PMIX_STRING);
+    return PMIx_Job_control(members, n, &info, 1, &results, &nresults);
+}
+
+static pmix_info_t *query_set(const char *key, const char *name)
+{
+    pmix_info_t *found = NULL;
+    pmix_status_t rc;
+    pmix_query_t q;
+    size_t n = 0;
+
+    PMIX_QUERY_CONSTRUCT(&q);
+    PMIX_ARGV_APPEND(rc, q.keys, key);
+    if (name) {
+        PMIX_QUERY_QUALIFIERS_CREATE(&q, 1);
+        PMIX_INFO_LOAD(&q.qualifiers[0], PMIX_PSET_NAME, name, PMIX_STRING);
+    }
+    rc = PMIx_Query_info(&q, 1, &found, &n);
+    if (rc != PMIX_SUCCESS || n != 1) {
+        complain("%s: %s", key, PMIx_Error_string(rc));
+        return NULL;
+    }
+    return found;
+}
+
+static void check_members(void)
+{
+    const pmix_info_t *names = query_set(PMIX_QUERY_PSET_NAMES, NULL);
+    const pmix_info_t *members = query_set(PMIX_QUERY_PSET_MEMBERSHIP, "ends");
+    const pmix_data_array_t *a = members ? members->value.data.darray : NULL;
+
+    if (!names || names->value.type != PMIX_STRING || strcmp(names->value.data.string, "ends"))
+        complain("names of sets: %s", names ? names->value.data.string : "none");
+    if (!a || a->size != 2 || ((pmix_proc_t *)a->array)[0].rank != 0 ||
+        ((pmix_proc_t *)a->array)[1].rank != size - 1 ||
+        strcmp(((pmix_proc_t *)a->array)[1].nspace, me.nspace))
+        complain("%zu members of the set", a ? a->size : 0);
+}
+
+static void check_sets(void)
+{
+    pmix_proc_t ends[2] = { process(0), process(size - 1) }, beyond = process(size);
+
+    register_event(PMIX_PROCESS_SET_DEFINE, on_set);
+    fence();
+    if (me.rank == size - 1) {
+        expect("a set of nobody", define_set("void", &beyond, 1), PMIX_ERR_NOT_FOUND);
+        expect("a set without a name", define_set("", ends, 2), PMIX_ERR_BAD_PARAM);
+        must("define", define_set("ends", ends, 2));
+    }
+    wait_for("sets", &sets, 1);
+    check_members();
+    fence();
+    if (strange_sets || sets != 1)
+        complain("told of %d sets, and %d others", (int)sets, (int)strange_sets);
+}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 static uint32_t job_size(void)
@@ -302,6 +383,7 @@ int main(int argc, char **argv)
     dir = argv[1];
     size = job_size();
     check_logs();
+    check_sets();
     check_credentials();
     check_files(argc > 2);
     must("finalize", PMIx_Finalize(NULL, 0));
