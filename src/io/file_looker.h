@@ -19,15 +19,13 @@ struct file_seen {
 
 typedef void file_seen_fn(void *arg, const struct file_seen *seen);
 
-struct file_looker_shared;
-
 /* Zeroed memory is closed. */
 struct file_looker {
     struct loop *loop;
     file_seen_fn *fn;
     void *arg;
     struct watch watch;
-    struct file_looker_shared *shared; /* NULL: nothing has been looked at yet */
+    int fd; /* to the thread; -1: nothing has been looked at yet */
 };
 
 /* fn gets what is seen, in the order of the orders. */
