@@ -97,9 +97,10 @@ static void send_to_rank(const struct rpc *r, const struct effect *e, uint32_t j
 static void send_answer(struct rpc *r, uint32_t position, uint64_t ticket, const struct answer *a)
 {
     const struct answer_parts *p = &a->parts;
-    struct msg m = MSG_WITH(answer, .ticket = ticket, .status = a->status, .number = p->number,
-                            .type = p->type, .about = p->about ? p->about->id : JOB_NO_RANK,
-                            .rank = p->rank, .value = p->value, .text = a->text, .codes = p->codes);
+    struct msg m =
+        MSG_WITH(answer, .ticket = ticket, .status = a->status, .number = p->number,
+                 .type = p->type, .about = p->about ? p->about->id : JOB_NO_RANK, .rank = p->rank,
+                 .key = p->key, .value = p->value, .text = a->text, .codes = p->codes);
 
     send_to(r, &m, position);
 }
@@ -166,6 +167,7 @@ void rpc_effect(struct rpc *r, const struct effect *e)
         break;
     case EFFECT_modex_reply: send_effect(r, e, (uint32_t)e->u.modex_reply.asker); break;
     case EFFECT_collective_reply: send_effect(r, e, (uint32_t)e->u.collective_reply.asker); break;
+    case EFFECT_allocate:
     case EFFECT_names: send_effect(r, e, 0); break;
     case EFFECT_reply: send_reply(r, &e->u.reply); break;
     case EFFECT_spawn: send_spawn(r, &e->u.spawn); break;
@@ -237,6 +239,19 @@ static void on_spawn(struct rpc *r, uint32_t from, const struct op_spawn_request
     spawn_free(rq);
 }
 
+static void on_allocate(struct rpc *r, uint32_t from, const struct op_allocate *m)
+{
+    uint64_t ticket = r->calls.allocate ? keep_question(r, from, m->ticket) : 0;
+    struct answer a = { .status = ANSWER_FAILED };
+    struct op_allocate e = *m;
+
+    e.ticket = ticket;
+    if (ticket)
+        r->calls.allocate(r->arg, &e);
+    else
+        send_answer(r, from, m->ticket, &a);
+}
+
 static void on_who(struct rpc *r, uint32_t from, const struct op_who *w)
 {
     struct answer a = { .status = ANSWER_OK };
@@ -279,6 +294,7 @@ void rpc_receive(struct rpc *r, const struct msg *m, uint64_t now_ns)
     case MSG_collective_query: on_collective_query(r, m->from, &m->u.collective_query); break;
     case MSG_names: on_names(r, m->from, &m->u.names, now_ns); break;
     case MSG_spawn_request: on_spawn(r, m->from, &m->u.spawn_request); break;
+    case MSG_allocate: on_allocate(r, m->from, &m->u.allocate); break;
     case MSG_answer: on_answer(r, m); break;
     case MSG_who: on_who(r, m->from, &m->u.who); break;
     case MSG_node_part_request: on_node_part_request(r, m->from, &m->u.node_part_request); break;

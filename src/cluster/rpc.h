@@ -11,6 +11,7 @@
 
 #include "cluster/core_calls.h"
 
+struct op_allocate;
 struct op_spawn;
 
 /* Marks our own tickets, for requests of other nodes. */
@@ -28,6 +29,8 @@ struct rpc_calls {
     void (*node_part)(void *arg, uint32_t parts, struct buf *part);
     /* What another node knows, for rpc_node_parts(); empty: it had no memory for it. */
     void (*node_part_here)(void *arg, uint32_t from, uint64_t number, struct slice part);
+    /* Launcher: reserve nodes; rpc_answer() follows with its ticket. */
+    void (*allocate)(void *arg, const struct op_allocate *e);
 };
 
 struct rpc {
@@ -42,11 +45,11 @@ struct rpc {
 void rpc_open(struct rpc *r, const struct core_context *x, struct rpc_calls calls, void *arg);
 void rpc_close(struct rpc *r); /* harmless twice, and on zeroed memory */
 
-/* EFFECT_modex_request, _modex_reply, _reply, _names, _collective_query or _spawn. */
+/* EFFECT_modex_request, _modex_reply, _reply, _names, _collective_query, _allocate or _spawn. */
 void rpc_effect(struct rpc *r, const struct effect *e);
 
-/* MSG_modex_request, _names, _spawn_request, _answer, _who, _collective_query, _node_part_request
- * or _node_part. */
+/* MSG_modex_request, _names, _spawn_request, _allocate, _answer, _who, _collective_query,
+ * _node_part_request or _node_part. */
 void rpc_receive(struct rpc *r, const struct msg *m, uint64_t now_ns);
 
 /* Launcher: asks all daemons for their pending operations; `part` brings the answers. */
@@ -55,7 +58,8 @@ void rpc_query(struct rpc *r, uint64_t ticket, struct slice job);
 /* Asks all other nodes what they know; `node_part_here` brings the answers. */
 void rpc_node_parts(struct rpc *r, uint64_t number, uint32_t parts);
 
-/* Launcher: the answer to a spawn request.  False: the ticket is not one of another node. */
+/* Launcher: the answer to a request to spawn or to allocate.  False: the ticket is not one of
+ * another node. */
 bool rpc_answer(struct rpc *r, uint64_t ticket, const struct answer *a);
 
 /* That daemon is lost: nobody waits for its answers. */

@@ -86,6 +86,7 @@ struct job *core_job_order(struct core *c, const struct job_order *o)
     j->is_tool = o->is_tool;
     j->is_asked = o->is_asked;
     j->is_adopted = o->is_adopted;
+    j->session = o->session;
     c->next_job = id >= c->next_job ? id + 1 : c->next_job;
     base += j->plan.nprocs;
     c->next_base = base > c->next_base ? base : c->next_base;

@@ -94,8 +94,9 @@ struct job_order {
     bool numbered; /* id and base are given: they are the same on all nodes */
     uint32_t id, base;
     bool is_tool;
-    bool is_asked;   /* a tool requested it and may want output written earlier */
-    bool is_adopted; /* something else starts its processes */
+    bool is_asked;    /* a tool requested it and may want output written earlier */
+    bool is_adopted;  /* something else starts its processes */
+    uint32_t session; /* the reservation that it runs in (reservation.h); 0: none */
 };
 
 void core_init(struct core *c, uint64_t seed);

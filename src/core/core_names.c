@@ -444,6 +444,21 @@ void core_names_receive(struct core *c, uint64_t ticket, const struct nameservic
         a_p->status = found ? ANSWER_DUPLICATE : j ? publish(c, j, q) : ANSWER_FAILED;
 }
 
+void core_names_ask_again(struct core *c, struct slice service)
+{
+    LIST_EACH(l, &c->lookups)
+    {
+        struct nameservice_wait *w = LIST_OF(l, struct nameservice_wait, link);
+        if (!c->has_neighbours || !slice_eq(w->query->service, service) ||
+            !is_wide(w->query->scope.range))
+            continue;
+        effects_push(&c->effects, EFFECT_WITH(names, .job = w->query->job, .ticket = w->ticket,
+                                              .query = w->query));
+        w->query = NULL;
+        nameservice_wait_free(w);
+    }
+}
+
 uint64_t core_names_tick(struct core *c, uint64_t now_ns)
 {
     uint64_t next = UINT64_MAX;

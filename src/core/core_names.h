@@ -34,6 +34,9 @@ enum answer_status core_names_withdraw(struct core *c, struct slice service, enu
 void core_names_receive(struct core *c, uint64_t ticket, const struct nameservice_query *q,
                         bool found, struct slice port, struct answer *a_p);
 
+/* A neighbour has published that name: the look-ups that wait for it ask the neighbours again. */
+void core_names_ask_again(struct core *c, struct slice service);
+
 /* Answers the look-ups whose time-out has passed; returns the next deadline, or UINT64_MAX. */
 uint64_t core_names_tick(struct core *c, uint64_t now_ns);
 

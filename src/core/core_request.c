@@ -396,6 +396,23 @@ static enum answer_status do_credential(const struct core_call *k)
     return control_credential(k->core, k->job, k->rank, k->ticket, &k->rq->u.credential);
 }
 
+/* The host has the nodes: the launcher does it, or asks its own. */
+static enum answer_status do_allocate(const struct core_call *k)
+{
+    const struct request_allocate *rq = &k->rq->u.allocate;
+    struct effect e =
+        EFFECT_WITH(allocate, .job = k->job->id, .ticket = k->ticket, .directive = rq->directive,
+                    .signal = rq->signal, .id = rq->id, .session = rq->session,
+                    .req_id = rq->req_id, .num_nodes = rq->num_nodes, .num_cpus = rq->num_cpus,
+                    .nodes = rq->nodes, .exclude = rq->exclude, .seconds = rq->seconds);
+
+    if (!k->core->is_manager)
+        return ANSWER_FAILED;
+    if (!effect_own(&e) || !effects_push(&k->core->effects, e))
+        return ANSWER_NO_MEMORY;
+    return ANSWER_LATER;
+}
+
 static void about_node_parts(const struct core_call *k, struct pending *w)
 {
     (void)k;
@@ -449,6 +466,7 @@ static const struct {
     [REQ_log] = { do_log, NULL },
     [REQ_credential] = { do_credential, NULL },
     [REQ_node_parts] = { do_node_parts, about_node_parts },
+    [REQ_allocate] = { do_allocate, NULL },
     [REQ_finalize] = { do_finalize, NULL },
     [REQ_abort] = { core_abort, NULL },
 };

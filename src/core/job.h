@@ -140,8 +140,9 @@ struct job {
     bool is_tool;  /* of one process, which takes part in no collective; it ends with its connection
                     */
     bool is_asked; /* a tool requested it */
-    bool is_adopted; /* something else starts its processes; the end of their connections is theirs
-                      */
+    bool is_adopted;  /* something else starts its processes; the end of their connections is theirs
+                       */
+    uint32_t session; /* the reservation that it runs in (reservation.h); 0: none */
 };
 
 struct job_params {

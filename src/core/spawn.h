@@ -36,6 +36,9 @@ struct spawn_request {
 
 /* Infos of a command that several modules name; all are listed in launch/spawn_plan.h. */
 #define SPAWN_RECOVERABLE   "recoverable" /* the job goes on when one of its processes fails */
+#define SPAWN_ALLOC         "alloc-id"    /* daemon/allocations.h */
+#define SPAWN_ALLOC_REQ     "alloc-req-id"
+#define SPAWN_ALLOC_SESSION "alloc-session"
 #define SPAWN_PE            "cpus-per-proc"
 #define SPAWN_CPU_LIST      "cpu-list"
 #define SPAWN_NOT_OVER      "no-oversubscribe"

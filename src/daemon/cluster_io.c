@@ -18,6 +18,7 @@
 #include "daemon/shutdown.h"
 #include "daemon/dvm_exec.h"
 #include "daemon/node_failure.h"
+#include "daemon/allocations.h"
 #include "daemon/node_parts.h"
 #include "daemon/node_priv.h"
 #include "daemon/pending_query.h"
@@ -65,6 +66,13 @@ static void node_part_here(void *arg, uint32_t from, uint64_t number, struct sli
     node_parts_receive(s->node_parts, from, number, part);
 }
 
+static void allocate(void *arg, const struct op_allocate *e)
+{
+    const struct cluster_io *s = arg;
+
+    allocations_request(s->jobs->allocations, e);
+}
+
 static void on_proc_states(void *arg, struct job *j)
 {
     struct cluster_io *s = arg;
@@ -96,7 +104,7 @@ static void open_dispatch(struct cluster_io *s, uint32_t me)
                                  .core_calls = server_calls(),
                                  .core_arg = cluster_io_server(s),
                                  .rpc_calls = { spawn, pending, pending_part, own_node_part,
-                                                node_part_here },
+                                                node_part_here, allocate },
                                  .on_proc_states = on_proc_states,
                                  .wake = wake,
                                  .arg = s };

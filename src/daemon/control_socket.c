@@ -13,10 +13,12 @@
 #include "base/json.h"
 #include "base/limit.h"
 #include "io/rendezvous.h"
+#include "daemon/allocations.h"
 #include "daemon/dvm_exec.h"
 #include "daemon/listener.h"
 #include "daemon/local_job.h"
 #include "daemon/cluster_io.h"
+#include "daemon/name_query.h"
 #include "daemon/pending_query.h"
 #include "daemon/shutdown.h"
 #include "daemon/tools.h"
@@ -127,6 +129,12 @@ static void reply_read(struct control_socket *d, struct slice args, struct buf *
         server_unpublish(context_of(d)->server, args, e);
 }
 
+static void reply_published(struct control_socket *d, struct slice service, struct buf *out)
+{
+    name_queries_published(d->config.name_queries, service);
+    buf_str(out, "ok\n");
+}
+
 static void reply_unpublish(struct control_socket *d, struct slice service, struct buf *out)
 {
     buf_str(out, server_unpublish(context_of(d)->server, service, NULL) ? "found\n" : "none\n");
@@ -144,7 +152,8 @@ static void reply_dvm(struct control_socket *d, struct slice args, struct buf *o
     }
     buf_printf(out, "standing %d %u\n", (int)getpid(), s->dvm_execs->count);
     for (uint32_t p = 1; p < s->router.config.count; p++) {
-        if (router_reaches(&s->router, p))
+        if (router_reaches(&s->router, p) &&
+            !allocations_has(d->config.jobs->allocations, s->names[p]))
             buf_printf(out, "%s %u\n", s->names[p], s->slots ? s->slots[p] : 1);
     }
 }
@@ -213,10 +222,15 @@ static const struct {
     const char *word;
     void (*reply)(struct control_socket *d, struct slice args, struct buf *out);
 } verbs[] = {
-    { "names", reply_names },  { "taken", reply_taken },
-    { "read", reply_read },    { "unpublish", reply_unpublish },
-    { "standing", reply_dvm }, { "down", reply_down },
-    { "ps", reply_ps },        { "uri", reply_uri },
+    { "names", reply_names },
+    { "taken", reply_taken },
+    { "read", reply_read },
+    { "unpublish", reply_unpublish },
+    { "published", reply_published },
+    { "standing", reply_dvm },
+    { "down", reply_down },
+    { "ps", reply_ps },
+    { "uri", reply_uri },
     { "tools", reply_tools },
 };
 
@@ -268,7 +282,7 @@ static void answer_line(struct visitor *v, struct slice line)
         }
     }
     buf_str(&v->out, "error: unknown question; this launcher knows who, names, taken, read, "
-                     "unpublish, standing, "
+                     "published, unpublish, standing, "
                      "down, ps, on, uri, tools, pmix\n");
 }
 

@@ -8,17 +8,15 @@
  *                           the port, unescaped; or `none`; removes a read-once name.  PROC is
  *                           the range (enum name_range), its rank, user, group, node, namespace
  *     taken PROC SERVICE    `found` if such a process cannot publish that on this range, or `none`
- *     unpublish SERVICE     `found` or `none`
- *     standing              of a DVM: `standing PID DAEMONS` and a line for each node; else `none`
- *     on NODE WORDS         runs the words on a node of a DVM (dvm_exec.h); the client sends
- *                           nothing more until it has the answer
- *     down                  ends a DVM
- *     ps                    a line for each job
- *     uri                   for PMIx tools: the pid that users see, a tab, our address
- *     tools                 the same, and writes the rendezvous files of PMIx tools
- *     pmix                  the connection goes on as one of a PMIx client or tool (listener.h),
- *                           which sends nothing more until it has the answer, the same word
- * Anything else is answered with a line that begins with `error:`.
+ *     published SERVICE     a process of another launcher has published it: look-ups that wait for
+ * it ask again; `ok` unpublish SERVICE     `found` or `none` standing              of a DVM:
+ * `standing PID DAEMONS` and a line for each node; else `none` on NODE WORDS         runs the words
+ * on a node of a DVM (dvm_exec.h); the client sends nothing more until it has the answer down ends
+ * a DVM ps                    a line for each job uri                   for PMIx tools: the pid
+ * that users see, a tab, our address tools                 the same, and writes the rendezvous
+ * files of PMIx tools pmix                  the connection goes on as one of a PMIx client or tool
+ * (listener.h), which sends nothing more until it has the answer, the same word Anything else is
+ * answered with a line that begins with `error:`.
  */
 #ifndef WIREUP_DAEMON_CONTROL_SOCKET_H
 #define WIREUP_DAEMON_CONTROL_SOCKET_H
@@ -43,6 +41,7 @@ struct control_socket_config {
     struct listener *listener; /* takes the connections of PMIx clients and tools */
     struct shutdown *shutdown; /* of a DVM, by request */
     struct quota *quota;       /* of unauthenticated connections */
+    struct name_queries *name_queries;
 };
 
 struct control_socket {

@@ -53,7 +53,8 @@ static struct job *follow(struct cluster_io *s, struct job_map *plan, const stru
                            .numbered = true,
                            .id = (uint32_t)m->job,
                            .base = (uint32_t)m->base,
-                           .is_asked = m->flags & JOB_FLAG_ASKED };
+                           .is_asked = m->flags & JOB_FLAG_ASKED,
+                           .session = (uint32_t)m->session };
     char name[256];
     struct local_job *w;
 

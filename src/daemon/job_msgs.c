@@ -89,6 +89,7 @@ void job_msgs_announce(struct cluster_io *s, struct local_job *w, const struct s
     o->trace = s->trace ? slice_str(s->trace) : SLICE_NULL;
     put_config(c, o);
     o->keep_going = j->keep_going;
+    o->session = j->session;
     o->flags |= j->is_asked ? JOB_FLAG_ASKED : 0;
     o->flags |= startup_timing_wants(s->context->timing, j) ? JOB_FLAG_TIMED : 0;
     o->flags |= preflight_holds(s, w) ? JOB_FLAG_HELD : 0;

@@ -94,10 +94,13 @@ struct local_job *local_job_lead(struct local_jobs *jobs, struct job_map *plan,
                            .parent_rank = parent_rank,
                            .keep_going = keep_going,
                            .here = JOB_ALL_HERE,
-                           .is_adopted = !parent && jobs->adopts };
+                           .is_adopted = !parent && jobs->adopts,
+
+                           .session = jobs->session };
     char name[160];
     struct local_job *w;
 
+    jobs->session = 0;
     if (s && !positions)
         return NULL;
     if (positions)

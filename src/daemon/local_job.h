@@ -13,6 +13,7 @@
 #include "daemon/spawning_state.h"
 #include "io/memfd.h"
 
+struct allocations;
 struct processes;
 
 /* Those of a node. */
@@ -23,6 +24,8 @@ struct local_jobs {
     uint32_t first;         /* number of the first job; JOB_NO_RANK: a daemon has none yet */
     bool adopts;            /* something else starts the processes of the next job: served_job.h */
     const char *given_name; /* namespace of the next job; NULL: we choose one */
+    uint32_t session;       /* the reservation of the next job; 0: none */
+    struct allocations *allocations; /* NULL: not open */
 };
 
 struct local_job {

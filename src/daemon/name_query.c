@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -43,6 +44,9 @@ struct name_query {
     struct timer patience;
     struct neighbour *neighbours;
     int count, open;
+    struct launcher_name *asked; /* a publish: all that were asked */
+    struct name_queries *among;
+    bool again; /* a launcher has published the name since it was asked */
 };
 
 static void neighbour_close(struct neighbour *b)
@@ -55,25 +59,79 @@ static void neighbour_close(struct neighbour *b)
     b->of->open--;
 }
 
-static void name_query_free(struct name_query *q)
+static void close_neighbours(struct name_query *q)
 {
     timer_stop(&q->patience);
     for (int i = 0; i < q->count; i++) {
         neighbour_close(&q->neighbours[i]);
         buf_free(&q->neighbours[i].in);
     }
-    list_unlink(&q->link);
     free(q->neighbours);
+    q->neighbours = NULL;
+    q->count = 0;
+}
+
+static void name_query_free(struct name_query *q)
+{
+    close_neighbours(q);
+    list_unlink(&q->link);
+    free(q->asked);
     free(q->query);
     free(q);
+}
+
+/* A stopped launcher is not asked: each query of each process would wait for it. */
+static bool may_answer(pid_t pid)
+{
+    struct procstat st;
+
+    return procstat_read(pid, &st) < 0 || (st.state != 'T' && st.state != 't');
+}
+
+/* The name is there now.  Who does not take the line at once is not waited for. */
+static void notify_neighbours(const struct name_query *q, int count)
+{
+    struct buf line = BUF_NULL(NAME_QUERY_LINE_MAX);
+
+    buf_str(&line, "published ");
+    buf_slice_put(&line, q->query->service);
+    buf_byte(&line, '\n');
+    for (int i = 0; q->asked && buf_ok(&line) && i < count; i++) {
+        struct slice s = buf_slice(&line);
+        int fd = may_answer(q->asked[i].pid) ? rendezvous_connect(&q->asked[i]) : -1;
+        if (fd < 0)
+            continue;
+        if (send(fd, s.ptr, s.len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+            log_info(q->context->log, "a launcher (pid %d) does not take the news of a name",
+                     (int)q->asked[i].pid);
+        close(fd);
+    }
+    buf_free(&line);
+}
+
+static void begin_look(struct name_queries *d);
+
+static void ask_again(struct name_query *q)
+{
+    close_neighbours(q);
+    q->again = false;
+    q->stage = NAME_QUERY_WAITS;
+    begin_look(q->among);
 }
 
 static void name_query_end(struct name_query *q, bool found, struct slice port)
 {
     const struct node_context *c = q->context;
+    int count = q->count;
 
+    if (q->again && !found) {
+        ask_again(q);
+        return;
+    }
     server_deliver(c->server, INPUT(names_reply, .ticket = q->ticket, .query = q->query,
                                     .found = found, .value = port));
+    if (q->query->op == NAMESERVICE_PUBLISH && !found)
+        notify_neighbours(q, count);
     name_query_free(q);
     turn_end(c->turn);
 }
@@ -103,14 +161,6 @@ static void neighbour_read(void *arg)
         name_query_end(q, true, slice_skip(answer, 6));
     else if (q->open == 0)
         name_query_end(q, false, SLICE_NULL);
-}
-
-/* A stopped launcher is not asked: each query of each process would wait for it. */
-static bool may_answer(pid_t pid)
-{
-    struct procstat st;
-
-    return procstat_read(pid, &st) < 0 || (st.state != 'T' && st.state != 't');
 }
 
 /* False: the words could not be told apart. */
@@ -177,6 +227,10 @@ static void ask_all(struct name_query *q, const struct launcher_name *all, int n
     q->stage = NAME_QUERY_ASKS;
     q->neighbours = n > 0 ? calloc((size_t)n, sizeof *q->neighbours) : NULL;
     q->count = q->neighbours ? n : 0;
+    if (q->query->op == NAMESERVICE_PUBLISH && n > 0)
+        q->asked = malloc((size_t)n * sizeof *q->asked);
+    if (q->asked)
+        memcpy(q->asked, all, (size_t)n * sizeof *q->asked);
     for (int i = 0; i < q->count; i++)
         ask_neighbour(q, &q->neighbours[i], &all[i]);
     timer_set(&q->patience, q->open ? patience_ms(q->query) : 0);
@@ -235,6 +289,29 @@ static void look_on(void *arg)
         if (!d->search)
             begin_search(d);
     }
+    if (d->news) {
+        d->news = false;
+        turn_end(d->context->turn);
+    }
+}
+
+static void begin_look(struct name_queries *d)
+{
+    if (!d->look.set && timer_set(&d->look, 0) < 0)
+        look_on(d);
+}
+
+void name_queries_published(struct name_queries *d, struct slice service)
+{
+    LIST_EACH(l, &d->all)
+    {
+        struct name_query *q = LIST_OF(l, struct name_query, link);
+        if (q->stage == NAME_QUERY_ASKS && q->query->op == NAMESERVICE_LOOKUP && q->query->wait)
+            q->again = q->again || slice_eq(q->query->service, service);
+    }
+    server_deliver(d->context->server, INPUT(name_published, .service = service));
+    d->news = true;
+    begin_look(d);
 }
 
 void name_query_ask(struct name_queries *d, struct op_names *e)
@@ -247,13 +324,13 @@ void name_query_ask(struct name_queries *d, struct op_names *e)
         return;
     }
     q->context = d->context;
+    q->among = d;
     q->ticket = e->ticket;
     q->query = e->query;
     e->query = NULL;
     list_append(&d->all, &q->link);
     timer_init(&q->patience, d->context->loop, out_of_patience, q);
-    if (!d->look.set && timer_set(&d->look, 0) < 0)
-        look_on(d);
+    begin_look(d);
 }
 
 void name_queries_open(struct name_queries *d, const struct node_context *c)

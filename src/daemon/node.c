@@ -92,8 +92,10 @@ static void equip_core(struct node *n)
 /* Modules that others can reach, or that reach others. */
 static int open_acceptors(struct node *n)
 {
-    const struct control_socket_config socket = { &n->jobs,     &n->tools,    &n->pending_queries,
-                                                  &n->listener, &n->shutdown, &n->quota };
+    const struct control_socket_config socket = {
+        &n->jobs,     &n->tools, &n->pending_queries, &n->listener,
+        &n->shutdown, &n->quota, &n->name_queries
+    };
     const struct job_control_config control = { &n->context, &n->server, &n->output,
                                                 n->config.sessions, &n->config.log };
     int rc;
@@ -101,7 +103,8 @@ static int open_acceptors(struct node *n)
     pending_queries_open(&n->pending_queries, &n->context);
     control_socket_open(&n->control_socket, &socket);
     name_queries_open(&n->name_queries, &n->context);
-    node_parts_open(&n->node_parts, &n->context, &n->topology);
+    node_parts_open(&n->node_parts, &n->context, &n->topology, &n->allocations);
+    allocations_open(&n->allocations, &n->jobs, &n->processes);
     equip_core(n);
     job_control_open(&n->job_control, &control, &n->listener.conns);
     rc = open_child_acceptor(n);
@@ -258,6 +261,7 @@ struct node *node_free(struct node *n)
     control_socket_close(&n->control_socket);
     name_queries_close(&n->name_queries);
     node_parts_close(&n->node_parts);
+    allocations_close(&n->allocations);
     tools_close(&n->tools);
     pending_queries_close(&n->pending_queries);
     startup_timing_close(&n->timing);
@@ -382,6 +386,7 @@ static void on_job_ended(void *arg, struct effect *e)
     if (!j)
         return;
     startup_timing_over(&n->timing, j);
+    allocations_job_ended(&n->allocations, j);
     job_shutdown_bury(&n->job_shutdown, j);
 }
 
@@ -394,6 +399,16 @@ static void on_spawn(void *arg, struct effect *e)
         cluster_io_effect(n->context.cluster, e);
     else
         spawning_begin(&n->jobs, &e->u.spawn);
+}
+
+static void on_allocate(void *arg, struct effect *e)
+{
+    struct node *n = arg;
+
+    if (n->context.cluster && n->server.core.position != 0)
+        cluster_io_effect(n->context.cluster, e);
+    else
+        allocations_request(&n->allocations, &e->u.allocate);
 }
 
 static void on_names(void *arg, struct effect *e)
@@ -460,6 +475,7 @@ static effect_fn *const kinds[OPERATIONS] = {
     [EFFECT_log] = on_control,         [EFFECT_credential] = on_control,
     [EFFECT_file_look] = on_control,   [EFFECT_help] = on_help,
     [EFFECT_tool_connect] = on_tool,   [EFFECT_node_parts] = on_node_parts,
+    [EFFECT_allocate] = on_allocate,
 };
 
 static void write_out(void *arg, struct peer *p)

@@ -5,6 +5,7 @@
 
 #include "base/limit.h"
 #include "core/request.h"
+#include "daemon/allocations.h"
 #include "daemon/cluster_io.h"
 #include "daemon/node_context.h"
 #include "daemon/topology.h"
@@ -40,6 +41,8 @@ void node_parts_own(const struct node_parts *n, uint32_t parts, struct buf *out)
                                .topology_arg = n->topology };
 
     node_part_write(n->context->server, parts, &m, out);
+    if (parts & NODE_PART_ALLOCATIONS)
+        allocations_write(n->allocations, out);
 }
 
 static void part_wait_free(struct part_wait *g)
@@ -151,8 +154,10 @@ void node_parts_lost(struct node_parts *n, uint32_t position)
     settle(LIST_OF(l, struct part_wait, link), position);
 }
 
-void node_parts_open(struct node_parts *n, const struct node_context *c, struct topology *t)
+void node_parts_open(struct node_parts *n, const struct node_context *c, struct topology *t,
+                     const struct allocations *a)
 {
+    n->allocations = a;
     n->context = c;
     n->topology = t;
     list_init(&n->all);

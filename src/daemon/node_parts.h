@@ -14,17 +14,20 @@
 #include "base/list.h"
 #include "base/slice.h"
 
+struct allocations;
 struct node_context;
 struct topology;
 
 struct node_parts {
     const struct node_context *context; /* NULL: not open */
     struct topology *topology;
+    const struct allocations *allocations;
     struct list all;
     uint64_t last; /* number of a request */
 };
 
-void node_parts_open(struct node_parts *n, const struct node_context *c, struct topology *t);
+void node_parts_open(struct node_parts *n, const struct node_context *c, struct topology *t,
+                     const struct allocations *a);
 void node_parts_close(struct node_parts *n); /* harmless twice, and on zeroed memory */
 
 /* server_answer() with that ticket follows: now or later. */

@@ -6,6 +6,7 @@
 #ifndef WIREUP_DAEMON_NODE_PRIV_H
 #define WIREUP_DAEMON_NODE_PRIV_H
 
+#include "daemon/allocations.h"
 #include "daemon/control.h"
 #include "daemon/control_socket.h"
 #include "daemon/help.h"
@@ -56,6 +57,7 @@ struct node {
     struct name_queries name_queries;
     struct pending_queries pending_queries;
     struct node_parts node_parts;
+    struct allocations allocations;
     struct trace_writer trace_writer;
     struct startup_timing timing;
     struct tools tools;

@@ -112,7 +112,7 @@ static struct at_launcher *begin(void)
     if (daemon_states_open(&l->s.daemons, POSITIONS, &l->c.log.log) < 0)
         abort();
     pending_queries_open(&l->queries, &l->context);
-    node_parts_open(&l->parts, &l->context, NULL);
+    node_parts_open(&l->parts, &l->context, NULL, NULL);
     open_job(l);
     return l;
 }

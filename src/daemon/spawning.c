@@ -5,6 +5,7 @@
 
 #include "base/limit.h"
 #include "core/effect.h"
+#include "daemon/allocations.h"
 #include "daemon/colocate.h"
 #include "daemon/job_msgs.h"
 #include "daemon/preflight.h"
@@ -142,12 +143,14 @@ static int stop_here(struct local_jobs *jobs, const struct op_spawn *e, struct j
 
 /* Takes the plan over.  0, or the request is refused with a sentence: enum spawn_failure. */
 static int start(struct local_jobs *jobs, const struct op_spawn *e, struct job *parent,
-                 struct job_map *plan, struct local_job **w_p, struct errmsg *err)
+                 uint32_t session, struct job_map *plan, struct local_job **w_p, struct errmsg *err)
 {
     const struct node_context *c = jobs->context;
     bool keep_going = c->config->keep_going || is_recoverable(e->request);
-    struct local_job *w = *w_p =
-        local_job_lead(jobs, plan, parent, e->request->requestor, keep_going, err);
+    struct local_job *w;
+
+    jobs->session = session;
+    w = *w_p = local_job_lead(jobs, plan, parent, e->request->requestor, keep_going, err);
 
     if (!w) {
         job_map_free(plan);
@@ -182,24 +185,46 @@ static const struct job_map *plan_like(const struct node_context *c, const struc
     return first ? &first->plan : NULL;
 }
 
+/* On the nodes that jobs of this session may use; debuggers' daemons go where their targets are. */
+static int make_plan(struct local_jobs *jobs, const struct op_spawn *e, const struct job *parent,
+                     uint32_t session, struct job_map *plan, int *codes, struct errmsg *err)
+{
+    const struct node_config *c = jobs->context->config;
+    const struct job_map *like = plan_like(jobs->context, parent);
+    struct job_map view;
+    int rc;
+
+    if (!c->plan_spawn || !like)
+        return errmsg_set(err, SPAWN_NOT_STARTED, "this launcher cannot start more processes");
+    if (spawn_info_of_all(e->request->commands, e->request->ncommands, SPAWN_COLOCATE).len)
+        return c->plan_spawn(c->arg, like, e->request, plan, codes, err);
+    rc = allocations_view(jobs->allocations, like, session, &view, err);
+    if (rc == 0)
+        rc = c->plan_spawn(c->arg, &view, e->request, plan, codes, err);
+    arena_free(&view.arena);
+    if (rc == 0 && (rc = allocations_check(jobs->allocations, plan, session, err)) != 0)
+        job_map_free(plan);
+    return rc;
+}
+
 /* Takes the codes over if it succeeds.  0, or as above. */
 static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e, struct job *parent,
                        int *codes, uint32_t ncodes, struct errmsg *err)
 {
     const struct node_context *c = jobs->context;
-    const struct job_map *like = plan_like(c, parent);
     struct local_job *w;
     struct job_map plan;
-    int rc = c->config->plan_spawn && like
-                 ? c->config->plan_spawn(c->config->arg, like, e->request, &plan, codes, err)
-                 : errmsg_set(err, SPAWN_NOT_STARTED, "this launcher cannot start more processes");
+    uint32_t session;
+    int rc = allocations_session(jobs->allocations, e->request, parent, &session, err);
 
+    if (rc == 0)
+        rc = make_plan(jobs, e, parent, session, &plan, codes, err);
     if (rc)
         return rc;
     report(c, &plan);
     if (spawn_info_of_all(e->request->commands, e->request->ncommands, SPAWN_NO_LAUNCH).len)
         return stop_here(jobs, e, &plan, codes);
-    rc = start(jobs, e, parent, &plan, &w, err);
+    rc = start(jobs, e, parent, session, &plan, &w, err);
     if (rc)
         return rc;
     w->codes = codes;

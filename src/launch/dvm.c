@@ -60,10 +60,10 @@ static bool read_nodes(struct slice text, struct arena *a, struct host_list *lis
         if (!h.name || !slice_u32(line, &h.slots) || h.slots == 0 || hosts_add(a, list, h) < 0)
             return false;
     }
-    return list->count > 0;
+    return true;
 }
 
-bool dvm_nodes(struct arena *a, struct host_list *list, const char **exec_p)
+enum standing dvm_nodes(struct arena *a, struct host_list *list, const char **exec_p)
 {
     struct buf answer = BUF_NULL(DVM_ANSWER);
     char self[4096], *word;
@@ -78,7 +78,7 @@ bool dvm_nodes(struct arena *a, struct host_list *list, const char **exec_p)
         found = *exec_p != NULL;
     }
     buf_free(&answer);
-    return found;
+    return !found ? STANDING_NONE : list->count ? STANDING_FOUND : STANDING_FULL;
 }
 
 /* ---- up ---- */

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "tools/command.h"
 #include "launch/options.h"
+#include "launch/plan_builder.h"
 
 /* `wireup up OPTIONS`; returns the exit code. */
 int dvm_up(int argc, char **argv, const struct log *log);
@@ -23,8 +24,8 @@ int dvm_down(const struct command_line *l);
 /* `up` and `on` parse their own words; these rows of the table are for the documents. */
 int dvm_misused(const struct command_line *l);
 
-/* For `wireup run` without nodes: the nodes of the DVM, if there is one, and the command that
- * starts daemons on them.  True: found. */
-bool dvm_nodes(struct arena *a, struct host_list *list, const char **exec_p);
+/* For `wireup run` without nodes: those of the DVM, if there is one, that are up and that nobody
+ * has reserved, and the command that starts daemons on them. */
+enum standing dvm_nodes(struct arena *a, struct host_list *list, const char **exec_p);
 
 #endif

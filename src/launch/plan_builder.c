@@ -143,6 +143,7 @@ static int read_allocation(struct plan_builder *p, bool named)
 {
     struct launch_options *opt = p->opt;
     struct allocation_world w = { p->envp, rm_file, rm_run, p };
+    enum standing there;
     int rc;
 
     if (opt->launcher == LAUNCHER_FORK)
@@ -150,7 +151,12 @@ static int read_allocation(struct plan_builder *p, bool named)
     opt->rm = allocation_detect(&w, opt->rmk);
     if (named)
         return 0;
-    if (p->standing && p->standing(&opt->arena, &opt->hosts, &opt->launcher_exec)) {
+    there =
+        p->standing ? p->standing(&opt->arena, &opt->hosts, &opt->launcher_exec) : STANDING_NONE;
+    if (there == STANDING_FULL)
+        return errmsg_set(p->err, LAUNCH_REFUSED,
+                          "your DVM has no free node: all are reserved or lost");
+    if (there == STANDING_FOUND) {
         opt->tree_width = 0; /* its nodes cannot run its command: we start all daemons */
         return 0;
     }

@@ -21,8 +21,9 @@
 int launch_prepare(int argc, char **argv, char **envp, struct launch_options *opt,
                    struct job_map *plan, struct errmsg *err);
 
-/* The nodes of the DVM, and the command that starts daemons there; false: there is none. */
-typedef bool standing_fn(struct arena *a, struct host_list *list, const char **exec_p);
+/* The nodes of the DVM that nobody has reserved, and the command that starts daemons there. */
+enum standing { STANDING_NONE, STANDING_FOUND, STANDING_FULL /* no node is left */ };
+typedef enum standing standing_fn(struct arena *a, struct host_list *list, const char **exec_p);
 
 /* Callbacks of the caller; each may be NULL. */
 struct launch_hooks {

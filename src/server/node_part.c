@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/reservation.h"
 #include "core/usage.h"
 #include "server/pmix.h"
 #include "server/pmix_group_list.h"
@@ -280,12 +281,23 @@ static void add_groups(struct info_array *l, const struct server *s)
 
 /* ---- as bytes ---- */
 
+static void write_infos(struct info_array *l, struct buf *out)
+{
+    struct ppack w;
+
+    ppack_init(&w, out, &ptype_own);
+    pmsg_write_infos(
+        &w, 0, &(struct pmsg_infos){ .has = PMSG_BIT(infos, infos), .infos = { l->n, l->items } });
+    if (!ppack_ok(&w) || l->no_memory)
+        out->error = BUF_NO_MEMORY;
+    info_array_free(l);
+}
+
 void node_part_write(const struct server *s, uint32_t parts, const struct machine *m,
                      struct buf *out)
 {
     struct info_array l = { .items = NULL };
     struct node_list here = { &l, name_of_node(s, m) };
-    struct ppack w;
 
     add_procs(&l, s, parts, m);
     if (parts & NODE_PART_NODE)
@@ -298,10 +310,42 @@ void node_part_write(const struct server *s, uint32_t parts, const struct machin
         add_topology(&l, s, m);
     if (parts & NODE_PART_GROUPS)
         add_groups(&l, s);
-    ppack_init(&w, out, &ptype_own);
-    pmsg_write_infos(
-        &w, 0, &(struct pmsg_infos){ .has = PMSG_BIT(infos, infos), .infos = { l.n, l.items } });
-    if (!ppack_ok(&w) || l.no_memory)
-        out->error = BUF_NO_MEMORY;
-    info_array_free(&l);
+    write_infos(&l, out);
+}
+
+/* ---- the launcher's allocations ---- */
+
+static void add_allocation(struct info_array *l, const struct server *s,
+                           const struct reservations *r, const struct reservation *of,
+                           uint64_t now_ns)
+{
+    const struct job *owner = core_job(&s->core, of->owner);
+    struct info_array one = { .items = NULL };
+    struct buf names = BUF_NULL(1 << 24);
+    uint32_t nnodes = reservation_list(r, of, &names);
+
+    info_array_text(&one, PMIX_ALLOC_ID, of->id);
+    info_array_u32(&one, PMIX_SESSION_ID, of->number);
+    if (of->req_id)
+        info_array_text(&one, PMIX_ALLOC_REQ_ID, of->req_id);
+    if (owner)
+        info_array_text(&one, PMIX_NSPACE, owner->nspace);
+    info_array_text(&one, PMIX_ALLOC_NODE_LIST, buf_cstr(&names) ? buf_cstr(&names) : "");
+    info_array_u64(&one, PMIX_ALLOC_NUM_NODES, nnodes);
+    if (of->deadline_ns != UINT64_MAX)
+        info_array_u32(&one, PMIX_TIME_REMAINING, reservation_seconds(of, now_ns));
+    info_array_infos(l, NODE_PART_OF_ALLOCATION, &one);
+    buf_free(&names);
+}
+
+void node_part_write_allocations(const struct server *s, const struct reservations *r,
+                                 uint64_t now_ns, struct buf *out)
+{
+    struct info_array l = { .items = NULL };
+
+    if (!r->nodes)
+        return;
+    LIST_EACH(at, &r->all)
+    add_allocation(&l, s, r, LIST_OF(at, struct reservation, link), now_ns);
+    write_infos(&l, out);
 }

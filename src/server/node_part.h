@@ -13,6 +13,7 @@
 #include "server/info_array.h"
 
 struct machine;
+struct reservations;
 struct server;
 
 enum {
@@ -21,19 +22,21 @@ enum {
     NODE_PART_NODE = 4,
     NODE_PART_STORAGE = 8,
     NODE_PART_GROUPS = 16,
-    NODE_PART_TOPOLOGY = 32, /* of its hardware, as hwloc's XML */
-    NODE_PART_DEVICES = 64   /* of networks */
+    NODE_PART_TOPOLOGY = 32,    /* of its hardware, as hwloc's XML */
+    NODE_PART_DEVICES = 64,     /* of networks */
+    NODE_PART_ALLOCATIONS = 128 /* the launcher's */
 };
 
 /* The keys of its infos; the value of each is an array of infos, and that of a table of
  * pmix_proc_info_t. */
-#define NODE_PART_OF_PROCS    PMIX_QUERY_PROC_TABLE
-#define NODE_PART_OF_PROC     PMIX_PROC_RESOURCE_USAGE
-#define NODE_PART_OF_NODE     PMIX_NODE_RESOURCE_USAGE
-#define NODE_PART_OF_STORAGE  PMIX_STORAGE_ID
-#define NODE_PART_OF_GROUP    PMIX_GROUP_ID
-#define NODE_PART_OF_HARDWARE PMIX_HWLOC_XML_V2
-#define NODE_PART_OF_DEVICE   PMIX_FABRIC_DEVICE
+#define NODE_PART_OF_PROCS      PMIX_QUERY_PROC_TABLE
+#define NODE_PART_OF_PROC       PMIX_PROC_RESOURCE_USAGE
+#define NODE_PART_OF_NODE       PMIX_NODE_RESOURCE_USAGE
+#define NODE_PART_OF_STORAGE    PMIX_STORAGE_ID
+#define NODE_PART_OF_GROUP      PMIX_GROUP_ID
+#define NODE_PART_OF_HARDWARE   PMIX_HWLOC_XML_V2
+#define NODE_PART_OF_DEVICE     PMIX_FABRIC_DEVICE
+#define NODE_PART_OF_ALLOCATION PMIX_ALLOC_ID
 
 /* In the info of a process: its memory that is not shared, in megabytes. */
 #define NODE_PART_UNSHARED PMIX_CLIENT_AVG_MEMORY
@@ -41,5 +44,9 @@ enum {
 /* Appends this node's part.  Running out of memory poisons the buffer. */
 void node_part_write(const struct server *s, uint32_t parts, const struct machine *m,
                      struct buf *out);
+
+/* Appends the reservations of the launcher, as a part of its own. */
+void node_part_write_allocations(const struct server *s, const struct reservations *r,
+                                 uint64_t now_ns, struct buf *out);
 
 #endif

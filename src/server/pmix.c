@@ -8,6 +8,7 @@
 
 #include "base/limit.h"
 #include "core/request.h"
+#include "server/pmix_alloc.h"
 #include "server/pmix_batch.h"
 #include "server/pmix_check.h"
 #include "server/pmix_commit.h"
@@ -142,6 +143,8 @@ static const struct command_handler {
     [CMD_GROUP_DESTRUCT] = { pmix_read_ungroup, pmix_reply_ungroup },
     [CMD_FABRIC_REGISTER] = { pmix_read_fabric, pmix_reply_fabric },
     [CMD_FABRIC_UPDATE] = { pmix_read_fabric_update, pmix_reply_fabric },
+    [CMD_ALLOC] = { pmix_read_alloc, pmix_reply_alloc },
+    [CMD_SESSION_CONTROL] = { pmix_read_session_control, pmix_reply_session_control },
     [CMD_REFRESH_CACHE] = { pmix_read_refresh, pmix_reply_refresh },
     [CMD_RESOLVE_PEERS] = { pmix_read_resolve_peers, NULL },
     [CMD_RESOLVE_NODES] = { pmix_read_resolve_node, NULL },

@@ -286,9 +286,10 @@ static void put_target(struct ppack *w, const struct subject *s)
 }
 
 /* The allocation is the same for the job and its session. */
-static void add_session(struct infos *i, const struct job_map *p, const char *nodes)
+static void add_session(struct infos *i, uint32_t session, const struct job_map *p,
+                        const char *nodes)
 {
-    add(i, PMIX_SESSION_ID, u32(0));
+    add(i, PMIX_SESSION_ID, u32(session));
     add(i, PMIX_UNIV_SIZE, u32(universe(p)));
     add(i, PMIX_MAX_PROCS, u32(universe(p)));
     add(i, PMIX_NUM_SLOTS, u32(universe(p)));
@@ -327,13 +328,13 @@ static void put_job(struct ppack *w, const struct job *j, const char *nodes,
         put_target(w, &job);
     if (j->facts.count == 0) { /* a foreign host provides all that it wants known */
         put(w, &job, PMIX_NSPACE, text(j->nspace));
-        put(w, &job, PMIX_SESSION_ID, u32(0));
+        put(w, &job, PMIX_SESSION_ID, u32(j->session));
         put(w, &job, PMIX_NUM_SLOTS, u32(slots_of(p)));
         put_maps(w, &job, nodes, peers);
         put_placement(w, &job);
     }
     put_facts(w, &job);
-    add_session(&i, p, nodes);
+    add_session(&i, j->session, p, nodes);
     put_array(w, PMIX_SESSION_INFO_ARRAY, &i);
 }
 

@@ -346,7 +346,9 @@ static struct job *order_job(struct replay *r, const struct record_job *j, const
                            .base = (uint32_t)(j->base - 1),
                            .is_tool = j->tool != 0,
                            .is_asked = j->asked != 0,
-                           .is_adopted = j->adopted != 0 };
+                           .is_adopted = j->adopted != 0,
+
+                           .session = (uint32_t)j->session };
 
     if (j->base == 0)
         o.base = r->server.core.next_base;

@@ -339,6 +339,14 @@ static bool server_on_names_reply(struct server *s, const struct op_names_reply 
     return true;
 }
 
+static bool server_on_name_published(struct server *s, const struct op_name_published *o,
+                                     uint64_t now_ns)
+{
+    (void)now_ns;
+    core_names_ask_again(&s->core, o->service);
+    return true;
+}
+
 static bool server_on_unpublish(struct server *s, const struct op_unpublish *o, uint64_t now_ns)
 {
     struct name_proc owner = { .job = o->owner_job, .rank = o->owner_rank };

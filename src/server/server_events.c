@@ -237,9 +237,10 @@ void server_kept_exits(const struct server *s, server_exit_fn *fn, void *arg)
 
 void server_event_spread(struct server *s, const struct job *j, const struct notice *n)
 {
-    struct effect e = EFFECT_WITH(
-        event, .job = j->id, .nspace = slice_str(n->nspace), .rank = n->rank, .code = n->code,
-        .range = n->range, .flags = n->flags, .is_exit = server_event_is_end(n), .infos = n->infos);
+    struct effect e =
+        EFFECT_WITH(event, .job = j ? j->id : JOB_NO_RANK, .nspace = slice_str(n->nspace),
+                    .rank = n->rank, .code = n->code, .range = n->range, .flags = n->flags,
+                    .is_exit = server_event_is_end(n), .infos = n->infos);
 
     spread(s, n);
     let_follow(s, n, server_event_is_end(n));

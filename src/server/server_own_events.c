@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/input.h"
 #include "core/job_end.h"
 #include "core/request.h"
 #include "pmix_common.h"
@@ -41,15 +42,21 @@ static void add_number(struct own_event *e, const char *key, int number)
 
 /* Only clients registered for this very code are notified: a default handler often ends its
  * process. */
-static void begin(struct own_event *e, const struct job *j, uint32_t rank, int code, uint8_t range)
+static void begin_of(struct own_event *e, const char *nspace, uint32_t rank, int code,
+                     uint8_t range)
 {
     memset(e, 0, sizeof *e);
     e->notice = (struct notice){ .code = code,
                                  .range = range,
                                  .flags = EVENT_BY_CODE,
-                                 .nspace = j->nspace,
+                                 .nspace = nspace,
                                  .rank = rank,
                                  .by_server = true };
+}
+
+static void begin(struct own_event *e, const struct job *j, uint32_t rank, int code, uint8_t range)
+{
+    begin_of(e, j->nspace, rank, code, range);
 }
 
 static void add_affected(struct own_event *e)
@@ -66,12 +73,13 @@ static bool is_others(const struct server *s, const struct job *j, const struct 
     return server_event_is_end(n) && j->follows && s->core.has_others;
 }
 
+/* j: the job that it is about; NULL: none. */
 static void raise_event(struct server *s, const struct job *j, struct own_event *e)
 {
     struct buf bytes = BUF_NULL(LIMIT_KEPT_EVENT_BYTES);
     struct ppack w;
 
-    if (is_others(s, j, &e->notice))
+    if (j && is_others(s, j, &e->notice))
         return;
     ppack_init(&w, &bytes, &ptype_own);
     pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { e->n, e->infos } });
@@ -296,6 +304,32 @@ void server_notify_alert(struct server *s, const struct job *j, uint32_t rank,
         add_text(&e, PMIX_MONITOR_ID, a->id);
     add_range(&e, a->range);
     raise_event(s, j, &e);
+}
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+/* Of the server itself; its texts live as long as the event. */
+bool server_on_session_event(struct server *s, const struct op_session_event *o, uint64_t now_ns)
+{
+    char *id = strndup(o->id.len ? o->id.ptr : "", o->id.len);
+    char *req_id = strndup(o->req_id.len ? o->req_id.ptr : "", o->req_id.len);
+    struct own_event e;
+
+    (void)now_ns;
+    begin_of(&e, s->core.name ? s->core.name : "", 0, o->code, PMIX_RANGE_SESSION);
+    add(&e, PMIX_SESSION_ID, (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = o->session });
+    if (id && req_id) {
+        add_text(&e, PMIX_ALLOC_ID, id);
+        if (*req_id)
+            add_text(&e, PMIX_ALLOC_REQ_ID, req_id);
+        if (o->code == PMIX_EVENT_SESSION_END)
+            add(&e, PMIX_JOB_TERM_STATUS,
+                (pmix_value_t){ .type = PMIX_STATUS, .data.status = o->status });
+        raise_event(s, NULL, &e);
+    }
+    free(id);
+    free(req_id);
+    return true;
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */

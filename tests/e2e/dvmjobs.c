@@ -31,8 +31,7 @@ enum { NODES = 3, EACH = 2, PROCS = NODES * EACH, EVENTS = 1024 };
 static char self[PATH_MAX];
 static pmix_nspace_t job;
 
-/* ---- what is nbytes
- * ------------------------------------------------------------------------------
+/* ---- events and output -------------------------------------------------------------------------
  */
 
 /* A tool is told of all jobs, also of those that have ended before it came. */
@@ -113,7 +112,7 @@ static void on_output(size_t ref, pmix_iof_channel_t channel, pmix_proc_t *sourc
     (void)source;
     (void)infos;
     (void)n;
-    if (!bytes || at + bytes->size >= sizeof text)
+    if (!bytes || !bytes->bytes || at + bytes->size >= sizeof text)
         return;
     memcpy(text + at, bytes->bytes, bytes->size);
     nbytes = (int)(at + bytes->size);

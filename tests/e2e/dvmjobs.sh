@@ -8,13 +8,13 @@ use_launcher wireup
 patience=120
 ours=$WU_BUILD/tests/e2e/e2e-dvmjobs
 tools=$ours
-pmix_flags=$(openpmix_42)
+pmix_flags=$(openpmix)
 if [ -n "$pmix_flags" ]; then
     # shellcheck disable=SC2086
     c_program dvmjobs $pmix_flags
     tools="$ours $bin/dvmjobs"
 else
-    skip "with OpenPMIx 4.2's library" "it is not installed"
+    skip "with OpenPMIx's library" "it is not installed"
 fi
 needs_host_names
 named_agent

@@ -4,6 +4,8 @@
  *   publish            the table, with three ranks; every row tells what it got
  *   publish hold       publishes on every range, says so, and waits for a line of its input
  *   publish seek       tells which of these another job finds
+ *   publish await      waits for two of three keys, that others publish later
+ *   publish late KEY   publishes the key `late KEY` for the session, says so, and waits for a line
  *
  * Prints a line for each row that is not as expected, and at last `publish N good` or
  * `publish N WRONG`.  With PUBLISH_SHOW in the environment it prints each row. */
@@ -416,6 +418,40 @@ static void run_all(const struct row *r, size_t n)
     }
 }
 
+/* Two are enough. */
+static void await(void)
+{
+    static const char *const keys[] = { "late one", "late two", "late three" };
+    pmix_pdata_t found[3];
+    pmix_info_t wait;
+    uint32_t two = 2, n = 0;
+    pmix_status_t rc;
+
+    for (int i = 0; i < 3; i++) {
+        PMIX_PDATA_CONSTRUCT(&found[i]);
+        PMIX_LOAD_KEY(found[i].key, keys[i]);
+    }
+    PMIX_INFO_LOAD(&wait, PMIX_WAIT, &two, PMIX_UINT32);
+    rc = PMIx_Lookup(found, 3, &wait, 1);
+    for (int i = 0; i < 3; i++)
+        n += found[i].value.type == PMIX_STRING && !strcmp(found[i].value.data.string, "late");
+    if (rc != PMIX_ERR_PARTIAL_SUCCESS || n != 2) {
+        printf("publish WRONG await: %s, %u found\n", PMIx_Error_string(rc), n);
+        wrong++;
+    }
+}
+
+static void publish_late(const char *key)
+{
+    pmix_info_t info;
+    char name[64];
+
+    snprintf(name, sizeof name, "late %s", key);
+    PMIX_INFO_LOAD(&info, name, "late", PMIX_STRING);
+    if (PMIx_Publish(&info, 1) != PMIX_SUCCESS)
+        wrong++;
+}
+
 #define RUN_ALL(rows) run_all(rows, sizeof rows / sizeof *rows)
 
 int main(int argc, char **argv)
@@ -430,12 +466,17 @@ int main(int argc, char **argv)
         RUN_ALL(rows);
     else if (!strcmp(argv[1], "seek"))
         RUN_ALL(sought);
+    else if (!strcmp(argv[1], "await"))
+        await();
+    else if (!strcmp(argv[1], "late"))
+        publish_late(argv[2]);
     else
         RUN_ALL(held);
     if (wrong || me.rank == 0)
         printf("publish %u %s\n", size, wrong ? "WRONG" : "good");
     fflush(stdout);
-    if (argc > 1 && !strcmp(argv[1], "hold") && !fgets(line, sizeof line, stdin))
+    if (argc > 1 && (!strcmp(argv[1], "hold") || !strcmp(argv[1], "late")) &&
+        !fgets(line, sizeof line, stdin))
         wrong++;
     PMIx_Finalize(NULL, 0);
     return wrong != 0;

@@ -28,6 +28,27 @@ wait "$first"
 same "the first ends well" $? 0
 exec 9>&-
 
+# A look-up that waits is answered when others publish: one in a launcher that is there already, one in one that
+# comes later.
+waits() # N: so many look-ups are pending
+{
+    [ "$("$WIREUP" who 2>/dev/null | grep -c 'late ')" -ge "$1" ]
+}
+mkfifo "$tmp/hold.2" "$tmp/hold.3"
+exec 7<>"$tmp/hold.2" 9<>"$tmp/hold.3"
+"$WIREUP" -n 1 "$publish" await >"$tmp/awaits" 2>&1 &
+awaits=$!
+ok "a look-up of three waits" wait_until 120 waits 1 || note "$("$WIREUP" who)"
+"$WIREUP" -n 1 "$publish" late one <"$tmp/hold.2" >"$tmp/late.1" 2>&1 &
+"$WIREUP" -n 1 "$publish" late three <"$tmp/hold.3" >"$tmp/late.3" 2>&1 &
+ok "two that are published later by other launchers answer it" wait_until 60 grep -q "^publish 1 good" "$tmp/awaits" ||
+    note "$(cat "$tmp/awaits" "$tmp/late.1" "$tmp/late.3")"
+kill "$awaits" 2>/dev/null
+echo go >&7
+echo go >&9
+wait
+exec 7>&- 9>&-
+
 # Three nodes: agents that give each daemon a host name of its own.
 needs_host_names
 named_agent

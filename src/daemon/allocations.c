@@ -1,0 +1,427 @@
+/* allocations.c - see allocations.h.  Reading order: the nodes; ends; requests; spawned jobs. */
+#include "daemon/allocations.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/duration.h"
+#include "core/input.h"
+#include "daemon/cluster_io.h"
+#include "daemon/local_job.h"
+#include "daemon/process.h"
+#include "daemon/signals.h"
+#include "pmix_common.h"
+#include "server/node_part.h"
+
+/* As for the launcher's own time limit. */
+enum { LATE_CODE = 124, ID_MAX = 512 };
+
+static const struct node_context *context_of(const struct allocations *a)
+{
+    return a->jobs->context;
+}
+
+static struct core *core_of(const struct allocations *a)
+{
+    return &context_of(a)->server->core;
+}
+
+/* ---- the nodes ------------------------------------------------------------------------------- */
+
+/* All of the launcher's: each plan that is made from its options has them. */
+static const struct job_map *nodes_of(const struct allocations *a)
+{
+    const struct job *first = core_first_job(core_of(a));
+
+    if (context_of(a)->config->tools_like)
+        return context_of(a)->config->tools_like;
+    return first ? &first->plan : NULL;
+}
+
+static bool is_ready(struct allocations *a)
+{
+    const struct job_map *p = nodes_of(a);
+
+    if (a->all.nodes)
+        return true;
+    if (!p || reservations_open(&a->all, p->nnodes) < 0)
+        return false;
+    for (uint32_t n = 0; n < p->nnodes; n++) {
+        if (reservations_name_node(&a->all, n, p->nodes[n].name, p->nodes[n].slots) < 0) {
+            reservations_close(&a->all);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void count_busy(struct reservations *r, const struct job *j)
+{
+    for (uint32_t p = 0; p < j->plan.nprocs; p++) {
+        uint32_t at = j->plan.procs[p].node;
+        const char *name = j->plan.nodes[at].name;
+        if (j->procs[p].state == PROC_STATE_GONE)
+            continue;
+        if (at >= r->nnodes ||
+            strcmp(r->nodes[at].name, name) != 0) { /* the plan has fewer nodes */
+            for (at = 0; at < r->nnodes && strcmp(r->nodes[at].name, name) != 0; at++)
+                ;
+        }
+        if (at < r->nnodes)
+            r->nodes[at].busy++;
+    }
+}
+
+static void find_lost(struct reservations *r, const struct cluster_io *s)
+{
+    for (uint32_t p = 1; p < s->router.config.count; p++) {
+        for (uint32_t n = 0; n < r->nnodes && !router_reaches(&s->router, p); n++)
+            r->nodes[n].lost = r->nodes[n].lost || !strcmp(r->nodes[n].name, s->names[p]);
+    }
+}
+
+static void look_at_nodes(struct allocations *a)
+{
+    for (uint32_t n = 0; n < a->all.nnodes; n++)
+        a->all.nodes[n].busy = 0;
+    LIST_EACH(l, &core_of(a)->jobs)
+    {
+        const struct job *j = LIST_OF(l, struct job, link);
+        if (!j->is_tool)
+            count_busy(&a->all, j);
+    }
+    if (context_of(a)->cluster)
+        find_lost(&a->all, context_of(a)->cluster);
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+static void raise_event_of(struct allocations *a, const struct reservation *of, int code,
+                           int status)
+{
+    server_deliver(
+        context_of(a)->server,
+        INPUT(session_event, .code = code, .session = of->number, .id = slice_str(of->id),
+              .req_id = of->req_id ? slice_str(of->req_id) : SLICE_NULL, .status = status));
+}
+
+static void await_first(struct allocations *a)
+{
+    const struct reservation *first = reservation_first_due(&a->all);
+
+    timer_at(&a->timer, first ? first->deadline_ns : UINT64_MAX);
+}
+
+static void finish(struct allocations *a, struct reservation *of, int status)
+{
+    raise_event_of(a, of, PMIX_EVENT_SESSION_END, status);
+    reservation_end(&a->all, of);
+    await_first(a);
+}
+
+/* Its jobs end; their end is no failure of the job that has spawned them. */
+static void end_jobs(struct allocations *a, const struct reservation *of)
+{
+    LIST_EACH(l, &a->jobs->all)
+    {
+        struct local_job *w = LIST_OF(l, struct local_job, link);
+        if (w->job->session != of->number || w->job->phase != JOB_RUNNING)
+            continue;
+        w->late = true;
+        server_abort(context_of(a)->server, w->job, JOB_NO_RANK, LATE_CODE,
+                     "job %s: the time of its allocation %s is over", w->job->nspace, of->id);
+    }
+}
+
+static void time_over(void *arg)
+{
+    struct allocations *a = arg;
+    struct reservation *of;
+
+    while ((of = reservation_first_due(&a->all)) && of->deadline_ns <= clock_now_ns()) {
+        end_jobs(a, of);
+        finish(a, of, PMIX_ERR_TIMEOUT);
+    }
+    await_first(a);
+    turn_end(context_of(a)->turn);
+}
+
+void allocations_job_ended(struct allocations *a, const struct job *j)
+{
+    if (!a->all.nodes || j->is_tool)
+        return;
+    LIST_EACH(l, &a->all.all)
+    {
+        struct reservation *of = LIST_OF(l, struct reservation, link);
+        if (of->owner == j->id)
+            finish(a, of, PMIX_SUCCESS);
+    }
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+struct allocation_call {
+    struct allocations *a;
+    const struct op_allocate *e;
+    struct reservation_wish wish;
+    struct reservation *of; /* the one that it is about; NULL: it has ended, or there is none */
+    char id[ID_MAX];        /* of that */
+    uint32_t number;
+};
+
+static enum answer_status allocate_new(struct allocation_call *k)
+{
+    struct allocations *a = k->a;
+    const char *name = core_of(a)->name ? core_of(a)->name : "wireup";
+    enum answer_status st = reservation_make(&a->all, name, &k->wish, &k->of);
+
+    if (st == ANSWER_OK)
+        raise_event_of(a, k->of, PMIX_EVENT_SESSION_START, 0);
+    return st;
+}
+
+static enum answer_status extend(struct allocation_call *k)
+{
+    return reservation_extend(&k->a->all, k->of, &k->wish);
+}
+
+/* Some of its nodes, or all of it. */
+static enum answer_status release(struct allocation_call *k)
+{
+    if (k->e->nodes.len)
+        return reservation_lend(&k->a->all, k->of, k->e->nodes);
+    finish(k->a, k->of, PMIX_SUCCESS);
+    k->of = NULL;
+    return ANSWER_OK;
+}
+
+static enum answer_status reacquire(struct allocation_call *k)
+{
+    return reservation_reacquire(&k->a->all, k->of);
+}
+
+/* To every job of the session; returns their number. */
+static uint32_t signal_jobs(const struct allocation_call *k, int sig, bool ends)
+{
+    uint32_t count = 0;
+
+    LIST_EACH(l, &core_of(k->a)->jobs)
+    {
+        struct job *j = LIST_OF(l, struct job, link);
+        struct op_signal m = { j->id, JOB_NO_RANK, sig, ends };
+        if (j->session != k->of->number || j->phase == JOB_ENDED)
+            continue;
+        count++;
+        if (!sig)
+            continue;
+        if (ends)
+            server_deliver(context_of(k->a)->server,
+                           INPUT(signal, .job = j->id, .rank = JOB_NO_RANK, .signal = sig,
+                                 .ends_procs = true));
+        signals_effect(k->a->processes, &m);
+    }
+    return count;
+}
+
+static enum answer_status send_signal(struct allocation_call *k)
+{
+    if (k->e->signal <= 0 || k->e->signal > SIGRTMAX)
+        return ANSWER_BAD_VALUE;
+    signal_jobs(k, k->e->signal, false);
+    return ANSWER_OK;
+}
+
+static enum answer_status terminate(struct allocation_call *k)
+{
+    signal_jobs(k, SIGTERM, true);
+    return release(k);
+}
+
+static enum answer_status complete(struct allocation_call *k)
+{
+    return signal_jobs(k, 0, false) ? ANSWER_OVER_QUOTA : release(k);
+}
+
+static enum answer_status (*directive_of(uint8_t directive))(struct allocation_call *k)
+{
+    switch (directive) {
+    case PMIX_ALLOC_NEW: return allocate_new;
+    case PMIX_ALLOC_EXTEND: return extend;
+    case PMIX_ALLOC_RELEASE: return release;
+    case PMIX_ALLOC_REAQUIRE: return reacquire;
+    case RESERVATION_SIGNAL: return send_signal;
+    case RESERVATION_TERMINATE: return terminate;
+    case RESERVATION_COMPLETE: return complete;
+    default: return NULL;
+    }
+}
+
+/* Its owner may; when that has gone, everybody. */
+static enum answer_status find_own(struct allocation_call *k)
+{
+    const struct op_allocate *e = k->e;
+
+    k->of = reservation_find(&k->a->all, e->id, e->session, e->req_id, e->job);
+    if (!k->of)
+        return ANSWER_NOT_FOUND;
+    snprintf(k->id, sizeof k->id, "%s", k->of->id);
+    k->number = k->of->number;
+    return k->of->owner == e->job || !core_job(core_of(k->a), k->of->owner) ? ANSWER_OK
+                                                                            : ANSWER_DENIED;
+}
+
+static enum answer_status carry_out(struct allocation_call *k)
+{
+    enum answer_status (*run)(struct allocation_call *) = directive_of(k->e->directive);
+    enum answer_status st = ANSWER_OK;
+
+    if (!run || !is_ready(k->a))
+        return run ? ANSWER_NO_MEMORY : ANSWER_FAILED;
+    look_at_nodes(k->a);
+    if (k->e->directive != PMIX_ALLOC_NEW)
+        st = find_own(k);
+    return st == ANSWER_OK ? run(k) : st;
+}
+
+static void answer(const struct allocation_call *k, const struct answer *a)
+{
+    const struct node_context *c = context_of(k->a);
+
+    if (!c->cluster || !rpc_answer(&c->cluster->dispatch.rpc, k->e->ticket, a))
+        server_answer(c->server, k->e->ticket, a);
+}
+
+static void answer_with(const struct allocation_call *k, enum answer_status status)
+{
+    struct buf nodes = BUF_NULL(1 << 24);
+    const struct reservation *of = k->of;
+    struct answer a;
+
+    if (status == ANSWER_OK && of)
+        reservation_list(&k->a->all, of, &nodes);
+    a = ANSWER_TO(allocate, buf_ok(&nodes) ? status : ANSWER_NO_MEMORY,
+                  .id = slice_str(of ? of->id : k->id), .nodes = buf_slice(&nodes),
+                  .session = of ? of->number : k->number,
+                  .seconds = of ? reservation_seconds(of, k->wish.now_ns) : 0);
+    answer(k, status == ANSWER_OK ? &a : &(struct answer){ .status = status });
+    buf_free(&nodes);
+}
+
+void allocations_request(struct allocations *a, const struct op_allocate *e)
+{
+    struct allocation_call k = { .a = a,
+                                 .e = e,
+                                 .wish = { .owner = e->job,
+                                           .req_id = e->req_id,
+                                           .num_nodes = e->num_nodes,
+                                           .num_cpus = e->num_cpus,
+                                           .nodes = e->nodes,
+                                           .exclude = e->exclude,
+                                           .duration_ns = e->seconds * NS_PER_S,
+                                           .now_ns = clock_now_ns() } };
+    enum answer_status status = carry_out(&k);
+
+    answer_with(&k, status);
+    await_first(a);
+}
+
+/* ---- spawned jobs ---------------------------------------------------------------------------- */
+
+int allocations_session(const struct allocations *a, const struct spawn_request *rq,
+                        const struct job *parent, uint32_t *session_p, struct errmsg *err)
+{
+    struct slice id = spawn_info_of_all(rq->commands, rq->ncommands, SPAWN_ALLOC);
+    struct slice req = spawn_info_of_all(rq->commands, rq->ncommands, SPAWN_ALLOC_REQ);
+    struct slice word = spawn_info_of_all(rq->commands, rq->ncommands, SPAWN_ALLOC_SESSION);
+    const struct reservation *of;
+    uint32_t number = 0;
+
+    *session_p = 0;
+    if (word.len && !slice_u32(word, &number))
+        return errmsg_set(err, SPAWN_BAD_REQUEST, "there is no session " SLICE_FMT,
+                          SLICE_ARG(slice_head(word, 20)));
+    of = a ? reservation_find(&a->all, id, number, req, parent->id) : NULL;
+    if ((id.len || number || req.len) && !of)
+        return errmsg_set(err, SPAWN_NO_NODES, "there is no allocation " SLICE_FMT,
+                          SLICE_ARG(slice_head(id.len    ? id
+                                               : req.len ? req
+                                                         : word,
+                                               200)));
+    if (!of && a && parent->session)
+        of = reservation_find(&a->all, SLICE_NULL, parent->session, SLICE_NULL, 0);
+    *session_p = of ? of->number : 0;
+    return 0;
+}
+
+static bool may_use(const struct allocations *a, const char *node, uint32_t session)
+{
+    const struct reservation *of = a ? reservation_of(&a->all, slice_str(node)) : NULL;
+
+    return (of ? of->number : 0) == session;
+}
+
+/* Of a reservation nodes count that `like` does not have: they are the launcher's. */
+int allocations_view(const struct allocations *a, const struct job_map *like, uint32_t session,
+                     struct job_map *view_p, struct errmsg *err)
+{
+    const struct job_map *from = session ? nodes_of(a) : like;
+    uint32_t n = 0;
+
+    *view_p = *like;
+    arena_init(&view_p->arena, (size_t)1 << 30);
+    view_p->nodes = arena_array(&view_p->arena, from->nnodes + (size_t)1, sizeof *view_p->nodes);
+    if (!view_p->nodes)
+        return errmsg_set(err, SPAWN_NO_RESOURCES, "out of memory");
+    for (uint32_t i = 0; i < from->nnodes; i++) {
+        if (may_use(a, from->nodes[i].name, session))
+            view_p->nodes[n++] = from->nodes[i];
+    }
+    view_p->nnodes = n;
+    return n ? 0
+             : errmsg_set(err, SPAWN_NO_NODES,
+                          session
+                              ? "the allocation has no node any more"
+                              : "all nodes are reserved; name the allocation that the job is for");
+}
+
+int allocations_check(const struct allocations *a, const struct job_map *plan, uint32_t session,
+                      struct errmsg *err)
+{
+    for (uint32_t n = 0; n < plan->nnodes; n++) {
+        const struct job_map_node *node = &plan->nodes[n];
+        if (node->nprocs && !may_use(a, node->name, session))
+            return errmsg_set(err, SPAWN_NO_NODES, "node %s is %s", node->name,
+                              session ? "not in the allocation of the job"
+                                      : "reserved, and the job names no allocation");
+    }
+    return 0;
+}
+
+bool allocations_has(const struct allocations *a, const char *node)
+{
+    return a && reservation_of(&a->all, slice_str(node));
+}
+
+void allocations_write(const struct allocations *a, struct buf *out)
+{
+    node_part_write_allocations(context_of(a)->server, &a->all, clock_now_ns(), out);
+}
+
+void allocations_open(struct allocations *a, struct local_jobs *jobs, struct processes *p)
+{
+    *a = (struct allocations){ .jobs = jobs, .processes = p };
+    jobs->allocations = a;
+    timer_init(&a->timer, jobs->context->loop, time_over, a);
+}
+
+void allocations_close(struct allocations *a)
+{
+    if (!a->jobs)
+        return;
+    timer_stop(&a->timer);
+    reservations_close(&a->all);
+    a->jobs->allocations = NULL;
+    a->jobs = NULL;
+}
