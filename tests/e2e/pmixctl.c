@@ -28,7 +28,6 @@
  *
  *   pmixctl query        asks all that can be asked
  *
- *   pmixctl alloc        asks for more nodes, which nobody here can give
  *
  *   pmixctl reserved     gets all that a server tells, of its own job and of
  * a child's
@@ -698,48 +697,6 @@ static void check_ranges(void)
     check_ranges_of(size - 1);
 }
 
-/* ---- allocations ---- */
-
-static atomic_int refusals;
-
-static void on_refused(pmix_status_t rc, pmix_info_t *info, size_t ninfo, void *arg,
-                       pmix_release_cbfunc_t release, void *release_arg)
-{
-    (void)info;
-    (void)ninfo;
-    (void)arg;
-    if (rc == PMIX_ERR_NOT_SUPPORTED)
-        refusals++;
-    else
-        complain("asked for nodes: %s", PMIx_Error_string(rc));
-    if (release)
-        release(release_arg);
-}
-
-/* Each way, and the connection is good for other things afterwards. */
-static void check_alloc(void)
-{
-    static const pmix_alloc_directive_t all[] = { PMIX_ALLOC_NEW, PMIX_ALLOC_EXTEND,
-                                                  PMIX_ALLOC_RELEASE };
-    pmix_info_t info, *results = NULL;
-    uint64_t nodes = 1;
-    size_t n = 0;
-
-    PMIX_INFO_LOAD(&info, PMIX_ALLOC_NUM_NODES, &nodes, PMIX_UINT64);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        pmix_status_t rc = PMIx_Allocation_request(all[i], &info, 1, &results, &n);
-        if (rc != PMIX_ERR_NOT_SUPPORTED)
-            complain("directive %d: %s", all[i], PMIx_Error_string(rc));
-        rc = PMIx_Allocation_request_nb(all[i], &info, 1, on_refused, NULL);
-        if (rc == PMIX_ERR_NOT_SUPPORTED)
-            refusals++;
-        else
-            must("ask", rc);
-    }
-    wait_for("refusals", &refusals, 3);
-    fence();
-}
-
 /* ---- process numbers ---- */
 
 static void check_pids(bool lie)
@@ -1036,8 +993,6 @@ int main(int argc, char **argv)
         check_beats();
     else if (!strcmp(mode, "ranges"))
         check_ranges();
-    else if (!strcmp(mode, "alloc"))
-        check_alloc();
     else if (!strcmp(mode, "pids"))
         check_pids(argc > 2);
     else if (!strcmp(mode, "credential"))

@@ -22,7 +22,7 @@ launch 3 "$bin/pmixctl" nonsense
 ok "an unknown mode is not reported as good" eval '[ "$rc" != 0 ] && ! grep -q good "$out"' || explain
 
 for n in "$@"; do
-    for what in timeout beat ranges child query reserved pids alloc; do
+    for what in timeout beat ranges child query reserved pids; do
         spawning launch "$n" "$bin/pmixctl" $what
         same "$what on $n ranks" "$rc $(grep pmixctl "$out")" "0 pmixctl $what good" || explain
         case $what in child) children=2 ;; reserved) children=1 ;; *) children=0 ;; esac
