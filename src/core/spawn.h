@@ -45,6 +45,8 @@ struct spawn_request {
 #define SPAWN_OUT_TAG       "tag-output" /* launch/spawn_output.h */
 #define SPAWN_OUT_TIME      "timestamp-output"
 #define SPAWN_OUT_RANK      "rank-output"
+#define SPAWN_OUT_NAME      "name-output"
+#define SPAWN_OUT_NODE      "node-output"
 #define SPAWN_OUT_MERGE     "merge-output"
 #define SPAWN_OUT_EACH      "output-rank"
 #define SPAWN_OUT_FILE      "output-file"
@@ -52,6 +54,7 @@ struct spawn_request {
 #define SPAWN_OUT_DIRECTORY "output-directory"
 #define SPAWN_SHOW_MAP      "display-map"
 #define SPAWN_SHOW_BINDINGS "report-bindings"
+#define SPAWN_SHOW_NODES    "display-allocation"
 #define SPAWN_NO_LAUNCH     "do-not-launch"
 #define SPAWN_JOB_LIMIT     "job-timeout"
 #define SPAWN_LIMIT         "spawn-timeout"

@@ -15,6 +15,7 @@ static void fill_one(struct buf *out, char what, const struct job *job, uint32_t
     case 'h': buf_str(out, job->plan.nodes[p->node].name); break;
     case 'p': buf_u64(out, p->node); break;
     case 'l': buf_u64(out, p->local_rank); break;
+    case 'i': buf_i64(out, job->procs ? job->procs[rank].pid : 0); break;
     case 't': buf_u64(out, seconds); break;
     case '%': buf_byte(out, '%'); break;
     default:

@@ -1,7 +1,7 @@
 /* output_format.h - `%r` and the like in labels and file names of output.
  *
  *   %r rank   %g job number   %n namespace   %h host   %p node number   %l local rank
- *   %t seconds since the start
+ *   %i process id (0 before the start)   %t seconds since the start
  *   %% a percent sign
  *
  * Anything else after a percent sign is kept as it is.

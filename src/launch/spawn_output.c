@@ -23,7 +23,11 @@ static bool has(const struct reader *r, const char *key)
 static const char *read_label(const struct reader *r)
 {
     const char *time = has(r, SPAWN_OUT_TIME) ? "[%t] " : "";
-    const char *tag = has(r, SPAWN_OUT_TAG) ? "[%g,%r] " : has(r, SPAWN_OUT_RANK) ? "[%r] " : "";
+    const char *tag = has(r, SPAWN_OUT_NODE)   ? "[%g,%r][%h:%i] "
+                      : has(r, SPAWN_OUT_NAME) ? "[%n,%r] "
+                      : has(r, SPAWN_OUT_TAG)  ? "[%g,%r] "
+                      : has(r, SPAWN_OUT_RANK) ? "[%r] "
+                                               : "";
 
     return *time || *tag ? arena_printf(r->a, "%s%s", time, tag) : NULL;
 }

@@ -1,5 +1,6 @@
 /* spawn_output.h - how the output of a spawned job is shown, as infos of its commands:
  *   tag-output, timestamp-output, rank-output   each line begins with job and rank; seconds; rank
+ *   name-output, node-output   with namespace and rank; with job, rank, node and process id
  *   merge-output       standard error goes to standard output
  *   output-rank        a file PATH.RANK for both
  *   output-file        files PATH.NAMESPACE.RANK.stdout and .stderr

@@ -40,6 +40,10 @@ static void test_labels(void)
     OK(is(plan.output.label, "[%g,%r] "));
     EQ(READ(SPAWN_OUT_RANK, "1", SPAWN_OUT_TIME, "1"), 0);
     OK(is(plan.output.label, "[%t] [%r] "));
+    EQ(READ(SPAWN_OUT_NAME, "1", SPAWN_OUT_TAG, "1"), 0);
+    OK(is(plan.output.label, "[%n,%r] "));
+    EQ(READ(SPAWN_OUT_NODE, "1", SPAWN_OUT_TIME, "1"), 0);
+    OK(is(plan.output.label, "[%t] [%g,%r][%h:%i] "));
     EQ(READ(SPAWN_OUT_MERGE, "1"), 0);
     OK(plan.output.merged && !plan.output.label);
 }

@@ -528,6 +528,8 @@ static int make_report(struct spawn_plan *r)
 {
     struct buf text = BUF_NULL(REPORT_MAX);
 
+    if (spawn_info_of_all(r->rq->commands, r->rq->ncommands, SPAWN_SHOW_NODES).len)
+        plan_print_allocation(r->plan, &text);
     if (spawn_info_of_all(r->rq->commands, r->rq->ncommands, SPAWN_SHOW_MAP).len)
         plan_print_table(r->plan, &text);
     if (spawn_info_of_all(r->rq->commands, r->rq->ncommands, SPAWN_SHOW_BINDINGS).len)

@@ -139,6 +139,8 @@ static const struct row rows[] = {
     { "out", "tagged", 0, { FLAG_INFO(PMIX_TAG_OUTPUT) }, { { .nprocs = 2, .checks = { "write" } } } },
     { "out", "numbered", 0, { FLAG_INFO(PMIX_IOF_RANK_OUTPUT) }, { { .nprocs = 2 } } },
     { "out", "timed", 0, { FLAG_INFO(PMIX_TIMESTAMP_OUTPUT), FLAG_INFO(PMIX_IOF_TAG_OUTPUT) }, { { .nprocs = 1 } } },
+    { "out", "named", 0, { REQUIRED_INFO(PMIX_IOF_TAG_FULLNAME_OUTPUT, FLAG, NULL) }, { { .nprocs = 1 } } },
+    { "out", "detailed", 0, { REQUIRED_INFO(PMIX_IOF_TAG_DETAILED_OUTPUT, FLAG, NULL) }, { { .nprocs = 1 } } },
     { "out", "in two ways", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_OUTPUT_TO_FILE, "@/x"), TEXT_INFO(PMIX_OUTPUT_TO_DIRECTORY, "@/y") },
       { { .checks = { "never" } } } },
     { "out", "below a file", PMIX_ERR_JOB_SYS_OP_FAILED, { TEXT_INFO(PMIX_OUTPUT_TO_DIRECTORY, "@/file") }, { { .checks = { "never" } } } },
@@ -146,6 +148,8 @@ static const struct row rows[] = {
 
     { "show", "the map alone", 0, { REQUIRED_INFO(PMIX_DISPLAY_MAP, FLAG, NULL), REQUIRED_INFO(PMIX_DO_NOT_LAUNCH, FLAG, NULL) },
       { { .nprocs = 3, .checks = { "never" } } } },
+    { "show", "the nodes alone", 0, { REQUIRED_INFO(PMIX_DISPLAY_ALLOCATION, FLAG, NULL), REQUIRED_INFO(PMIX_DO_NOT_LAUNCH, FLAG, NULL) },
+      { { .nprocs = 1, .checks = { "never" } } } },
     { "show", "bindings", 0, { FLAG_INFO(PMIX_REPORT_BINDINGS), TEXT_INFO(PMIX_BINDTO, "hwthread") }, { { .nprocs = 2, .checks = { "cpus 1" } } } },
     { "show", "a limit", 0, { REQUIRED_INFO(PMIX_JOB_TIMEOUT, NUMBER, NULL) }, { { .checks = { "never" } } } },
     { "show", "limits that are not reached", 0, { NUMBER_INFO(PMIX_JOB_TIMEOUT, 600), NUMBER_INFO(PMIX_SPAWN_TIMEOUT, 600), NUMBER_INFO(PMIX_TIMEOUT, 600) },

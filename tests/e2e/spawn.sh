@@ -47,8 +47,10 @@ limits() # TITLE LAUNCHER-OPTIONS...
     shift
     spawning run "$patience" "$WIREUP" "$@" "$spawn" show "$tmp"
     same "$title: limits" "$rc $(sort "$out" | tr '\n' ';')" \
-        "0 bindings good;bindings good;limits that are not reached good;limits that are not reached good;show 4 good;" || explain
-    same "$title: a map and bindings are shown" "$(grep -c "not bound" "$err") $(grep -c "on .*: hwthread" "$err")" "3 2" || explain
+        "0 bindings good;bindings good;limits that are not reached good;limits that are not reached good;show 5 good;" || explain
+    same "$title: a map, bindings and nodes are shown" \
+        "$(grep -c "not bound" "$err") $(grep -c "on .*: hwthread" "$err") $(grep -c "^wireup:   .*: [0-9]* slots*$" "$err")" "3 2 1" ||
+        explain
     ok "$title: the job ends that has a limit" grep -q "did not end within its time limit of 1 s" "$err" || explain
     spawned "$title: processes" 5
 }
@@ -59,8 +61,8 @@ output() # TITLE LAUNCHER-OPTIONS...
     title=$1
     shift
     spawning run "$patience" "$WIREUP" "$@" "$spawn" out "$tmp"
-    same "$title: output" "$rc $(sed 's/^\[[0-9]*,/[N,/; s/^\[[0-9]*\] \[[0-9]*,/[T] [N,/' "$out" | sort | tr '\n' ';')" \
-        "0 [0] numbered good;[1] numbered good;[N,0] tagged good;[N,1] tagged good;[T] [N,0] timed good;an error;and as ever good;out 12 good;together good;" || explain
+    same "$title: output" "$rc $(sed 's/^\[[0-9]*,/[N,/; s/^\[[0-9]*\] \[[0-9]*,/[T] [N,/; s/^\[kvs[^,]*,/[NS,/; s/\[[^]:]*:[0-9][0-9]*\]/[NODE:PID]/' "$out" | sort | tr '\n' ';')" \
+        "0 [0] numbered good;[1] numbered good;[N,0] tagged good;[N,0][NODE:PID] detailed good;[N,1] tagged good;[NS,0] named good;[T] [N,0] timed good;an error;and as ever good;out 14 good;together good;" || explain
     same "$title: standard error" "$(grep "an error" "$err" | sed 's/^\[[0-9]*,/[N,/' | sort | tr '\n' ';')" \
         "[N,0] an error;[N,1] an error;" || explain
     same "$title: files" "$(cd "$tmp" && for f in each.* two.* ?-of-all deep/er/*/*/* merged/*/*/*; do
