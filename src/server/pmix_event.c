@@ -15,23 +15,6 @@ enum { DEFAULT_EVENT = INT32_MIN };
 
 /* ---- from the client ------------------------------------------------------------------------- */
 
-/* The infos in Wireup's own encoding, for clients of any other. */
-static struct slice canonical_infos(struct command *c, pmix_info_t *infos, size_t n)
-{
-    struct buf bytes = BUF_NULL(LIMIT_STORE_VALUE);
-    struct slice kept = SLICE_NULL;
-    struct ppack w;
-
-    ppack_init(&w, &bytes, &ptype_own);
-    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { n, infos } });
-    if (ppack_ok(&w))
-        kept = pmix_keep(c, buf_slice(&bytes));
-    else
-        c->no_memory = true;
-    buf_free(&bytes);
-    return kept;
-}
-
 uint8_t pmix_event_flags(const pmix_info_t *infos, size_t n)
 {
     uint8_t flags = 0;
@@ -51,7 +34,7 @@ void pmix_read_notify(struct command *c)
 
     if (pmsg_read_notify(&c->r, c->s->release, &m) == PTYPE_FINE &&
         !pmix_invite_is_late(c, m.code)) {
-        struct slice kept = canonical_infos(c, m.infos.items, m.infos.n);
+        struct slice kept = pmix_keep_packed(c, m.infos.items, m.infos.n);
         pmix_ask(c, REQUEST_WITH(notify, .code = m.code, .range = m.range, .infos = kept,
                                  .flags = pmix_event_flags(m.infos.items, m.infos.n)));
         if (m.code == PMIX_GROUP_LEFT)

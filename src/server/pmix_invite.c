@@ -235,20 +235,6 @@ static void note_invitation(struct pmix_session *s, const struct notice *n, cons
         drop(s, g);
 }
 
-static struct slice write_infos(struct command *c, pmix_info_t *infos, size_t n)
-{
-    struct buf bytes = BUF_NULL(LIMIT_STORE_VALUE);
-    struct slice kept = SLICE_NULL;
-    struct ppack w;
-
-    ppack_init(&w, &bytes, &ptype_own);
-    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { n, infos } });
-    if (ppack_ok(&w))
-        kept = pmix_keep(c, buf_slice(&bytes));
-    buf_free(&bytes);
-    return kept;
-}
-
 /* Someone accepts what is over, or never was: its leader's server says so, as the leader does not
  * listen. */
 static void turn_away(struct pmix_session *s, const struct notice *n, const struct talk *t)
@@ -266,7 +252,7 @@ static void turn_away(struct pmix_session *s, const struct notice *n, const stru
     infos[1].value = (pmix_value_t){ .type = PMIX_PROC, .data.proc = &to };
     strncpy(infos[2].key, PMIX_EVENT_NON_DEFAULT, PMIX_MAX_KEYLEN);
     infos[2].value = (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true };
-    text = write_infos(&c, infos, 3);
+    text = pmix_keep_packed(&c, infos, 3);
     if (text.len && pmix_ask(&c, REQUEST_WITH(notify, .code = PMIX_GROUP_CONSTRUCT_ABORT,
                                               .range = PMIX_RANGE_CUSTOM, .infos = text,
                                               .flags = EVENT_BY_CODE | EVENT_NOT_KEPT)))

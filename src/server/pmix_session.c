@@ -183,6 +183,22 @@ struct slice pmix_keep_value(struct command *c, const pmix_value_t *v)
     return payload;
 }
 
+struct slice pmix_keep_packed(struct command *c, pmix_info_t *infos, size_t n)
+{
+    struct buf bytes = BUF_NULL(LIMIT_STORE_VALUE);
+    struct slice kept = SLICE_NULL;
+    struct ppack w;
+
+    ppack_init(&w, &bytes, &ptype_own);
+    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { n, infos } });
+    if (ppack_ok(&w))
+        kept = pmix_keep(c, buf_slice(&bytes));
+    else
+        c->no_memory = true;
+    buf_free(&bytes);
+    return kept;
+}
+
 const struct member *pmix_keep_members(struct command *c, const pmix_proc_t *procs, size_t n)
 {
     struct member *m = arena_array(&c->s->arena, n ? n : 1, sizeof *m);

@@ -131,6 +131,8 @@ void pmix_drop_backlog(struct pmix_session *s); /* and the memory that they borr
 /* Copies that last until the command is done. */
 struct slice pmix_keep(struct command *c, struct slice text);
 struct slice pmix_keep_value(struct command *c, const pmix_value_t *v); /* canonical bytes */
+/* Infos in Wireup's own encoding, for clients of any other. */
+struct slice pmix_keep_packed(struct command *c, pmix_info_t *infos, size_t n);
 const struct member *pmix_keep_members(struct command *c, const pmix_proc_t *procs, size_t n);
 
 /* The job of that name; without a name the requester's own.  NULL: unknown. */

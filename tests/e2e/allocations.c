@@ -25,8 +25,9 @@
 #include "keeps.h"
 #define PROGRAM "allocations"
 #include "pmix_rank.h"
+#include "job_output.h"
 
-enum { NODES = 3, TEXT = 8192, EVENTS = 1024 };
+enum { NODES = 3, EVENTS = 1024 };
 
 /* Younger than OpenPMIx 4.2.2. */
 #define SESSION_PAUSE     "pmix.ssn.pause"
@@ -113,11 +114,11 @@ static pmix_status_t with_count(pmix_alloc_directive_t directive, const char *id
 }
 
 static pmix_status_t with_text(pmix_alloc_directive_t directive, const char *id, const char *key,
-                               const char *text, struct allocation *a)
+                               const char *value, struct allocation *a)
 {
     pmix_info_t infos[2];
 
-    PMIX_INFO_LOAD(&infos[0], key, text, PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[0], key, value, PMIX_STRING);
     if (id)
         PMIX_INFO_LOAD(&infos[1], PMIX_ALLOC_ID, id, PMIX_STRING);
     return request(directive, infos, id ? 2 : 1, a);
@@ -149,8 +150,7 @@ struct seen_event {
 };
 
 static struct seen_event list[EVENTS];
-static atomic_int registered, listed, nbytes;
-static char text[TEXT];
+static atomic_int listed;
 
 static void on_event(size_t ref, pmix_status_t code, const pmix_proc_t *source, pmix_info_t infos[],
                      size_t n, pmix_info_t results[], size_t nresults,
@@ -202,55 +202,6 @@ static void await_session(uint32_t session, pmix_status_t status)
         complain("the end of session %u: %s", session, PMIx_Error_string(e->status));
 }
 
-static void on_registered(pmix_status_t status, size_t ref, void *arg)
-{
-    (void)ref;
-    (void)arg;
-    must("register", status);
-    registered++;
-}
-
-static void listen_for(pmix_status_t code)
-{
-    int before = registered;
-
-    PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, on_registered, NULL);
-    wait_for("registrations", &registered, before + 1);
-}
-
-static void on_output(size_t ref, pmix_iof_channel_t channel, pmix_proc_t *source,
-                      pmix_byte_object_t *bytes, pmix_info_t infos[], size_t n)
-{
-    size_t at = (size_t)nbytes;
-
-    (void)ref;
-    (void)channel;
-    (void)source;
-    (void)infos;
-    (void)n;
-    if (!bytes || !bytes->bytes || at + bytes->size >= sizeof text)
-        return;
-    memcpy(text + at, bytes->bytes, bytes->size);
-    nbytes = (int)(at + bytes->size);
-}
-
-static int count_of(const char *word)
-{
-    int n = 0;
-
-    for (const char *at = text; (at = strstr(at, word)) != NULL; at++)
-        n++;
-    return n;
-}
-
-static void expect_text(const char *word, int times)
-{
-    for (int i = 0; i < RANK_PATIENCE && count_of(word) < times; i++)
-        usleep(2000);
-    if (count_of(word) != times)
-        complain("got '%s' %d times, not %d: '%s'", word, count_of(word), times, text);
-}
-
 /* ---- jobs ---------------------------------------------------------------------------------------
  */
 
@@ -272,19 +223,6 @@ static pmix_status_t spawn(const char *does, int procs, const char *alloc, const
     if (host)
         PMIX_INFO_LOAD(&infos[n++], PMIX_HOST, host, PMIX_STRING);
     return PMIx_Spawn(infos, n, &app, 1, nspace);
-}
-
-static void pull(void)
-{
-    int before = registered;
-    pmix_proc_t all;
-
-    memset(text, 0, sizeof text);
-    nbytes = 0;
-    PMIX_LOAD_PROCID(&all, job, PMIX_RANK_WILDCARD);
-    must("pull",
-         PMIx_IOF_pull(&all, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_output, on_registered, NULL));
-    wait_for("answers to a pull", &registered, before + 1);
 }
 
 static void end_job(void)
@@ -313,7 +251,7 @@ static void runs_on(const char *name, int procs, const char *alloc, const int wa
     must(name, rc);
     if (rc != PMIX_SUCCESS)
         return;
-    pull();
+    pull_output(job);
     expect_text("stays ", procs);
     for (int i = 0; i < NODES; i++) {
         char node[8];
@@ -529,7 +467,7 @@ static void ranks(void)
 
     expect("new", with_count(PMIX_ALLOC_NEW, NULL, 2, &a), PMIX_SUCCESS);
     must("spawn", spawn("rank", 4, a.id, NULL, job));
-    pull();
+    pull_output(job);
     await(PMIX_EVENT_JOB_END, 0, job);
     expect_text("rank good\n", 4);
     expect("released", let_go(a.id), PMIX_SUCCESS);
@@ -673,9 +611,9 @@ int main(int argc, char **argv)
         printf("allocations init WRONG: %d\n", rc);
         return 1;
     }
-    listen_for(PMIX_EVENT_JOB_END);
-    listen_for(PMIX_EVENT_SESSION_START);
-    listen_for(PMIX_EVENT_SESSION_END);
+    listen_for(PMIX_EVENT_JOB_END, on_event);
+    listen_for(PMIX_EVENT_SESSION_START, on_event);
+    listen_for(PMIX_EVENT_SESSION_END, on_event);
     for (size_t i = 0; i < sizeof doings / sizeof *doings; i++) {
         if (!strcmp(mode, doings[i].name))
             doings[i].run();

@@ -25,6 +25,7 @@
 #include "keeps.h"
 #define PROGRAM "dvmjobs"
 #include "pmix_rank.h"
+#include "job_output.h"
 
 enum { NODES = 3, EACH = 2, PROCS = NODES * EACH, EVENTS = 1024 };
 
@@ -42,9 +43,7 @@ struct job_event_seen {
 };
 
 static struct job_event_seen list[EVENTS];
-static atomic_int registered, listed;
-static atomic_int nbytes; /* bytes */
-static char text[8192];
+static atomic_int listed;
 
 static void on_event(size_t ref, pmix_status_t code, const pmix_proc_t *source, pmix_info_t infos[],
                      size_t n, pmix_info_t results[], size_t nresults,
@@ -84,66 +83,6 @@ static const struct job_event_seen *await(pmix_status_t code)
     }
     complain("no %s of %s", PMIx_Error_string(code), job);
     return NULL;
-}
-
-static void on_registered(pmix_status_t status, size_t ref, void *arg)
-{
-    (void)ref;
-    (void)arg;
-    must("register", status);
-    registered++;
-}
-
-static void listen_for(pmix_status_t code)
-{
-    int before = registered;
-
-    PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, on_registered, NULL);
-    wait_for("registrations", &registered, before + 1);
-}
-
-static void on_output(size_t ref, pmix_iof_channel_t channel, pmix_proc_t *source,
-                      pmix_byte_object_t *bytes, pmix_info_t infos[], size_t n)
-{
-    size_t at = (size_t)nbytes;
-
-    (void)ref;
-    (void)channel;
-    (void)source;
-    (void)infos;
-    (void)n;
-    if (!bytes || !bytes->bytes || at + bytes->size >= sizeof text)
-        return;
-    memcpy(text + at, bytes->bytes, bytes->size);
-    nbytes = (int)(at + bytes->size);
-}
-
-static int count_of(const char *word)
-{
-    int n = 0;
-
-    for (const char *at = text; (at = strstr(at, word)) != NULL; at++)
-        n++;
-    return n;
-}
-
-static void expect_text(const char *word, int times)
-{
-    for (int i = 0; i < RANK_PATIENCE && count_of(word) < times; i++)
-        usleep(2000);
-    if (count_of(word) != times)
-        complain("got '%s' %d times, not %d: '%s'", word, count_of(word), times, text);
-}
-
-static void pull(void)
-{
-    int before = registered;
-    pmix_proc_t all;
-
-    PMIX_LOAD_PROCID(&all, job, PMIX_RANK_WILDCARD);
-    must("pull",
-         PMIx_IOF_pull(&all, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_output, on_registered, NULL));
-    wait_for("answers to a pull", &registered, before + 1);
 }
 
 /* ---- jobs ---------------------------------------------------------------------------------------
@@ -256,7 +195,7 @@ static void see_namespace(void)
 static void follow(void)
 {
     begin_job("rank", "hello", NULL);
-    pull();
+    pull_output(job);
     expect_text("hello ", PROCS);
     for (int i = 1; i <= NODES; i++) {
         char node[8];
@@ -278,7 +217,7 @@ static void fails(void)
 static void stay(void)
 {
     begin_job("rank", "stay", NULL);
-    pull();
+    pull_output(job);
     expect_text("stays ", PROCS);
     see_namespace();
     see_table();
@@ -312,7 +251,7 @@ static void abort_it(void)
 static void local(void)
 {
     begin_job("rank", "stay", NULL);
-    pull();
+    pull_output(job);
     expect_text("stays ", PROCS);
 }
 
@@ -375,10 +314,10 @@ static void names(void)
         nbytes = 0;
         begin_job("rank", "publish", ranges[i]);
         memcpy(publisher, job, sizeof publisher);
-        pull();
+        pull_output(job);
         expect_text("stays 0\n", 1);
         begin_job("rank", "find", ranges[i]);
-        pull();
+        pull_output(job);
         snprintf(line, sizeof line, "found %s %d\n", key, own ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS);
         expect_text(line, PROCS);
         if ((look(key, ranges[i]) == PMIX_SUCCESS) == own)
@@ -457,8 +396,8 @@ int main(int argc, char **argv)
         printf("dvmjobs init WRONG: %d\n", rc);
         return 1;
     }
-    listen_for(PMIX_EVENT_JOB_START);
-    listen_for(PMIX_EVENT_JOB_END);
+    listen_for(PMIX_EVENT_JOB_START, on_event);
+    listen_for(PMIX_EVENT_JOB_END, on_event);
     for (size_t i = 0; i < sizeof doings / sizeof *doings; i++) {
         if (!strcmp(mode, doings[i].name))
             doings[i].run();
