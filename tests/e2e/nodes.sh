@@ -204,7 +204,7 @@ same "its output arrives at the subscriber, and is shown as well" "$rc $(sort "$
 over -n 4 "$ctl" child
 same "earlier output of children, and their ends" "$rc $(sort "$out" | uniq -c | tr -s ' ' | tr '\n' ,)" \
     "0  2 a child, 1 pmixctl child good," || explain
-for what in beat query timeout reserved ranges pids alloc; do
+for what in beat query timeout reserved ranges pids; do
     over -n 4 "$ctl" $what
     same "$what" "$rc $(cat "$out")" "0 pmixctl $what good" || explain
 done
