@@ -54,7 +54,7 @@ static void count_stops(struct job *j)
 {
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         for (uint8_t i = 0; j->plan.procs[r].stops && i < JOB_MAP_STOPS; i++)
-            j->awaited[i] += j->plan.procs[r].stops >> i & 1U;
+            j->awaited[i] += (uint32_t)(j->plan.procs[r].stops >> i) & 1;
     }
 }
 
