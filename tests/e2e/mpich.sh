@@ -49,8 +49,10 @@ for n in "$@"; do
     same "without MPI_Abort all $n ranks leave well" "$rc $(cat "$out")" "0 nobody aborted"
     launch "$n" "$bin/abort" $((n - 1)) 9
     same "MPI_Abort(9) by rank $((n - 1)) of $n ends the job with 9" "$rc" 9 || explain
-    # (Under Hydra 4.2 somebody now and then does.)
-    [ "$launcher" != wireup ] || ok "and nobody went on" eval '! grep -q "nobody aborted" "$out"'
+    # (With MPICH 4.2 and later somebody now and then does, before he is killed; seen under Hydra first.)
+    case $launcher-$(mpichversion 2>/dev/null | awk '/Version/ { print $NF; exit }') in
+    wireup-4.[01]*) ok "and nobody went on" eval '! grep -q "nobody aborted" "$out"' ;;
+    esac
 done
 
 # Only ours is asked to live with a published string that ends in a newline (Hydra 4.0 dies of it).
