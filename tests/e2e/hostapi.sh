@@ -12,8 +12,8 @@ if [ -n "$flags" ] && [ "${1-}" != ours ]; then
     c_program hostapi $flags
     theirs=$bin/hostapi
 fi
-case "$theirs $flags" in
-?*-DOPENPMIX=4*)
+case "$theirs/$flags" in
+/*/*-DOPENPMIX=4*)
     run 120 "$theirs" upcalls "$theirs"
     same "the control: OpenPMIx's server gives collectives the same infos" "$rc $(cat "$out")" "0 good" || explain
     ;;
