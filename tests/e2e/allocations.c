@@ -222,7 +222,8 @@ static pmix_status_t spawn(const char *does, int procs, const char *alloc, const
         PMIX_INFO_LOAD(&infos[n++], PMIX_ALLOC_ID, alloc, PMIX_STRING);
     if (host)
         PMIX_INFO_LOAD(&infos[n++], PMIX_HOST, host, PMIX_STRING);
-    return PMIx_Spawn(infos, n, &app, 1, nspace);
+    /* (An empty array of infos is refused by OpenPMIx 5.) */
+    return PMIx_Spawn(n ? infos : NULL, n, &app, 1, nspace);
 }
 
 static void end_job(void)
