@@ -116,7 +116,7 @@ memory-alloc-kinds job-attr stop-on-exec stop-in-init stop-in-app breakpoint ver
 v debug quiet q display-map display-allocation dry-run do-not-launch trace report-startup
 tool-files tools json version V info help h display output with-ft pmixmca gpmixmca
 prtemca gprtemca report-state-on-timeout use-hwthread-cpus"
-_wireup_commands="who serve names trace replay sim up tools ps down on help version"
+_wireup_commands="who serve names trace replay sim up tools ps down on srun help version"
 
 # The options of the command $1.
 _wireup_choices()
@@ -133,6 +133,7 @@ _wireup_choices()
     ps) echo "" ;;
     down) echo "" ;;
     on) echo "" ;;
+    srun) echo "" ;;
     help) echo "" ;;
     version) echo "" ;;
     *) return 1 ;;

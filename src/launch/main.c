@@ -13,7 +13,9 @@
 #include "base/log.h"
 #include "base/privilege.h"
 #include "io/write_all.h"
+#include "launch/localhost.h"
 #include "launch/run_command.h"
+#include "launch/srun_words.h"
 #include "launch/remote.h"
 #include "launch/plan_builder.h"
 #include "launch/spawn_plan.h"
@@ -233,8 +235,28 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
     return code;
 }
 
+/* The command line of srun in our own words.  False: *code_p is the exit code. */
+static bool as_srun(struct arena *a, int *argc_p, char ***argv_p, const struct log *log,
+                    int *code_p)
+{
+    struct srun_words w = { .answer = BUF_NULL(1 << 20) };
+    struct errmsg err = { "" };
+    int rc = srun_words_translate(a, *argc_p, *argv_p, localhost_read_file, &w, &err);
+
+    *code_p = launch_exit_code(rc);
+    if (rc == LAUNCH_SHOW && write_all_slice(STDOUT_FILENO, buf_slice(&w.answer)) < 0)
+        *code_p = 1;
+    else if (rc != LAUNCH_GO && rc != LAUNCH_SHOW)
+        log_error(log, "%s", rc < 0 ? "out of memory" : err.text);
+    buf_free(&w.answer);
+    *argc_p = w.argc;
+    *argv_p = w.argv;
+    return rc == LAUNCH_GO;
+}
+
 int main(int argc, char **argv)
 {
+    struct arena words = ARENA_NULL((size_t)256 << 20); /* until the end */
     struct log log = { STDERR_FILENO, LOG_WARN, base_name(argc ? argv[0] : NULL), NULL };
     struct launch launch = { .log = log, .begun_ns = clock_now_ns(), .guard = getpid() };
     struct errmsg err;
@@ -245,6 +267,8 @@ int main(int argc, char **argv)
         return launch_exit_code(LAUNCH_REFUSED);
     }
     supervisor_tidy();
+    if (srun_words_meant(argc, argv) && !as_srun(&words, &argc, &argv, &log, &code))
+        return code;
     if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "up") &&
         !(argc == 3 && strstr(argv[2], "help")))
         return dvm_up(argc, argv, &log);
@@ -259,5 +283,7 @@ int main(int argc, char **argv)
         log_error(&log, "cannot start the worker process: %s", err_text(errno));
         return launch_exit_code(LAUNCH_REFUSED);
     }
-    return prepare_and_run(argc, argv, &launch, log);
+    code = prepare_and_run(argc, argv, &launch, log);
+    arena_free(&words);
+    return code;
 }

@@ -69,7 +69,7 @@ static int (*const runners[COMMANDS])(const struct command_line *l) = {
     [COMMAND_replay] = trace_replay, [COMMAND_tools] = queries_tools, [COMMAND_ps] = queries_ps,
     [COMMAND_down] = dvm_down,       [COMMAND_up] = dvm_misused,      [COMMAND_on] = dvm_misused,
     [COMMAND_sim] = simulate,        [COMMAND_help] = help,           [COMMAND_version] = version,
-    [COMMAND_serve] = serve_command,
+    [COMMAND_serve] = serve_command, [COMMAND_srun] = dvm_misused,
 };
 
 static int usage(const struct log *log, const struct command_row *row)

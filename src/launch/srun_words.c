@@ -1,0 +1,667 @@
+/* srun_words.c - see srun_words.h.  Reading order: words; values; the table; options; programs. */
+#include "launch/srun_words.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "launch/mpmd.h"
+#include "launch/options.h"
+
+enum { WORDS_MAX = 1 << 20 };
+
+/* One part of the command line, up to a `:`. */
+struct srun_part {
+    struct arena *a;
+    struct errmsg *err;
+    const char *option; /* "--output": for messages */
+    char **words;
+    uint32_t n, room;
+    uint32_t nodes, tasks; /* 0: not said */
+    bool kill, has_input, has_errfile;
+    const char *errfile; /* that of --output */
+    bool many;           /* --multi-prog */
+};
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static int wrong(struct srun_part *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static int wrong(struct srun_part *p, const char *format, ...)
+{
+    struct errmsg why;
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(why.text, sizeof why.text, format, args);
+    va_end(args);
+    return errmsg_set(p->err, LAUNCH_USAGE, "%s: %.900s", p->option, why.text);
+}
+
+static int add(struct srun_part *p, const char *word)
+{
+    if (!word || p->n == WORDS_MAX)
+        return -ENOMEM;
+    if (p->n == p->room) {
+        uint32_t room = p->room ? p->room * 2 : 32;
+        char **more = arena_array(p->a, room, sizeof *more);
+        if (!more)
+            return -ENOMEM;
+        if (p->n)
+            memcpy(more, p->words, p->n * sizeof *more);
+        p->words = more;
+        p->room = room;
+    }
+    p->words[p->n++] = (char *)(uintptr_t)word;
+    return 0;
+}
+
+static int add_two(struct srun_part *p, const char *option, const char *value)
+{
+    int rc = add(p, option);
+
+    return rc ? rc : add(p, value);
+}
+
+static int add_number(struct srun_part *p, const char *option, uint32_t value)
+{
+    return add_two(p, option, arena_printf(p->a, "%u", value));
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static int read_count(struct srun_part *p, struct slice text, uint32_t *n_p)
+{
+    if (!slice_u32(text, n_p) || *n_p == 0 || *n_p > LIMIT_JOB_PROCS)
+        return wrong(p, "'" SLICE_FMT "' is not a number from 1 on",
+                     SLICE_ARG(slice_head(text, 100)));
+    return 0;
+}
+
+static int read_tasks(struct srun_part *p, const char *value)
+{
+    return read_count(p, slice_str(value), &p->tasks);
+}
+
+/* "4", or the most of "2-4". */
+static int read_nodes(struct srun_part *p, const char *value)
+{
+    struct slice most = slice_str(value), least = slice_cut(&most, '-');
+
+    return read_count(p, most.len ? most : least, &p->nodes);
+}
+
+struct choice {
+    const char *word, *option, *value;
+};
+
+static const struct choice *choose(const struct choice *all, size_t n, struct slice word)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (slice_is(word, all[i].word))
+            return &all[i];
+    }
+    return NULL;
+}
+
+#define CHOOSE(all, word) choose((all), sizeof(all) / sizeof *(all), (word))
+
+static int add_choice(struct srun_part *p, const struct choice *c)
+{
+    if (!c->option)
+        return 0;
+    return c->value ? add_two(p, c->option, c->value) : add(p, c->option);
+}
+
+static int read_distribution(struct srun_part *p, const char *value)
+{
+    static const struct choice nodes[] = { { "block", "-map-by", "slot" },
+                                           { "cyclic", "-map-by", "node" },
+                                           { "*", NULL, NULL } };
+    static const struct choice sockets[] = { { "", NULL, NULL },
+                                             { "*", NULL, NULL },
+                                             { "block", NULL, NULL },
+                                             { "cyclic", "-map-by", "socket" } };
+    struct slice rest = slice_str(value), first = slice_cut(&rest, ':');
+    const struct choice *a = CHOOSE(nodes, first), *b = CHOOSE(sockets, rest);
+    bool spread = a && a->value && !strcmp(a->value, "node");
+
+    if (!a || !b || (spread && b->value))
+        return wrong(p, "'%.100s' is not supported: block, cyclic, block:block or block:cyclic",
+                     value);
+    return add_choice(p, b->value ? b : a);
+}
+
+/* "verbose,cores" */
+static int read_cpu_bind(struct srun_part *p, const char *value)
+{
+    static const struct choice all[] = {
+        { "none", "-bind-to", "none" },
+        { "no", "-bind-to", "none" },
+        { "threads", "-bind-to", "hwthread" },
+        { "cores", "-bind-to", "core" },
+        { "sockets", "-bind-to", "socket" },
+        { "ldoms", "-bind-to", "numa" },
+        { "rank", "-bind-to", "rr" },
+        { "verbose", "-report-bindings", NULL },
+        { "v", "-report-bindings", NULL },
+        { "quiet", NULL, NULL },
+        { "q", NULL, NULL },
+    };
+    struct slice rest = slice_str(value);
+    int rc = 0;
+
+    while (rest.len && rc == 0) {
+        const struct choice *c;
+        if (slice_starts(rest, SLICE("map_cpu:")))
+            return add_two(p, "-bind-to",
+                           arena_printf(p->a, "user:" SLICE_FMT, SLICE_ARG(slice_skip(rest, 8))));
+        c = CHOOSE(all, slice_cut(&rest, ','));
+        rc = c ? add_choice(p, c)
+               : wrong(p,
+                       "'%.100s' is not supported: none, threads, cores, sockets, ldoms, rank "
+                       "or map_cpu:LIST",
+                       value);
+    }
+    return rc;
+}
+
+static int read_input(struct srun_part *p, const char *value)
+{
+    uint32_t rank;
+
+    p->has_input = true;
+    if (strcmp(value, "all") != 0 && strcmp(value, "none") != 0 &&
+        !slice_u32(slice_str(value), &rank))
+        return wrong(p, "redirect the file: wireup srun ... <'%.100s'", value);
+    return add_two(p, "-stdin", value);
+}
+
+/* "%t" of Slurm is our "%r". */
+static const char *pattern_of(struct srun_part *p, const char *value)
+{
+    static const char theirs[] = "tNnjJ%", ours[] = "rhpnn%";
+    char *text = arena_str(p->a, slice_str(value));
+
+    for (char *at = text; at && (at = strchr(at, '%')) != NULL; at += at[1] ? 2 : 1) {
+        const char *found = at[1] ? strchr(theirs, at[1]) : NULL;
+        if (!found) {
+            wrong(p, "'%.2s' in '%.100s' is not supported: %%t, %%N, %%n, %%j and %%J are", at,
+                  value);
+            return NULL;
+        }
+        at[1] = ours[found - theirs];
+    }
+    return text;
+}
+
+static int read_output(struct srun_part *p, const char *value)
+{
+    uint32_t rank;
+    const char *pattern;
+
+    if (!strcmp(value, "all"))
+        return 0;
+    if (slice_u32(slice_str(value), &rank))
+        return add_two(p, "-output-from", value);
+    pattern = strcmp(value, "none") != 0 ? pattern_of(p, value) : "/dev/null";
+    p->errfile = strcmp(value, "none") != 0 ? pattern : NULL;
+    return pattern ? add_two(p, "-outfile-pattern", pattern) : LAUNCH_USAGE;
+}
+
+static int read_error(struct srun_part *p, const char *value)
+{
+    const char *pattern = strcmp(value, "none") != 0 ? pattern_of(p, value) : "/dev/null";
+
+    p->has_errfile = true;
+    if (!strcmp(value, "all"))
+        return 0;
+    return pattern ? add_two(p, "-errfile-pattern", pattern) : LAUNCH_USAGE;
+}
+
+static int read_kill(struct srun_part *p, const char *value)
+{
+    if (value && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
+        return wrong(p, "'%.100s' is neither 0 nor 1", value);
+    p->kill = !value || value[0] == '1';
+    return 0;
+}
+
+static int export_one(struct srun_part *p, struct slice item)
+{
+    const char *text = arena_str(p->a, item);
+
+    return text ? add_two(p, "-x", text) : -ENOMEM;
+}
+
+static int read_export(struct srun_part *p, const char *value)
+{
+    struct slice rest = slice_str(value);
+    bool all = false;
+    uint32_t at;
+    int rc;
+
+    rc = add(p, "-envnone"); /* becomes -envall when the list says so */
+    at = p->n - 1;
+    while (rest.len && rc == 0) {
+        struct slice item = slice_cut(&rest, ',');
+        if (slice_is(item, "ALL"))
+            all = true;
+        else if (!slice_is(item, "NONE"))
+            rc = export_one(p, item);
+    }
+    if (rc == 0 && all)
+        p->words[at] = (char *)(uintptr_t) "-envall";
+    return rc;
+}
+
+/* Numbers from the right end: seconds, minutes, hours. */
+static bool read_clock(struct slice text, bool days, uint64_t *seconds_p)
+{
+    uint64_t part[3] = { 0 }, n = 0;
+
+    while (text.len && n < 3) {
+        if (!slice_u64(slice_cut(&text, ':'), &part[n++]) || part[n - 1] > 1000000)
+            return false;
+    }
+    if (text.len || n == 0)
+        return false;
+    if (days)
+        *seconds_p = part[0] * 3600 + part[1] * 60 + part[2];
+    else if (n == 3)
+        *seconds_p = part[0] * 3600 + part[1] * 60 + part[2];
+    else
+        *seconds_p = part[0] * 60 + part[1];
+    return true;
+}
+
+static int read_time(struct srun_part *p, const char *value)
+{
+    struct slice clock = slice_str(value), days = SLICE_NULL;
+    uint64_t seconds, ndays = 0;
+    bool dashed = strchr(value, '-') != NULL;
+
+    if (dashed)
+        days = slice_cut(&clock, '-');
+    if ((dashed && (!slice_u64(days, &ndays) || ndays > 10000)) ||
+        !read_clock(clock, dashed, &seconds))
+        return wrong(p, "'%.100s' is not a time: MINUTES, M:S, H:M:S, D-H, D-H:M or D-H:M:S",
+                     value);
+    seconds += ndays * 86400;
+    if (seconds > 1000000000)
+        return wrong(p, "'%.100s' is too long", value);
+    return add_number(p, "-timeout", (uint32_t)seconds);
+}
+
+static int read_mpi(struct srun_part *p, const char *value)
+{
+    if (!strcmp(value, "list"))
+        return wrong(p, "PMI-1, PMI-2 and PMIx are served at once; nothing is to be chosen");
+    return 0;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static const struct row {
+    char letter;
+    const char *name, *arg, *as;
+    int (*read)(struct srun_part *p, const char *value);
+    const char *why, *help;
+} rows[] = {
+#define SAME(letter, name, arg, as, help) { letter, name, arg, as, NULL, NULL, help },
+#define READ(letter, name, arg, fn, help) { letter, name, arg, NULL, fn, NULL, help },
+#define OTHER(letter, name, arg, why)     { letter, name, arg, NULL, NULL, why, NULL },
+#include "launch/srun_words.def"
+#undef SAME
+#undef READ
+#undef OTHER
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static const struct row *find_letter(char letter)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        if (rows[i].letter && rows[i].letter == letter)
+            return &rows[i];
+    }
+    return NULL;
+}
+
+/* A name, or the beginning of exactly one. */
+static const struct row *find_name(struct slice name)
+{
+    const struct row *found = NULL;
+
+    for (size_t i = 0; i < ROWS; i++) {
+        if (slice_is(name, rows[i].name))
+            return &rows[i];
+        if (!slice_starts(slice_str(rows[i].name), name))
+            continue;
+        if (found)
+            return NULL;
+        found = &rows[i];
+    }
+    return found;
+}
+
+static bool is_optional(const struct row *r)
+{
+    return r->arg && r->arg[0] == '[';
+}
+
+static void print_help(struct buf *out)
+{
+    buf_str(out,
+            "Usage: wireup srun OPTIONS PROGRAM ARGS [: OPTIONS PROGRAM ARGS]...\n"
+            "Starts programs as Slurm's srun does, by its words, on the nodes of -w or of the\n"
+            "allocation. Other options of wireup are refused here.\n\n");
+    for (size_t i = 0; i < ROWS; i++) {
+        const struct row *r = &rows[i];
+        if (r->why)
+            continue;
+        buf_printf(out, "  %s%c%s--%s%s%s\n        %s\n", r->letter ? "-" : "  ",
+                   r->letter ? r->letter : ' ', r->letter ? ", " : "  ", r->name, r->arg ? "=" : "",
+                   r->arg ? r->arg : "", r->help);
+    }
+    buf_str(out, "\nNot supported:");
+    for (size_t i = 0; i < ROWS; i++) {
+        if (rows[i].why)
+            buf_printf(out, " --%s", rows[i].name);
+    }
+    buf_byte(out, '\n');
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* "-hosts %" */
+static int add_as(struct srun_part *p, const char *as, const char *value)
+{
+    struct slice rest = slice_str(as), option = slice_cut(&rest, ' ');
+    const char *word = option.len ? arena_str(p->a, option) : NULL;
+
+    if (!option.len)
+        return 0;
+    return rest.len ? add_two(p, word, value) : add(p, word);
+}
+
+static int apply(struct srun_part *p, const struct row *r, const char *value)
+{
+    p->option = arena_printf(p->a, "--%s", r->name);
+    if (!p->option)
+        return -ENOMEM;
+    if (r->why)
+        return errmsg_set(p->err, LAUNCH_USAGE, "srun --%s is not supported: %s", r->name, r->why);
+    if (value && !r->arg)
+        return wrong(p, "it takes no value");
+    if (!strcmp(r->name, "multi-prog"))
+        p->many = true;
+    return r->read ? r->read(p, value) : add_as(p, r->as, value);
+}
+
+/* The value: behind the option's own word, or the next word. */
+static int with_value(struct srun_part *p, const struct row *r, const char *value,
+                      struct mpmd_words *left)
+{
+    if (value || !r->arg || is_optional(r) || r->why)
+        return apply(p, r, value);
+    if (left->count == 0)
+        return errmsg_set(p->err, LAUNCH_USAGE, "srun --%s needs a value: %s", r->name, r->arg);
+    value = *left->items++;
+    left->count--;
+    return apply(p, r, value);
+}
+
+static int unknown(struct srun_part *p, const char *word)
+{
+    return errmsg_set(p->err, LAUNCH_USAGE,
+                      "srun: unknown option '%.100s'; wireup srun --help lists all", word);
+}
+
+/* "--name", "--name=value" */
+static int read_long(struct srun_part *p, const char *word, struct mpmd_words *left)
+{
+    const char *equals = strchr(word, '=');
+    struct slice name = slice_str(word + 2);
+    const struct row *r;
+
+    if (equals)
+        name.len = (size_t)(equals - word - 2);
+    r = name.len ? find_name(name) : NULL;
+    return r ? with_value(p, r, equals ? equals + 1 : NULL, left) : unknown(p, word);
+}
+
+/* "-n4", "-n 4", "-lK": flags may stand in one word. */
+static int read_short(struct srun_part *p, const char *word, struct mpmd_words *left)
+{
+    int rc = 0;
+
+    for (const char *at = word + 1; *at && rc == 0; at++) {
+        const struct row *r = find_letter(*at);
+        if (!r)
+            return unknown(p, word);
+        if (r->arg)
+            return with_value(p, r, at[1] ? at + (at[1] == '=' ? 2 : 1) : NULL, left);
+        rc = apply(p, r, NULL);
+    }
+    return rc;
+}
+
+static bool asks_help(const char *word)
+{
+    return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "--usage");
+}
+
+static int read_options(struct srun_part *p, struct mpmd_words *left)
+{
+    int rc = 0;
+
+    while (rc == 0 && left->count && (*left->items)[0] == '-' && (*left->items)[1]) {
+        const char *word = *left->items++;
+        left->count--;
+        if (!strcmp(word, "--"))
+            break;
+        if (asks_help(word))
+            return LAUNCH_SHOW;
+        rc = word[1] == '-' ? read_long(p, word, left) : read_short(p, word, left);
+    }
+    return rc;
+}
+
+/* What several options say together, and Slurm's defaults. */
+static int complete(struct srun_part *p)
+{
+    uint32_t tasks = p->tasks ? p->tasks : p->nodes;
+    int rc = tasks && !p->many ? add_number(p, "-n", tasks) : 0;
+
+    if (rc == 0 && p->nodes)
+        rc = add_number(p, "-ppn", tasks / p->nodes + (tasks % p->nodes != 0));
+    if (rc == 0 && !p->kill)
+        rc = add(p, "-disable-auto-cleanup");
+    if (rc == 0 && !p->has_input)
+        rc = add_two(p, "-stdin", "all");
+    if (rc == 0 && p->errfile && !p->has_errfile)
+        rc = add_two(p, "-errfile-pattern", p->errfile);
+    return rc;
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+/* "%t" and "%o" in a word of a program. */
+static const char *fill_in(struct srun_part *p, const char *word, uint32_t rank, uint32_t offset)
+{
+    struct buf out = BUF_NULL(1 << 20);
+    char *text;
+
+    for (const char *at = word; *at; at++) {
+        if (*at == '%' && (at[1] == 't' || at[1] == 'o'))
+            buf_u64(&out, *++at == 't' ? rank : offset);
+        else
+            buf_byte(&out, *at);
+    }
+    text = buf_ok(&out) ? arena_str(p->a, buf_slice(&out)) : NULL;
+    buf_free(&out);
+    return text;
+}
+
+static bool has_rank(struct mpmd_words line)
+{
+    for (uint32_t i = 1; i < line.count; i++) {
+        if (strstr(line.items[i], "%t") || strstr(line.items[i], "%o"))
+            return true;
+    }
+    return false;
+}
+
+/* The ranks from first on that run one program. */
+struct range {
+    uint32_t first, n;
+};
+
+static int add_block(struct srun_part *p, struct mpmd_words line, struct range r, uint32_t offset)
+{
+    int rc = r.first ? add(p, ":") : 0;
+
+    if (rc == 0)
+        rc = add_number(p, "-n", r.n);
+    for (uint32_t i = 1; i < line.count && rc == 0; i++)
+        rc = add(p, fill_in(p, line.items[i], r.first, offset));
+    return rc;
+}
+
+/* Programs that want their rank are blocks of one. */
+static int add_program(struct srun_part *p, struct mpmd_words line, struct range r)
+{
+    int rc = 0;
+
+    if (!has_rank(line))
+        return add_block(p, line, r, 0);
+    for (uint32_t i = 0; i < r.n && rc == 0; i++)
+        rc = add_block(p, line, (struct range){ r.first + i, 1 }, i);
+    return rc;
+}
+
+/* "0-3", "4", "*": ranks follow each other. */
+static int read_range(struct srun_part *p, const char *text, uint32_t next, struct range *r_p)
+{
+    struct slice last = slice_str(text), first = slice_cut(&last, '-');
+    uint32_t from, to;
+
+    if (!strcmp(text, "*")) {
+        from = next;
+        to = p->tasks ? p->tasks - 1 : next;
+    } else if (!slice_u32(first, &from) || (last.len && !slice_u32(last, &to))) {
+        return wrong(p, "'%.100s' is not a range of ranks", text);
+    } else if (!last.len) {
+        to = from;
+    }
+    if (from != next || to < from || to >= LIMIT_JOB_PROCS)
+        return wrong(p, "'%.100s' must begin with rank %u, which has no program yet", text, next);
+    *r_p = (struct range){ from, to - from + 1 };
+    return 0;
+}
+
+static int read_programs(struct srun_part *p, struct slice text, const char *name)
+{
+    struct config_reader in = { name, text, 1 };
+    struct mpmd_words line;
+    struct range r = { 0, 0 };
+    unsigned number;
+    int rc;
+
+    while ((rc = mpmd_config_next(p->a, &in, &line, &number, p->err)) == 0) {
+        if (line.count < 2)
+            return wrong(p, "line %u of %.200s has no program", number, name);
+        rc = read_range(p, line.items[0], r.first + r.n, &r);
+        if (rc == 0)
+            rc = add_program(p, line, r);
+        if (rc)
+            return rc;
+    }
+    if (rc != MPMD_END)
+        return rc == MPMD_BAD ? LAUNCH_USAGE : rc;
+    if (r.first + r.n == 0 || (p->tasks && r.first + r.n != p->tasks))
+        return wrong(p, "%.200s has programs for %u ranks%s", name, r.first + r.n,
+                     p->tasks ? ", not for all of -n" : "");
+    return 0;
+}
+
+static int add_many(struct srun_part *p, struct mpmd_words left, srun_words_file *file)
+{
+    struct buf text = BUF_NULL((size_t)64 << 20);
+    int rc;
+
+    p->option = "--multi-prog";
+    if (left.count != 1)
+        return wrong(p, "it needs one word, the name of its file");
+    rc = file(left.items[0], &text);
+    rc = rc < 0 ? wrong(p, "cannot read %.200s: %s", left.items[0], err_text(rc))
+                : read_programs(p, buf_slice(&text), left.items[0]);
+    buf_free(&text);
+    return rc;
+}
+
+static int read_part(struct srun_part *p, struct mpmd_words left, srun_words_file *file)
+{
+    int rc = read_options(p, &left);
+
+    if (rc == 0)
+        rc = complete(p);
+    if (rc == 0 && p->many)
+        return add_many(p, left, file);
+    if (rc == 0 && left.count == 0)
+        return errmsg_set(p->err, LAUNCH_USAGE, "srun: no program to run; see wireup srun --help");
+    for (uint32_t i = 0; i < left.count && rc == 0; i++)
+        rc = add(p, left.items[i]);
+    return rc;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+bool srun_words_meant(int argc, char *const *argv)
+{
+    if (argc < 1)
+        return false;
+    return !strcmp(name_of(argv[0]), "srun") ||
+           (argc > 1 && !strcmp(argv[1], "srun") && !strcmp(name_of(argv[0]), "wireup"));
+}
+
+int srun_words_translate(struct arena *a, int argc, char *const *argv, srun_words_file *file,
+                         struct srun_words *w, struct errmsg *err)
+{
+    int skip = strcmp(name_of(argv[0]), "srun") == 0 ? 1 : 2, rc;
+    struct mpmd_words rest = { argv + skip, (uint32_t)(argc - skip) };
+    struct srun_part all = { .a = a, .err = err };
+    bool more = true;
+
+    rc = add(&all, argv[0]);
+    while (more && rc == 0) {
+        struct srun_part p = { .a = a, .err = err };
+        struct mpmd_words one = mpmd_cut(&rest, &more);
+        rc = read_part(&p, one, file);
+        for (uint32_t i = 0; i < p.n && rc == 0; i++)
+            rc = add(&all, p.words[i]);
+        if (rc == 0 && more)
+            rc = add(&all, ":");
+    }
+    if (rc == LAUNCH_SHOW)
+        print_help(&w->answer);
+    if (rc)
+        return rc;
+    w->argc = (int)all.n;
+    rc = add(&all, "");
+    w->argv = all.words;
+    if (rc == 0)
+        w->argv[w->argc] = NULL;
+    return rc ? rc : LAUNCH_GO;
+}
