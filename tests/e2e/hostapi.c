@@ -443,6 +443,8 @@ static int threads(void)
     return n;
 }
 
+static int threads_before; /* the library; a sanitizer may have one of its own */
+
 static void test_progress(void)
 {
 #ifdef OURS
@@ -451,9 +453,9 @@ static void test_progress(void)
     PMIX_INFO_LOAD(&info, PMIX_PROGRESS_THREAD_NAME, "of another", PMIX_STRING);
     PMIx_Progress_thread_stop(&info, 1);
     PMIX_INFO_DESTRUCT(&info);
-    expect("a thread of another name", threads() > 1 ? "there" : "stopped", "there");
+    expect("a thread of another name", threads() > threads_before ? "there" : "stopped", "there");
     PMIx_Progress_thread_stop(NULL, 0);
-    expect("our thread", threads() == 1 ? "stopped" : "there", "stopped");
+    expect("our thread", threads() == threads_before ? "stopped" : "there", "stopped");
     by_hand = true;
     register_job("by hand", "test.own", "its own");
     SEES("a host that turns the library", "by hand", " its own", WORD("get:test.own"));
@@ -915,8 +917,10 @@ static void test_longer(void)
 {
     register_job("longer", "test.own", "its own");
     SEES("a host with the module of 6.1", "longer", " 0 " NO, WORD("do:log"), WORD("do:spawn"));
+    pthread_mutex_lock(&record_lock);
     expect("the log's function", strstr(record, "in the longer module") ? "called" : "not called",
            "called");
+    pthread_mutex_unlock(&record_lock);
 }
 #endif
 
@@ -955,6 +959,7 @@ int main(int argc, char **argv)
         return be_client(argv + 2);
     if (argc < 3)
         return 2;
+    threads_before = threads();
     client = argv + 2;
     longer_one = !strcmp(argv[1], "longer");
     sem_init(&called, 0, 0);
