@@ -424,6 +424,7 @@ static void are(char state, int procs)
 
     for (int i = 0; i < RANK_PATIENCE && count != procs; i++) {
         count = 0;
+        pthread_mutex_lock(&text_lock);
         for (const char *at = text; (at = strstr(at, "pid ")) != NULL; at++) {
             snprintf(path, sizeof path, "/proc/%d/stat", atoi(at + 4));
             FILE *f = fopen(path, "r");
@@ -432,6 +433,7 @@ static void are(char state, int procs)
             if (f)
                 fclose(f);
         }
+        pthread_mutex_unlock(&text_lock);
         usleep(2000);
     }
     if (count != procs)

@@ -310,8 +310,6 @@ static void names(void)
         bool own = !strcmp(ranges[i], "namespace");
         pmix_nspace_t publisher;
         snprintf(key, sizeof key, "dvm.%s", ranges[i]);
-        memset(text, 0, sizeof text);
-        nbytes = 0;
         begin_job("rank", "publish", ranges[i]);
         memcpy(publisher, job, sizeof publisher);
         pull_output(job);

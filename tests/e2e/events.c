@@ -36,7 +36,8 @@ enum {
     PLACES = -5104,
     RANGES = -5105,
     OLD = -5106,
-    MANY = -5107
+    MANY = -5107,
+    SLOW = -5108
 };
 
 static bool reference; /* OpenPMIx's library */
@@ -441,7 +442,7 @@ static void on_old(size_t id, pmix_status_t code, const pmix_proc_t *source, pmi
     (void)ninfo;
     (void)results;
     (void)nresults;
-    old_events += code == OLD || code == MANY;
+    old_events += code == OLD || code == MANY || code == SLOW;
     done(PMIX_SUCCESS, NULL, 0, NULL, NULL, arg);
 }
 
@@ -476,6 +477,42 @@ static void check_many(void)
     expect_old("many again", 0);
 }
 
+static pmix_event_notification_cbfunc_fn_t slow_done;
+static void *slow_arg;
+static atomic_int slow_calls;
+
+/* Does not end before it is told to. */
+static void on_slow(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t *info,
+                    size_t ninfo, pmix_info_t *results, size_t nresults,
+                    pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    (void)id;
+    (void)code;
+    (void)source;
+    (void)info;
+    (void)ninfo;
+    (void)results;
+    (void)nresults;
+    slow_done = done;
+    slow_arg = arg;
+    slow_calls++;
+}
+
+/* A handler that comes while another has the event. */
+static void check_late(void)
+{
+    if (reference)
+        return;
+    add_handler(SLOW, on_slow, NULL, 0);
+    fence();
+    if (me.rank == 0)
+        must("notify", PMIx_Notify_event(SLOW, &me, PMIX_RANGE_NAMESPACE, NULL, 0, NULL, NULL));
+    wait_for("calls of the slow handler", &slow_calls, 1);
+    add_handler(SLOW, on_old, NULL, 0);
+    slow_done(PMIX_SUCCESS, NULL, 0, NULL, NULL, slow_arg);
+    expect_old("the handler for all codes, but none that came meanwhile", 1);
+}
+
 static void check_again(void)
 {
     size_t ref;
@@ -499,6 +536,7 @@ static void check_again(void)
     PMIx_Deregister_event_handler(ref, NULL, NULL);
     add_handler(OLD, on_old, NULL, 0);
     expect_old("again, after a new one", 0);
+    check_late();
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------ */

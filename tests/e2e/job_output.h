@@ -4,11 +4,13 @@
 #ifndef WIREUP_TESTS_JOB_OUTPUT_H
 #define WIREUP_TESTS_JOB_OUTPUT_H
 
+#include <pthread.h>
 #include <string.h>
 
 static atomic_int registered;
-static atomic_int nbytes;
+static size_t nbytes;
 static char text[8192];
+static pthread_mutex_t text_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void on_registered(pmix_status_t status, size_t ref, void *arg)
 {
@@ -29,17 +31,17 @@ static void listen_for(pmix_status_t code, pmix_notification_fn_t handler)
 static void on_output(size_t ref, pmix_iof_channel_t channel, pmix_proc_t *source,
                       pmix_byte_object_t *bytes, pmix_info_t infos[], size_t n)
 {
-    size_t at = (size_t)nbytes;
-
     (void)ref;
     (void)channel;
     (void)source;
     (void)infos;
     (void)n;
-    if (!bytes || !bytes->bytes || at + bytes->size >= sizeof text)
-        return;
-    memcpy(text + at, bytes->bytes, bytes->size);
-    nbytes = (int)(at + bytes->size);
+    pthread_mutex_lock(&text_lock);
+    if (bytes && bytes->bytes && nbytes + bytes->size < sizeof text) {
+        memcpy(text + nbytes, bytes->bytes, bytes->size);
+        nbytes += bytes->size;
+    }
+    pthread_mutex_unlock(&text_lock);
 }
 
 /* Output of this job, from now on. */
@@ -48,8 +50,10 @@ static void pull_output(const char *job)
     int before = registered;
     pmix_proc_t all;
 
+    pthread_mutex_lock(&text_lock);
     memset(text, 0, sizeof text);
     nbytes = 0;
+    pthread_mutex_unlock(&text_lock);
     PMIX_LOAD_PROCID(&all, job, PMIX_RANK_WILDCARD);
     must("pull",
          PMIx_IOF_pull(&all, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_output, on_registered, NULL));
@@ -60,8 +64,10 @@ static int count_of(const char *word)
 {
     int n = 0;
 
+    pthread_mutex_lock(&text_lock);
     for (const char *at = text; (at = strstr(at, word)) != NULL; at++)
         n++;
+    pthread_mutex_unlock(&text_lock);
     return n;
 }
 

@@ -25,6 +25,7 @@ struct chain {
     enum handler_category category; /* the position in the chain, … */
     size_t *called;                 /* … and the handlers called so far */
     size_t ncalled;
+    size_t newer; /* handlers from this number on were registered after the first call */
 };
 
 static void chain_free(struct chain *ch)
@@ -63,14 +64,16 @@ static bool was_called(const struct chain *ch, size_t ref)
     return false;
 }
 
-/* Handlers may be added and removed while the chain is under way. */
+/* Handlers may be added and removed while the chain is under way.  One that is added then does not
+ * get the event: it is an old one, which others have had. */
 static struct handler *next_handler(struct client *c, const struct chain *ch, bool armed)
 {
     LIST_EACH(l, &c->events.handlers.all)
     {
         struct handler *h = LIST_OF(l, struct handler, link);
         if (h->armed == armed && !h->removed && h->category >= ch->category &&
-            !was_called(ch, h->ref) && handler_wants(h, &ch->event, &c->me))
+            (ch->ncalled == 0 || h->ref < ch->newer) && !was_called(ch, h->ref) &&
+            handler_wants(h, &ch->event, &c->me))
             return h;
     }
     return NULL;
@@ -105,6 +108,8 @@ static bool note_called(struct chain *ch, const struct handler *h)
 
     if (!more)
         return false;
+    if (ch->ncalled == 0)
+        ch->newer = ch->c->events.handlers.next_ref;
     ch->called = more;
     ch->called[ch->ncalled++] = h->ref;
     ch->category = h->category;
