@@ -6,7 +6,7 @@ _wireup_values()
 {
     case $1 in
     env|genv) [[ $2 == *=* ]] && echo 1 || echo 2 ;;
-    n|np|c|wdir|wd|chdir|pset|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|cpus-per-rank|cpus-per-proc|cpus-per-task|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|port-range|usize|bind-to|binding|cpu-list|cpu-set|membind|topolib|env|envlist|genv|genvlist|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-file|output-directory|output-from|memory-alloc-kinds|job-attr|demux|breakpoint|trace|tool-files|tools|display|output|npersocket|output-filename|app|with-ft) echo 1 ;;
+    n|np|c|wdir|wd|chdir|pset|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|cpus-per-rank|cpus-per-proc|cpus-per-task|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|port-range|usize|bind-to|binding|cpu-list|cpu-set|membind|topolib|env|envlist|genv|genvlist|env-style|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-file|output-directory|output-from|memory-alloc-kinds|job-attr|demux|breakpoint|trace|tool-files|tools|display|output|npersocket|output-filename|app|with-ft) echo 1 ;;
     mca|gmca|pmixmca|gpmixmca|prtemca|gprtemca) echo 2 ;;
     pmi_args) echo 4 ;;
     *) echo 0 ;;
@@ -54,6 +54,7 @@ _wireup_value()
     collective) COMPREPLY=($(compgen -W "auto tree exchange" -- "$cur")) ;;
     membind) COMPREPLY=($(compgen -W "none firsttouch" -- "$cur")) ;;
     topolib) COMPREPLY=($(compgen -W "hwloc" -- "$cur")) ;;
+    env-style) COMPREPLY=($(compgen -W "auto none torch jax horovod" -- "$cur")) ;;
     tool-files|tools) COMPREPLY=($(compgen -W "off on system" -- "$cur")) ;;
     configfile|hostfile|f|machinefile|rankfile|rf|wireupd|outfile-pattern|outfile|errfile-pattern|errfile|output-file|trace) COMPREPLY=($(compgen -f -- "$cur")) ;;
     wdir|wd|chdir|output-directory) COMPREPLY=($(compgen -d -- "$cur")) ;;
@@ -108,7 +109,7 @@ nooversubscribe order-nodes localhost launcher bootstrap launcher-exec bootstrap
 launch-agent launcher-args launcher-user ssh-user launcher-port ssh-port wireupd
 rmk iface interface tree-width collective port-range usize bind-to binding report-bindings
 cpu-list cpu-set membind topolib env envlist envnone envall genv genvlist genvnone
-genvall x mca gmca stdin s prepend-rank l tag-output prepend-time prepend-pattern
+genvall env-style x mca gmca stdin s prepend-rank l tag-output prepend-time prepend-pattern
 outfile-pattern outfile errfile-pattern errfile merge-output output-file output-directory
 output-from disable-auto-cleanup enable-recovery continuous enable-auto-cleanup
 print-all-exitcodes pmi-port disable-hostname-propagation enable-hostname-propagation

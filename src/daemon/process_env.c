@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/job.h"
+#include "daemon/environment_style.h"
 #include "daemon/listener.h"
 #include "daemon/local_job.h"
 #include "daemon/process.h"
@@ -54,7 +55,7 @@ static bool has_name(const struct env_writer *w, const char *name)
     return false;
 }
 
-enum { ENV_OURS_MAX = 48 };
+enum { ENV_OURS_MAX = 80 };
 
 static void env_connection(struct env_writer *w, const struct processes *p, const struct job *job,
                            uint32_t rank)
@@ -120,6 +121,46 @@ static void env_places(struct env_writer *w, const struct job *job, const struct
     env_number(w, "OMPI_COMM_WORLD_LOCAL_SIZE", node->nprocs);
 }
 
+static bool style_has(void *arg, const char *name)
+{
+    return has_name(arg, name);
+}
+
+static void style_put(void *arg, const char *name, struct slice value)
+{
+    env_slice(arg, name, value);
+}
+
+/* The launcher's note of the program's style. */
+static enum environment_style style_noted(char *const *env)
+{
+    static const char note[] = ENVIRONMENT_STYLE_NOTE "=";
+
+    for (; env && *env; env++) {
+        if (!strncmp(*env, note, sizeof note - 1))
+            return environment_style_named(slice_str(*env + sizeof note - 1));
+    }
+    return ENVIRONMENT_STYLE_NONE;
+}
+
+static void env_style(struct env_writer *w, const struct job *job, const struct job_map_proc *p)
+{
+    enum environment_style style = style_noted(job->plan.apps[p->app].env);
+    const struct environment_style_calls calls = { style_has, style_put, w };
+    const struct environment_place place = {
+        .values = { [ENVIRONMENT_VALUE_RANK] = p->rank,
+                    [ENVIRONMENT_VALUE_SIZE] = job->plan.nprocs,
+                    [ENVIRONMENT_VALUE_LOCAL_RANK] = p->local_rank,
+                    [ENVIRONMENT_VALUE_LOCAL_SIZE] = job->plan.nodes[p->node].nprocs,
+                    [ENVIRONMENT_VALUE_NODE] = p->node,
+                    [ENVIRONMENT_VALUE_NODES] = job->plan.nnodes },
+        .nspace = job->nspace,
+    };
+
+    if (style != ENVIRONMENT_STYLE_NONE)
+        environment_style_put(style, &place, &calls);
+}
+
 char **process_env(struct processes *p, const struct job *job, uint32_t rank)
 {
     const struct job_map_proc *proc = &job->plan.procs[rank];
@@ -138,6 +179,7 @@ char **process_env(struct processes *p, const struct job *job, uint32_t rank)
     env_connection(&w, p, job, rank);
     env_pmix(&w, p, job, rank);
     env_places(&w, job, proc);
+    env_style(&w, job, proc);
     if (job->plan.breakpoint)
         env_text(&w, "PMIX_BREAKPOINT", job->plan.breakpoint);
     if (p->config.context->config->hostname) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "daemon/environment_style.h"
 
 static const char *const reserved[] = {
 #define RESERVED(name) name,
@@ -151,6 +152,7 @@ struct build {
     struct map sets;   /* name -> the last entry that sets or exports it */
     struct map listed; /* name -> entry, when only a list is forwarded */
     enum env_forward forward;
+    bool nested; /* the inherited variables are those of a process of another launcher */
     char **out;
     size_t count;
 };
@@ -190,6 +192,8 @@ static bool forwarded(const struct build *b, struct slice name)
         return false;
     if (set)
         return set->text == NULL; /* exported: the inherited value; set: our value comes later */
+    if (b->nested && environment_style_has(name))
+        return false; /* its place in the other job */
     switch (b->forward) {
     case ENV_NONE: return is_login(name);
     case ENV_LIST: return is_login(name) || map_get(&b->listed, name);
@@ -228,7 +232,8 @@ int environ_build(struct arena *a, char *const *inherited, const struct env_rule
                   const struct env_rules *block, const struct env_rules *manager, char ***env_p)
 {
     const struct env_rules *chosen = block->forward != ENV_UNSAID ? block : job;
-    struct build b = { MAP_NULL(0), MAP_NULL(0), chosen->forward, NULL, 0 };
+    bool nested = environ_get(inherited, ENVIRONMENT_STYLE_NOTE) != NULL;
+    struct build b = { MAP_NULL(0), MAP_NULL(0), chosen->forward, nested, NULL, 0 };
     int rc;
 
     b.out = arena_array(a,

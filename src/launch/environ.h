@@ -4,7 +4,9 @@
  * those of -genv, -x and -env; those of the process manager itself.  The variables of the
  * process manager (environ.def) are never taken from any other source: a launcher inside a job must
  * not pass on its own rank, and two PMI_RANK entries in one environment would be ambiguous.  The
- * per-rank ones are added by the spawner; their names are guaranteed to be absent here.
+ * per-rank ones are added by the spawner; their names are guaranteed to be absent here.  A launcher
+ * inside a job does not pass on those of a style either (daemon/environment_style.h), unless they
+ * are set.
  *
  * "None" and "list" keep the variables of a fresh login (HOME, PATH, ...): without it hardly
  * any program starts.

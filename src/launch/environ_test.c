@@ -133,6 +133,24 @@ static void test_many(void)
     OK(env && strcmp(env[n - 1], "V49999=last") == 0);
 }
 
+/* A launcher inside a job does not pass its own rank on; what the user sets is passed on. */
+static void test_nested(void)
+{
+    static const char *const outer[] = { "RANK=3", "MASTER_PORT=7", "A=1", NULL, NULL };
+    const char *nested[5];
+    struct env_rules none = { 0 }, job = { 0 };
+    char **env;
+
+    memcpy(nested, outer, sizeof outer);
+    OK(environ_build(&arena, (char *const *)(uintptr_t)nested, &none, &none, &none, &env) == 0 &&
+       environ_get(env, "RANK") && environ_get(env, "A"));
+    nested[3] = "WIREUP_ENV_STYLE=torch";
+    set(&job, "MASTER_PORT", "8");
+    OK(environ_build(&arena, (char *const *)(uintptr_t)nested, &job, &none, &none, &env) == 0 &&
+       !environ_get(env, "RANK") && !environ_get(env, "WIREUP_ENV_STYLE") &&
+       environ_get(env, "A") && strcmp(environ_get(env, "MASTER_PORT"), "8") == 0);
+}
+
 int main(void)
 {
     arena_init(&arena, 256 << 20);
@@ -140,6 +158,7 @@ int main(void)
     test_priority();
     test_names();
     test_many();
+    test_nested();
     arena_free(&arena);
     return tap_done();
 }

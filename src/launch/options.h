@@ -130,6 +130,7 @@ struct launch_options {
     enum env_forward env_default; /* HYDRA_ENV */
 
     /* Standard streams. */
+    uint32_t env_style; /* 0: chosen by the program; else 1 + enum environment_style */
     bool prepend_rank, prepend_time;
     bool merge_output;                          /* standard error goes to standard output */
     const char *output_file, *output_directory; /* spawn_output.h; or NULL */

@@ -17,6 +17,7 @@
 #include "launch/plan_print.h"
 #include "launch/spawn_output.h"
 #include "launch/spawn_stops.h"
+#include "daemon/environment_style.h"
 #include "daemon/path_search.h"
 
 /* Larger host and configuration files are a mistake. */
@@ -37,6 +38,7 @@ struct plan_builder {
     struct rankfile ranks; /* name NULL: there is none */
     const struct host *const *node_hosts;
     struct env_rules manager_env;
+    char **first_env; /* of the first program, before its style was noted */
     standing_fn *standing;
     struct errmsg *err;
 };
@@ -353,6 +355,36 @@ static int look_up(struct plan_builder *p, const struct launch_block *b, struct 
     return found(rc);
 }
 
+static enum environment_style style_of(const struct plan_builder *p, const struct job_map_app *app)
+{
+    uint32_t wanted = p->opt->env_style;
+
+    if (wanted)
+        return (enum environment_style)(wanted - 1);
+    return environment_style_of(app->path);
+}
+
+/* The daemons add the variables of each process by it. */
+static int note_style(struct plan_builder *p, struct job_map_app *app)
+{
+    struct arena *a = &p->plan->arena;
+    enum environment_style style = style_of(p, app);
+    size_t n = 0;
+    char **env;
+
+    if (style == ENVIRONMENT_STYLE_NONE)
+        return 0;
+    while (app->env[n])
+        n++;
+    env = arena_array(a, n + 2, sizeof *env);
+    if (!env)
+        return -ENOMEM;
+    memcpy(env, app->env, n * sizeof *env);
+    env[n] = arena_printf(a, ENVIRONMENT_STYLE_NOTE "=%s", environment_style_word(style));
+    app->env = env;
+    return env[n] ? 0 : -ENOMEM;
+}
+
 static int plan_builder_app(struct plan_builder *p, const struct launch_block *b,
                             struct job_map_app *app)
 {
@@ -361,11 +393,15 @@ static int plan_builder_app(struct plan_builder *p, const struct launch_block *b
 
     if (rc == 0 && env_rules_empty(&b->env) && app > p->plan->apps &&
         env_rules_empty(&p->opt->blocks->env))
-        app->env = p->plan->apps->env; /* most programs of a job have the same */
+        app->env = p->first_env; /* most programs of a job have the same */
     else if (rc == 0)
         rc = environ_build(a, p->envp, &p->opt->env, &b->env, &p->manager_env, &app->env);
+    if (app == p->plan->apps)
+        p->first_env = app->env;
     if (rc == 0)
         rc = look_up(p, b, app);
+    if (rc == 0)
+        rc = note_style(p, app);
     if (rc > 0 && b->where) {
         struct errmsg why = *p->err;
         errmsg_set(p->err, rc, "%.200s: %.800s", b->where, why.text);

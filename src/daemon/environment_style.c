@@ -1,0 +1,157 @@
+/* environment_style.c - see environment_style.h. */
+#include "daemon/environment_style.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum row_kind {
+    ROW_PLACE,
+    ROW_TEXT,
+    ROW_NAMESPACE,
+    ROW_STORE_ADDRESS,
+    ROW_STORE_PORT,
+    ROW_STORE_CLIENT
+};
+
+static const struct row {
+    enum environment_style style;
+    enum row_kind kind;
+    const char *name;
+    const char *text;
+    enum environment_value value;
+} rows[] = {
+#define ROW(id, kind_, ...)     { ENVIRONMENT_STYLE_##id, ROW_##kind_, __VA_ARGS__ },
+#define PLACE(id, name, VALUE)  ROW(id, PLACE, name, NULL, ENVIRONMENT_VALUE_##VALUE)
+#define TEXT(id, name, text)    ROW(id, TEXT, name, text, ENVIRONMENT_VALUES)
+#define NAMESPACE(id, name)     ROW(id, NAMESPACE, name, NULL, ENVIRONMENT_VALUES)
+#define STORE_ADDRESS(id, name) ROW(id, STORE_ADDRESS, name, "127.0.0.1", ENVIRONMENT_VALUES)
+#define STORE_PORT(id, name)    ROW(id, STORE_PORT, name, NULL, ENVIRONMENT_VALUES)
+#define STORE_CLIENT(id, name)  ROW(id, STORE_CLIENT, name, "True", ENVIRONMENT_VALUES)
+#include "proto/environment_styles.def"
+#undef ROW
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static const char *const words[ENVIRONMENT_STYLES] = {
+    [ENVIRONMENT_STYLE_NONE] = "none",
+#define STYLE(id, word) [ENVIRONMENT_STYLE_##id] = word,
+#include "proto/environment_styles.def"
+};
+
+const char *environment_style_word(enum environment_style style)
+{
+    return words[style];
+}
+
+enum environment_style environment_style_named(struct slice word)
+{
+    for (int s = 0; s < ENVIRONMENT_STYLES; s++) {
+        if (slice_is(word, words[s]))
+            return (enum environment_style)s;
+    }
+    return ENVIRONMENT_STYLE_NONE;
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+/* "python", "python3.11", "pypy3", with or without directories. */
+static bool is_interpreter(struct slice path)
+{
+    static const char *const names[] = { "python", "pypy" };
+    size_t at = path.len;
+
+    while (at && path.ptr[at - 1] != '/')
+        at--;
+    path = slice_skip(path, at);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct slice rest = slice_skip(path, strlen(names[i]));
+        if (!slice_starts(path, slice_str(names[i])))
+            continue;
+        while (rest.len && (isdigit((unsigned char)*rest.ptr) || *rest.ptr == '.'))
+            rest = slice_skip(rest, 1);
+        return rest.len == 0;
+    }
+    return false;
+}
+
+/* "#!/usr/bin/python3 -u", "#!/usr/bin/env python3" */
+static bool names_interpreter(struct slice line)
+{
+    if (!slice_starts(line, SLICE("#!")))
+        return false;
+    line = slice_skip(line, 2);
+    line = slice_trim(slice_cut(&line, '\n'));
+    while (line.len) {
+        if (is_interpreter(slice_cut(&line, ' ')))
+            return true;
+    }
+    return false;
+}
+
+enum environment_style environment_style_of(const char *path)
+{
+    char head[128];
+    ssize_t n = 0;
+    int fd;
+
+    if (is_interpreter(slice_str(path)))
+        return ENVIRONMENT_STYLE_torch;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0) {
+        n = read(fd, head, sizeof head);
+        close(fd);
+    }
+    return n > 0 && names_interpreter(slice_mem(head, (size_t)n)) ? ENVIRONMENT_STYLE_torch
+                                                                  : ENVIRONMENT_STYLE_NONE;
+}
+
+/* ---- variables ------------------------------------------------------------------------------- */
+
+bool environment_style_has(struct slice name)
+{
+    for (int i = 0; i < ROWS; i++) {
+        if (slice_is(name, rows[i].name))
+            return true;
+    }
+    return false;
+}
+
+/* It has variables for the store, and the program none of them. */
+static bool needs_store(enum environment_style style, const struct environment_style_calls *calls)
+{
+    bool needs = false;
+
+    for (int i = 0; i < ROWS; i++) {
+        if (rows[i].style != style || rows[i].kind < ROW_STORE_ADDRESS)
+            continue;
+        if (calls->has(calls->arg, rows[i].name))
+            return false;
+        needs = true;
+    }
+    return needs;
+}
+
+void environment_style_put(enum environment_style style, const struct environment_place *place,
+                           const struct environment_style_calls *calls)
+{
+    bool store = place->store_port && needs_store(style, calls);
+    char digits[SLICE_DIGITS_MAX];
+
+    for (int i = 0; i < ROWS; i++) {
+        const struct row *r = &rows[i];
+        struct slice value = slice_str(r->text);
+        if (r->style != style || calls->has(calls->arg, r->name) ||
+            (r->kind >= ROW_STORE_ADDRESS && !store))
+            continue;
+        if (r->kind == ROW_PLACE)
+            value = slice_digits(digits, place->values[r->value]);
+        else if (r->kind == ROW_STORE_PORT)
+            value = slice_digits(digits, place->store_port);
+        else if (r->kind == ROW_NAMESPACE)
+            value = slice_str(place->nspace);
+        calls->put(calls->arg, r->name, value);
+    }
+}

@@ -1,0 +1,60 @@
+#!/bin/sh
+# Programs without MPI: the variables that PyTorch's, JAX's and Horovod's read (proto/environment_styles.def).
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+patience=120
+python=/usr/bin/python3
+unset RANK WORLD_SIZE MASTER_ADDR MASTER_PORT
+
+# The variables of these styles that a process has, in order.
+cat >"$tmp/vars.sh" <<'END'
+env | grep -E '^(RANK|WORLD_SIZE|LOCAL_|GROUP_|ROLE_|TORCHELASTIC_MAX|JAX_|HOROVOD_|WIREUP_ENV)' | sort | tr '\n' ' '
+echo
+END
+{ echo "#!$python" && echo 'import os, sys' && echo 'os.execv("/bin/sh", ["sh", sys.argv[1]])'; } >"$tmp/script"
+chmod +x "$tmp/script"
+
+torch() # RANK SIZE LOCAL_RANK LOCAL_SIZE NODE NODES
+{
+    echo "GROUP_RANK=$5 GROUP_WORLD_SIZE=$6 LOCAL_RANK=$3 LOCAL_WORLD_SIZE=$4 RANK=$1 ROLE_NAME=default ROLE_RANK=$1" \
+        "ROLE_WORLD_SIZE=$2 TORCHELASTIC_MAX_RESTARTS=0 WIREUP_ENV_STYLE=torch WORLD_SIZE=$2 "
+}
+
+sorted()
+{
+    sort "$out"
+}
+
+launch 2 "$tmp/script" "$tmp/vars.sh"
+same "a Python script" "$rc $(sorted)" "0 $(torch 0 2 0 2 0 1
+    torch 1 2 1 2 0 1)" || explain
+launch 1 "$python" "$tmp/script" "$tmp/vars.sh"
+same "its interpreter" "$rc $(sorted)" "0 $(torch 0 1 0 1 0 1)" || explain
+launch 1 sh "$tmp/vars.sh"
+same "another program" "$rc $(sorted)" "0 " || explain
+launch 1 -env-style torch sh "$tmp/vars.sh"
+same "another program, told so" "$rc $(sorted)" "0 $(torch 0 1 0 1 0 1)" || explain
+launch 1 -env-style none "$tmp/script" "$tmp/vars.sh"
+same "none" "$rc $(sorted)" "0 " || explain
+launch 1 -env-style jax sh "$tmp/vars.sh"
+same "JAX" "$rc $(sorted)" "0 JAX_NUM_PROCESSES=1 JAX_PROCESS_ID=0 WIREUP_ENV_STYLE=jax " || explain
+launch 2 sh "$tmp/vars.sh" : -n 1 "$tmp/script" "$tmp/vars.sh"
+same "each program of a job has its own" "$rc $(sorted | grep RANK)" "0 $(torch 2 3 2 3 0 1)" || explain
+launch 1 -genv RANK 7 -x LOCAL_RANK=8 "$tmp/script" "$tmp/vars.sh"
+same "what the user sets stays" "$rc $(sorted)" "0 $(torch 7 1 8 1 0 1 | sed 's/ROLE_RANK=7/ROLE_RANK=0/')" || explain
+echo "exec '$WIREUP' -n 1 '$tmp/script' '$tmp/vars.sh'" >"$tmp/nested.sh"
+launch 2 "$tmp/script" "$tmp/nested.sh"
+same "a launcher inside a job passes no rank on" "$rc $(sorted | sort -u)" "0 $(torch 0 1 0 1 0 1)" || explain
+
+needs_host_names
+named_agent
+run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:1,n3:1 -n 4 "$tmp/script" "$tmp/vars.sh"
+same "over three nodes" "$rc $(sorted)" "0 $(
+    torch 0 4 0 2 0 3
+    torch 1 4 1 2 0 3
+    torch 2 4 0 1 1 3
+    torch 3 4 0 1 2 3
+)" || explain
+finish
