@@ -117,7 +117,7 @@ memory-alloc-kinds job-attr stop-on-exec stop-in-init stop-in-app breakpoint ver
 v debug quiet q display-map display-allocation dry-run do-not-launch trace report-startup
 tool-files tools json version V info help h display output with-ft pmixmca gpmixmca
 prtemca gprtemca report-state-on-timeout use-hwthread-cpus"
-_wireup_commands="who serve names trace replay sim up tools ps down on srun help version"
+_wireup_commands="who serve names trace timeline replay sim up tools ps down on srun help version"
 
 # The options of the command $1.
 _wireup_choices()
@@ -127,6 +127,7 @@ _wireup_choices()
     serve) echo "--n --timeout --trace --json" ;;
     names) echo "--json" ;;
     trace) echo "--json --rank --command --from --to --all --conversation" ;;
+    timeline) echo "--output" ;;
     replay) echo "" ;;
     sim) echo "--nodes --ranks --bytes-per-rank --width --schedule --seed --rounds --sets --node-failures --link-failures --slow --reports --broadcasts --requests --jitter --latency --overhead --ps-per-byte --link --flags --json" ;;
     up) echo "" ;;

@@ -1,57 +1,21 @@
-/* trace.c - see trace.h.  Reading order: the file; filters; lines of text; lines of JSON; the two
+/* trace.c - see trace.h.  Reading order: filters; lines of text; lines of JSON; the two
  * commands. */
 #include "tools/trace.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/json.h"
 #include "base/limit.h"
+#include "tools/trace_file.h"
 #include "trace/record.h"
 #include "server/replay.h"
 #include "trace/trace_to_script.h"
 #include "trace/trace_reader.h"
 
-enum { TRACE_CHUNK = 1 << 20, TRACE_QUEUE = 64 << 10, TRACE_CUT = 72, TRACE_KEEP = 56 };
-
-/* For messages. */
-static const char *file_name(const struct command_line *l)
-{
-    return strcmp(l->operand, "-") ? l->operand : "standard input";
-}
-
-/* ---- the file -------------------------------------------------------------------------------- */
-
-/* Passes the file to `take` piece by piece, until that returns non-zero.  Returns its result, or 2
- * if the file cannot be read. */
-static int each_piece(const struct command_line *l, int (*take)(void *arg, struct slice bytes),
-                      void *arg)
-{
-    bool input = !strcmp(l->operand, "-");
-    int fd = input ? STDIN_FILENO : open(l->operand, O_RDONLY | O_CLOEXEC);
-    char *piece = malloc(TRACE_CHUNK);
-    ssize_t n = fd < 0 || !piece ? -1 : 1;
-    int rc = 0;
-
-    while (n > 0 && rc == 0) {
-        do
-            n = read(fd, piece, TRACE_CHUNK);
-        while (n < 0 && errno == EINTR);
-        if (n > 0)
-            rc = take(arg, slice_mem(piece, (size_t)n));
-    }
-    if (n < 0)
-        log_error(l->log, "cannot read the trace %s: %s", file_name(l), err_text(errno));
-    if (fd >= 0 && !input)
-        close(fd);
-    free(piece);
-    return n < 0 ? 2 : rc;
-}
+enum { TRACE_QUEUE = 64 << 10, TRACE_CUT = 72, TRACE_KEEP = 56 };
 
 /* ---- filters ------------------------------------------------------------------------------- */
 
@@ -672,10 +636,10 @@ static int end_story(struct trace *t, int code)
     if (fflush(stdout) != 0 || t->broken)
         code = code ? code : 1;
     if (t->err.text[0])
-        log_error(t->line->log, "%s: %s", file_name(t->line), t->err.text);
+        log_error(t->line->log, "%s: %s", trace_file_name(t->line->operand), t->err.text);
     else if (code == 0 && !t->trace_reader.ended)
         log_warn(t->line->log, "%s is incomplete: the launcher was killed, or it is still running",
-                 file_name(t->line));
+                 trace_file_name(t->line->operand));
     return code;
 }
 
@@ -686,7 +650,7 @@ static int print_story(const struct command_line *l, struct trace *t,
 
     buf_init(&t->out, (size_t)LIMIT_TRACE_RECORD * 8);
     trace_reader_init(&t->trace_reader, printer);
-    code = each_piece(l, feed_story, t);
+    code = trace_file_read(l->log, l->operand, feed_story, t);
     code = end_story(t, code);
     trace_reader_free(&t->trace_reader);
     buf_free(&t->out);
@@ -737,18 +701,18 @@ int trace_replay(const struct command_line *l)
 {
     struct playing p = { replay_new(LIMIT_REPLAY_STORE), { "" } };
     struct replay_count n = { 0 };
-    int code = p.replay ? each_piece(l, feed_replay, &p) : 2;
+    int code = p.replay ? trace_file_read(l->log, l->operand, feed_replay, &p) : 2;
 
     if (code == 0)
         code = replay_end(p.replay, &n, &p.err);
     replay_free(p.replay);
     if (p.err.text[0])
-        log_error(l->log, "%s: %s", file_name(l), p.err.text);
+        log_error(l->log, "%s: %s", trace_file_name(l->operand), p.err.text);
     if (code != 0)
         return code;
     printf("%s: the same again: %u jobs, %u connections, %llu bytes heard, %llu bytes said, "
            "%llu effects%s%s\n",
-           file_name(l), n.jobs, n.connections, (unsigned long long)n.bytes_in,
+           trace_file_name(l->operand), n.jobs, n.connections, (unsigned long long)n.bytes_in,
            (unsigned long long)n.bytes_out, (unsigned long long)n.effects,
            n.masked ? "; credentials are overwritten in it" : "",
            n.ended ? ""

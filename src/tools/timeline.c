@@ -1,0 +1,348 @@
+/* timeline.c - see timeline.h.
+ *
+ * The launcher's trace FILE has the job, its nodes, and the processes of its own node; the trace of
+ * another node is FILE.NODE.  Each trace is read by itself; from it come the processes of its node,
+ * by its clock (report/timeline.h).  Of a node without a trace only the ends of processes are
+ * known, as the launcher has heard of them.
+ */
+#include "tools/timeline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/limit.h"
+#include "io/create.h"
+#include "report/timeline_picture.h"
+#include "tools/trace_file.h"
+#include "trace/trace_reader.h"
+
+enum { TIMELINE_OUT_MAX = 1 << 30, EVERY_NODE = -1 };
+
+/* A trace that is being read. */
+struct traced {
+    const struct command_line *line;
+    struct timeline timeline;
+    struct trace_reader reader;
+    struct errmsg err;
+    const char *path;
+    uint64_t begin_ns, wall_ns;
+    bool first;   /* the launcher's */
+    int64_t node; /* whose trace it is, or EVERY_NODE */
+    bool ended, no_memory, begun;
+};
+
+/* ---- the job --------------------------------------------------------------------------------- */
+
+/* "runs": how many, app, node, local rank of the first. */
+static void take_places(struct traced *d, const struct part_uints *runs)
+{
+    uint32_t rank = 0;
+
+    for (uint32_t i = 0; i + 3 < runs->n; i += 4) {
+        for (uint64_t k = 0; k < runs->items[i] && rank < d->timeline.nprocs; k++)
+            d->timeline.procs[rank++].node = (uint32_t)runs->items[i + 2];
+    }
+}
+
+static uint32_t count_ranks(const struct part_uints *runs)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i + 3 < runs->n && n <= LIMIT_JOB_PROCS; i += 4)
+        n += runs->items[i];
+    return n > LIMIT_JOB_PROCS ? LIMIT_JOB_PROCS + 1 : (uint32_t)n;
+}
+
+static void take_title(struct timeline *t, const struct part_texts *apps)
+{
+    struct buf b = BUF_NULL(1 << 16);
+
+    for (uint32_t i = 0; i < apps->n; i++) {
+        if (i)
+            buf_str(&b, " : ");
+        buf_slice_put(&b, apps->items[i]);
+    }
+    t->title = arena_str(&t->arena, buf_slice(&b));
+    if (!t->title)
+        t->title = "";
+    buf_free(&b);
+}
+
+/* The job that the launcher has started: spawned ones are not shown. */
+static void take_job(struct traced *d, const struct record_job *job)
+{
+    int rc;
+
+    d->node = job->here ? (int64_t)job->here - 1 : EVERY_NODE;
+    d->begun = true;
+    if (d->first) {
+        rc = timeline_job(&d->timeline, count_ranks(&job->runs), job->nodes.items, job->nodes.n);
+        d->no_memory = d->no_memory || rc == -ENOMEM;
+        if (rc == 0) {
+            take_places(d, &job->runs);
+            take_title(&d->timeline, &job->apps);
+        }
+    }
+    timeline_trace(&d->timeline, d->node == EVERY_NODE ? 0 : (uint32_t)d->node, d->begin_ns,
+                   d->wall_ns);
+}
+
+/* ---- what a trace says -------------------------------------------------------------------------
+ */
+
+static uint32_t node_of(const struct traced *d, uint64_t rank)
+{
+    return rank < d->timeline.nprocs ? d->timeline.procs[rank].node : TIMELINE_NO_NODE;
+}
+
+static bool is_own(const struct traced *d, uint64_t rank)
+{
+    return d->node == EVERY_NODE || (int64_t)node_of(d, rank) == d->node;
+}
+
+static void take_state(struct traced *d, uint64_t rank, struct slice event, int64_t code,
+                       uint64_t now_ns)
+{
+    bool exited = slice_is(event, "exit"), died = slice_is(event, "death");
+
+    if (is_own(d, rank) && slice_is(event, "started"))
+        timeline_started(&d->timeline, (uint32_t)rank, now_ns);
+    if (is_own(d, rank) && (exited || died))
+        timeline_ended(&d->timeline, (uint32_t)rank, died || code != 0, now_ns);
+}
+
+static void on_record(void *arg, const struct trace_reader_line *l, const struct record *r)
+{
+    struct traced *d = arg;
+    int64_t job, rank, code = 0;
+
+    (void)l;
+    if (r->kind == RECORD_begin) {
+        d->begin_ns = r->time_ns;
+        d->wall_ns = r->u.begin.wall_ns;
+    } else if (r->kind == RECORD_job && r->u.job.job == 0 && !d->begun) {
+        take_job(d, &r->u.job);
+    } else if (r->kind == RECORD_proc_state && record_number(r, "job", &job) && job == 0 &&
+               record_number(r, "rank", &rank) && rank >= 0) {
+        record_number(r, "code", &code);
+        take_state(d, (uint64_t)rank, r->u.of.proc_state.event, code, r->time_ns);
+    }
+}
+
+enum { NO_ANSWER = -1 };
+
+/* 0: the answers of this protocol come in order.  NO_ANSWER: none comes. */
+static int64_t tag_of(const struct decoded *m)
+{
+    for (uint32_t i = 0; i < m->nfields; i++) {
+        if (slice_is(m->fields[i].name, "tag"))
+            return m->fields[i].number == UINT32_MAX ? NO_ANSWER : m->fields[i].number;
+    }
+    return 0;
+}
+
+/* A fence of PMIx may be of some processes only. */
+static bool is_of_all(const struct decoded *m)
+{
+    for (uint32_t i = 0; i + 1 < m->nfields; i++) {
+        if (!slice_is(m->fields[i].name, "procs"))
+            continue;
+        const struct slice who = m->fields[i + 1].text;
+        bool one = i + 2 < m->nfields && m->fields[i + 2].kind == DECODE_END;
+        return one && who.len > 2 && slice_is(slice_skip(who, who.len - 2), ".*");
+    }
+    return true;
+}
+
+static void take_request(struct traced *d, uint32_t rank, const struct decoded *m, uint64_t now_ns)
+{
+    enum timeline_kind kind;
+    int64_t tag = tag_of(m);
+
+    if (!timeline_kind_of(m->command, &kind))
+        return;
+    if (kind == TIMELINE_FENCE && !is_of_all(m))
+        kind = TIMELINE_OTHER;
+    if (timeline_request(&d->timeline, rank, kind, (uint32_t)tag, now_ns) < 0)
+        d->no_memory = true;
+    if (tag == NO_ANSWER)
+        timeline_answer(&d->timeline, rank, (uint32_t)tag, now_ns);
+}
+
+static void on_message(void *arg, const struct trace_reader_line *l, enum decode_way way,
+                       const struct decoded *m, uint64_t now_ns)
+{
+    struct traced *d = arg;
+
+    if (l->job != 0 || !is_own(d, l->rank))
+        return;
+    if (way == DECODE_IN)
+        take_request(d, l->rank, m, now_ns);
+    else
+        timeline_answer(&d->timeline, l->rank, (uint32_t)tag_of(m), now_ns);
+}
+
+/* ---- the files ------------------------------------------------------------------------------- */
+
+static int feed(void *arg, struct slice bytes)
+{
+    struct traced *d = arg;
+
+    return trace_reader_feed(&d->reader, bytes, &d->err) ? 2 : 0;
+}
+
+static int read_trace(struct traced *d, const char *path)
+{
+    int code;
+
+    d->path = path;
+    d->begun = false;
+    d->err.text[0] = 0;
+    trace_reader_init(&d->reader, (struct trace_reader_printer){ on_record, on_message, d });
+    code = trace_file_read(d->line->log, path, feed, d);
+    if (code == 0 && trace_reader_end(&d->reader, &d->err))
+        code = 2;
+    if (d->err.text[0])
+        log_error(d->line->log, "%s: %s", trace_file_name(path), d->err.text);
+    else if (code == 0 && !d->reader.ended)
+        log_warn(d->line->log, "%s is incomplete: the launcher was killed, or it is still running",
+                 trace_file_name(path));
+    trace_reader_free(&d->reader);
+    return code;
+}
+
+/* The traces of the other nodes, where they are. */
+static int read_others(struct traced *d)
+{
+    uint32_t own = d->node == EVERY_NODE ? 0 : (uint32_t)d->node, missing = 0, example = 0;
+    bool alone = d->node == EVERY_NODE;
+    int code = 0;
+
+    d->first = false;
+    for (uint32_t i = 0; !alone && code == 0 && i < d->timeline.nnodes; i++) {
+        struct buf path = BUF_NULL(1 << 16);
+        buf_printf(&path, "%s.%s", d->line->operand, d->timeline.nodes[i].name);
+        if (i == own) {
+            ; /* read */
+        } else if (buf_cstr(&path) && access(buf_cstr(&path), R_OK) == 0) {
+            code = read_trace(d, buf_cstr(&path));
+        } else {
+            example = i;
+            missing++;
+        }
+        buf_free(&path);
+    }
+    if (missing)
+        log_warn(
+            d->line->log,
+            "the traces of %u node%s are missing, such as %s.%s, which is written on that node: "
+            "copy them here",
+            missing, missing == 1 ? "" : "s", d->line->operand, d->timeline.nodes[example].name);
+    return code;
+}
+
+/* ---- the picture ----------------------------------------------------------------------------- */
+
+typedef void draw_fn(const struct timeline *t, struct buf *out);
+
+static const struct {
+    const char *suffix;
+    draw_fn *draw;
+} pictures[] = {
+    { ".html", timeline_html },
+    { ".svg", timeline_svg },
+    { ".json", timeline_json },
+    { ".txt", timeline_text },
+};
+
+static draw_fn *picture_of(const char *path)
+{
+    size_t len = strlen(path);
+
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
+        size_t n = strlen(pictures[i].suffix);
+        if (len > n && !strcmp(path + len - n, pictures[i].suffix))
+            return pictures[i].draw;
+    }
+    return NULL;
+}
+
+static bool write_all(int fd, struct slice s)
+{
+    while (s.len) {
+        ssize_t n = write(fd, s.ptr, s.len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        s = slice_skip(s, (size_t)n);
+    }
+    return true;
+}
+
+static int write_out(const struct command_line *l, const char *path, const struct buf *out)
+{
+    struct errmsg err = { "" };
+    int fd = path ? create_named(path, 0666, &err) : STDOUT_FILENO;
+    bool done = fd >= 0 && write_all(fd, buf_slice(out));
+
+    if (fd >= 0 && path && close(fd) < 0)
+        done = false;
+    if (fd < 0)
+        log_error(l->log, "%s", err.text);
+    else if (!done)
+        log_error(l->log, "cannot write %s: %s", path ? path : "to standard output",
+                  err_text(errno));
+    return done ? 0 : 1;
+}
+
+static int draw(struct traced *d, draw_fn *fn, const char *path)
+{
+    struct buf out = BUF_NULL(TIMELINE_OUT_MAX);
+    int code = 2;
+
+    if (d->timeline.nprocs == 0)
+        log_error(d->line->log, "%s has no job: nothing was started",
+                  trace_file_name(d->line->operand));
+    else if (d->no_memory || timeline_settle(&d->timeline) < 0)
+        log_error(d->line->log, "out of memory");
+    else
+        code = 0;
+    if (code == 0)
+        fn(&d->timeline, &out);
+    if (code == 0 && !buf_ok(&out)) {
+        log_error(d->line->log, "out of memory");
+        code = 2;
+    }
+    if (code == 0)
+        code = write_out(d->line, path, &out);
+    buf_free(&out);
+    return code;
+}
+
+int timeline_command(const struct command_line *l)
+{
+    struct traced d = { .line = l, .first = true, .node = EVERY_NODE };
+    const char *path = l->choices[CHOICE_timeline_output];
+    draw_fn *fn = path ? picture_of(path) : timeline_text;
+    int code;
+
+    if (!fn) {
+        log_error(l->log,
+                  "--output must be a file that ends in .html, .svg, .json or .txt, not '%s'",
+                  path);
+        return 2;
+    }
+    timeline_init(&d.timeline);
+    code = read_trace(&d, l->operand);
+    if (code == 0)
+        code = read_others(&d);
+    if (code == 0)
+        code = draw(&d, fn, path);
+    timeline_free(&d.timeline);
+    return code;
+}
