@@ -65,7 +65,7 @@ served 3 "$lib2" exchange
 same "libpmi2" "$rc $(head -n 1 "$out") $(cat "$err")" "0 pmi2 3 good " || explain
 served 3 "$WU_BUILD/tests/e2e/e2e-modex-values"
 same "libpmix" "$rc $(cat "$out" "$err")" "0 cards 3 good" || explain
-pmix_flags=$(openpmix_42)
+pmix_flags=$(openpmix)
 if [ -n "$pmix_flags" ]; then
     # shellcheck disable=SC2086
     c_program modex_values $pmix_flags
