@@ -168,6 +168,7 @@ void rpc_effect(struct rpc *r, const struct effect *e)
     case EFFECT_modex_reply: send_effect(r, e, (uint32_t)e->u.modex_reply.asker); break;
     case EFFECT_collective_reply: send_effect(r, e, (uint32_t)e->u.collective_reply.asker); break;
     case EFFECT_allocate:
+    case EFFECT_group_bootstrap:
     case EFFECT_names: send_effect(r, e, 0); break;
     case EFFECT_reply: send_reply(r, &e->u.reply); break;
     case EFFECT_spawn: send_spawn(r, &e->u.spawn); break;
@@ -219,6 +220,21 @@ static void on_names(struct rpc *r, uint32_t from, const struct op_names *m, uin
         send_answer(r, from, m->ticket, &a);
     else
         rpc_answer(r, ticket, &a);
+}
+
+static void on_group_bootstrap(struct rpc *r, uint32_t from, const struct op_group_bootstrap *m,
+                               uint64_t now_ns)
+{
+    const struct core_context *x = r->context;
+    struct input *in = INPUT_AT(now_ns, group_bootstrap);
+    struct answer a = { .status = ANSWER_FAILED };
+
+    in->u.group_bootstrap = *m;
+    in->u.group_bootstrap.ticket = keep_question(r, from, m->ticket);
+    if (!in->u.group_bootstrap.ticket)
+        send_answer(r, from, m->ticket, &a);
+    else if (!x->calls.deliver(x->arg, in))
+        rpc_answer(r, in->u.group_bootstrap.ticket, &a);
 }
 
 static void on_spawn(struct rpc *r, uint32_t from, const struct op_spawn_request *m)
@@ -293,6 +309,7 @@ void rpc_receive(struct rpc *r, const struct msg *m, uint64_t now_ns)
     case MSG_modex_request: on_modex_request(r, m->from, &m->u.modex_request, now_ns); break;
     case MSG_collective_query: on_collective_query(r, m->from, &m->u.collective_query); break;
     case MSG_names: on_names(r, m->from, &m->u.names, now_ns); break;
+    case MSG_group_bootstrap: on_group_bootstrap(r, m->from, &m->u.group_bootstrap, now_ns); break;
     case MSG_spawn_request: on_spawn(r, m->from, &m->u.spawn_request); break;
     case MSG_allocate: on_allocate(r, m->from, &m->u.allocate); break;
     case MSG_answer: on_answer(r, m); break;

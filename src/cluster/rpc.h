@@ -45,11 +45,12 @@ struct rpc {
 void rpc_open(struct rpc *r, const struct core_context *x, struct rpc_calls calls, void *arg);
 void rpc_close(struct rpc *r); /* harmless twice, and on zeroed memory */
 
-/* EFFECT_modex_request, _modex_reply, _reply, _names, _collective_query, _allocate or _spawn. */
+/* EFFECT_modex_request, _modex_reply, _reply, _names, _collective_query, _allocate,
+ * _group_bootstrap or _spawn. */
 void rpc_effect(struct rpc *r, const struct effect *e);
 
-/* MSG_modex_request, _names, _spawn_request, _allocate, _answer, _who, _collective_query,
- * _node_part_request or _node_part. */
+/* MSG_modex_request, _names, _group_bootstrap, _spawn_request, _allocate, _answer, _who,
+ * _collective_query, _node_part_request or _node_part. */
 void rpc_receive(struct rpc *r, const struct msg *m, uint64_t now_ns);
 
 /* Launcher: asks all daemons for their pending operations; `part` brings the answers. */

@@ -7,6 +7,7 @@
 
 #include "core/core_names.h"
 #include "core/effect.h"
+#include "core/group_bootstrap.h"
 #include "core/host_calls.h"
 #include "core/job_connect.h"
 #include "core/name_batch.h"
@@ -25,6 +26,8 @@ void core_init(struct core *c, uint64_t seed)
     pendings_init(&c->waits, seed);
     collective_set_init(&c->meetings, seed);
     group_store_init(&c->group_data);
+    list_init(&c->bootstraps);
+    c->bootstraps_due_ns = UINT64_MAX;
 }
 
 void core_free(struct core *c)
@@ -41,6 +44,7 @@ void core_free(struct core *c)
     pendings_free(&c->waits);
     collective_set_free(&c->meetings);
     group_store_free(&c->group_data);
+    group_bootstraps_free(c);
     effects_free(&c->effects);
 }
 
@@ -149,6 +153,7 @@ void core_job_remove(struct core *c, struct job *j)
     LIST_EACH(l, &c->jobs)
     job_forget(LIST_OF(l, struct job, link), j->id);
     job_free(j);
+    group_bootstrap_job_ended(c);
 }
 
 struct job *core_job(const struct core *c, uint32_t id)

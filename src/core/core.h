@@ -41,8 +41,11 @@ struct core {
     struct list lookups;       /* struct nameservice_wait */
     struct list name_batches;  /* struct name_batch */
     struct pending_list waits; /* requests without an answer that are not part of a collective */
-    struct list sets;          /* process sets defined by the host (core/psets.h) */
-    struct list host_calls;    /* of a host that is not `wireup` (core/host_calls.h) */
+    struct list
+        bootstraps; /* groups of members that do not know each other (core/group_bootstrap.h) */
+    uint64_t bootstraps_due_ns; /* a time-out of theirs passes; never: UINT64_MAX */
+    struct list sets;           /* process sets defined by the host (core/psets.h) */
+    struct list host_calls;     /* of a host that is not `wireup` (core/host_calls.h) */
     struct effects effects;
     uint32_t next_job, next_base;
     struct collective_set meetings; /* collectives across jobs; members are job->base + rank */

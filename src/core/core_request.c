@@ -10,6 +10,7 @@
 #include "core/core_call.h"
 #include "core/core_names.h"
 #include "core/effect.h"
+#include "core/group_bootstrap.h"
 #include "core/job_attr.h"
 #include "core/job_connect.h"
 #include "core/job_end.h"
@@ -413,6 +414,32 @@ static enum answer_status do_allocate(const struct core_call *k)
     return ANSWER_LATER;
 }
 
+/* Another node decides about the group. */
+static enum answer_status pass_bootstrap_on(const struct core_call *k)
+{
+    const struct request_group_bootstrap *rq = &k->rq->u.group_bootstrap;
+    struct effect e = EFFECT_WITH(group_bootstrap, .job = k->job->id, .rank = k->rank,
+                                  .ticket = k->ticket, .group = rq->group, .leaders = rq->leaders,
+                                  .tolerant = rq->tolerant, .added = rq->added, .order = rq->order,
+                                  .data = rq->data, .timeout_ns = rq->timeout_ns);
+
+    if (!effect_own(&e) || !effects_push(&k->core->effects, e))
+        return ANSWER_NO_MEMORY;
+    return ANSWER_LATER;
+}
+
+static enum answer_status do_group_bootstrap(const struct core_call *k)
+{
+    if (!k->core->is_manager)
+        return ANSWER_UNSUPPORTED;
+    return k->core->names_elsewhere ? pass_bootstrap_on(k) : group_bootstrap_enter(k);
+}
+
+static void about_group_bootstrap(const struct core_call *k, struct pending *w)
+{
+    w->name = k->rq->u.group_bootstrap.group;
+}
+
 static void about_node_parts(const struct core_call *k, struct pending *w)
 {
     (void)k;
@@ -460,6 +487,7 @@ static const struct {
     [REQ_commit] = { do_commit, NULL },
     [REQ_modex_get] = { do_modex_get, about_modex_get },
     [REQ_collective] = { do_collective, NULL },
+    [REQ_group_bootstrap] = { do_group_bootstrap, about_group_bootstrap },
     [REQ_signal] = { do_signal, NULL },
     [REQ_input] = { do_input, NULL },
     [REQ_register_cleanup] = { do_register_cleanup, NULL },
@@ -480,6 +508,7 @@ uint64_t core_tick(struct core *c, uint64_t now_ns)
 {
     uint64_t next = earlier(collective_multijob_tick(c, now_ns), core_names_tick(c, now_ns));
 
+    next = earlier(next, group_bootstrap_tick(c, now_ns));
     LIST_EACH(l, &c->jobs)
     {
         struct job *j = LIST_OF(l, struct job, link);

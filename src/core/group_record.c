@@ -29,6 +29,7 @@ bool group_record_next(struct slice *rest, struct group_record *r_p)
     switch (rest->ptr[0]) {
     case GROUP_NUMBER: good = parts_get_uint(&in, &r_p->number); break;
     case GROUP_ABSENT:
+    case GROUP_MEMBER:
         good = parts_get_u32(&in, &r_p->job) && parts_get_u32(&in, &r_p->rank);
         break;
     case GROUP_DATA:

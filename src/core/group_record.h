@@ -4,6 +4,8 @@
  *   'M' NUMBER           the number of the collective: of its first node only
  *   'A' JOB RANK         this process has ended without taking part, and is left out
  *   'D' JOB RANK BYTES   what this process has given for the others
+ *   'P' JOB RANK         this process is a member (of a group_bootstrap.h: all are listed, in
+ * order)
  *
  * Numbers and bytes are as in wire/parts.h.
  */
@@ -16,7 +18,12 @@
 #include "base/buf.h"
 #include "base/slice.h"
 
-enum group_record_kind { GROUP_NUMBER = 'M', GROUP_ABSENT = 'A', GROUP_DATA = 'D' };
+enum group_record_kind {
+    GROUP_NUMBER = 'M',
+    GROUP_ABSENT = 'A',
+    GROUP_DATA = 'D',
+    GROUP_MEMBER = 'P'
+};
 
 struct group_record {
     enum group_record_kind kind;

@@ -19,6 +19,7 @@ static void test_records(void)
     group_record_put(&b, &(struct group_record){ .kind = GROUP_ABSENT, .job = 2, .rank = 300 });
     group_record_put(&b, &(struct group_record){
                              .kind = GROUP_DATA, .job = 1, .rank = 7, .data = SLICE("values") });
+    group_record_put(&b, &(struct group_record){ .kind = GROUP_MEMBER, .job = 4, .rank = 200 });
     rest = buf_slice(&b);
     OK(group_record_number(rest, &number));
     EQ(number, 1ULL << 40);
@@ -27,6 +28,7 @@ static void test_records(void)
     OK(group_record_next(&rest, &r) && r.kind == GROUP_NUMBER);
     OK(group_record_next(&rest, &r) && r.kind == GROUP_ABSENT && r.job == 2 && r.rank == 300);
     OK(group_record_next(&rest, &r) && r.kind == GROUP_DATA && slice_is(r.data, "values"));
+    OK(group_record_next(&rest, &r) && r.kind == GROUP_MEMBER && r.job == 4 && r.rank == 200);
     OK(!group_record_next(&rest, &r) && rest.len == 0);
     for (size_t n = 1; n < buf_len(&b); n++) { /* cut anywhere, nothing is read past the end */
         struct slice cut = slice_head(buf_slice(&b), n);

@@ -9,6 +9,7 @@
 #include "core/collective_multijob.h"
 #include "core/control.h"
 #include "core/effect.h"
+#include "core/group_bootstrap.h"
 #include "core/job_end.h"
 #include "core/job_fence.h"
 #include "core/job_kvs.h"
@@ -116,6 +117,8 @@ static void break_meetings(struct job *j, uint32_t rank)
     }
     if (j->core)
         collective_multijob_gone(j->core, j, rank);
+    if (j->core)
+        group_bootstrap_gone(j->core, j, rank);
 }
 
 /* A core that does not control the job reports when all processes here have ended. */

@@ -8,6 +8,7 @@
 #include "core/core.h"
 #include "core/group_record.h"
 #include "server/info_array.h"
+#include "server/pmix_bootstrap.h"
 #include "server/pmix_event.h"
 #include "server/pmix_fence.h"
 #include "server/pmix_group_data.h"
@@ -82,6 +83,8 @@ static struct group_directives directives_of(const pmix_info_t *infos, size_t n)
     return d;
 }
 
+static pmix_replier reply_bootstrap;
+
 static bool all_on_this_node(const struct command *c, const struct participants *w)
 {
     for (size_t i = 0; i < w->n; i++) {
@@ -138,6 +141,50 @@ static void construct(struct command *c, struct pmsg_group_construct *m,
         pmix_subscribe_ends(c);
 }
 
+static void keep_group(struct command *c, struct pmix_pending *p, struct slice id, unsigned flags)
+{
+    if (!p)
+        return;
+    p->group = pmix_group_new(id);
+    if (p->group)
+        p->group->flags = flags;
+    else
+        c->no_memory = true;
+    if (flags & GROUP_NOTIFIES)
+        pmix_subscribe_ends(c);
+}
+
+/* Members that do not know each other. */
+static void bootstrap(struct command *c, const struct pmsg_group_construct *m,
+                      const struct group_directives *d)
+{
+    struct slice data = pmix_group_shared(c, m->infos.items, m->infos.n);
+    struct pmix_pending *p;
+    pmix_status_t rc;
+
+    c->reply = reply_bootstrap;
+    p = pmix_ask_bootstrap(c, m, data, d->optional, &rc);
+    if (rc == PMIX_SUCCESS)
+        keep_group(c, p, m->id, d->flags);
+    else
+        pmix_reply_status(c->s, c->tag, rc);
+}
+
+static void construct_known(struct command *c, struct pmsg_group_construct *m,
+                            const struct group_directives *d)
+{
+    struct participants w = { .procs = m->procs.items,
+                              .n = m->procs.n,
+                              .timeout_ns = pmix_timeout_of(m->infos.items, m->infos.n),
+                              .data = pmix_group_shared(c, m->infos.items, m->infos.n) };
+    pmix_status_t rc = check(c, d, &w);
+
+    if (rc == PMIX_SUCCESS)
+        construct(c, m, &w, d);
+    else
+        pmix_reply_status(c->s, c->tag, rc);
+}
+
 /* A group is a collective of its members under its name, which gets a number. */
 void pmix_read_group(struct command *c)
 {
@@ -145,15 +192,10 @@ void pmix_read_group(struct command *c)
 
     if (pmsg_read_group_construct(&c->r, c->s->release, &m) == PTYPE_FINE) {
         struct group_directives d = directives_of(m.infos.items, m.infos.n);
-        struct participants w = { .procs = m.procs.items,
-                                  .n = m.procs.n,
-                                  .timeout_ns = pmix_timeout_of(m.infos.items, m.infos.n),
-                                  .data = pmix_group_shared(c, m.infos.items, m.infos.n) };
-        pmix_status_t rc = check(c, &d, &w);
-        if (rc == PMIX_SUCCESS)
-            construct(c, &m, &w, &d);
+        if (pmix_is_bootstrap(c, &m))
+            bootstrap(c, &m, &d);
         else
-            pmix_reply_status(c->s, c->tag, rc);
+            construct_known(c, &m, &d);
     }
     pmsg_free_group_construct(&m, NULL);
 }
@@ -289,20 +331,12 @@ static void write_group(struct pmix_session *s, const struct pmix_group *g, uint
     pmix_send_or_fail(s, tag, &w);
 }
 
-void pmix_reply_group(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
+static void give_group(struct pmix_session *s, struct pmix_pending *p, struct slice records)
 {
     struct pmix_group *g;
-    struct slice records;
     pmix_info_t *infos;
     size_t n;
 
-    if (a->status != ANSWER_OK) {
-        pmix_reply_status(s, p->tag, group_status(a->status));
-        return;
-    }
-    p->group->number = (uint64_t)answer_to_collective(a).number;
-    records = group_store_find(&s->base.peer->core->group_data, p->group->number);
-    leave_out(s, p->group, records);
     p->group->has_leader = pmix_group_leader(s, records, &p->group->leader);
     if (pmix_group_infos(s, records, &infos, &n)) {
         write_group(s, p->group, p->tag, infos, n);
@@ -314,6 +348,34 @@ void pmix_reply_group(struct pmix_session *s, struct pmix_pending *p, const stru
         pmix_reply_status(s, p->tag, PMIX_ERR_NOMEM);
     }
     pmix_drop_infos(infos, n);
+}
+
+void pmix_reply_group(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
+{
+    struct slice records;
+
+    if (a->status != ANSWER_OK) {
+        pmix_reply_status(s, p->tag, group_status(a->status));
+        return;
+    }
+    p->group->number = (uint64_t)answer_to_collective(a).number;
+    records = group_store_find(&s->base.peer->core->group_data, p->group->number);
+    leave_out(s, p->group, records);
+    if (!pmix_group_reorder(s, records, p->group->procs, p->group->nprocs)) {
+        pmix_reply_status(s, p->tag, PMIX_ERR_NOMEM);
+        return;
+    }
+    give_group(s, p, records);
+}
+
+static void reply_bootstrap(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
+{
+    if (a->status != ANSWER_OK)
+        pmix_reply_status(s, p->tag, group_status(a->status));
+    else if (pmix_take_bootstrap(s, p->group, a))
+        give_group(s, p, answer_to_group_bootstrap(a).records);
+    else
+        pmix_reply_status(s, p->tag, PMIX_ERR_NOMEM);
 }
 
 /* ---- destruct -------------------------------------------------------------------------------- */

@@ -50,6 +50,7 @@ static void pick(struct shared *to, const pmix_info_t *infos, size_t n)
     for (size_t i = 0; i < n; i++) {
         const pmix_data_array_t *a = group_info_of(&infos[i]);
         bool is_own = !strcmp(infos[i].key, PMIX_GROUP_LOCAL_CID) ||
+                      !strcmp(infos[i].key, PMIX_GROUP_FINAL_MEMBERSHIP_ORDER) ||
                       (!strcmp(infos[i].key, PMIX_GROUP_LEADER) && pmix_flag_of(&infos[i].value));
         if (a)
             share(to, a->array, a->size);
@@ -171,23 +172,79 @@ static void take_value(const struct group_record *r, struct slice key, pmix_valu
     pmsg_free_infos(&m, NULL);
 }
 
-bool pmix_group_leader(const struct pmix_session *s, struct slice records, pmix_proc_t *leader_p)
+/* The first value under the key in any record, which is the caller's; and who gave it.  False:
+ * nobody has. */
+static bool first_value(const struct pmix_session *s, struct slice records, struct slice key,
+                        pmix_value_t *v_p, pmix_proc_t *who_p)
 {
     struct group_record r;
 
+    *v_p = (pmix_value_t){ .type = PMIX_UNDEF };
     while (group_record_next(&records, &r)) {
         const struct job *j = r.kind == GROUP_DATA ? core_job(s->base.peer->core, r.job) : NULL;
-        pmix_value_t v = { .type = PMIX_UNDEF };
         if (!j)
             continue;
-        take_value(&r, SLICE(PMIX_GROUP_LEADER), &v);
-        if (v.type == PMIX_UNDEF)
+        take_value(&r, key, v_p);
+        if (v_p->type == PMIX_UNDEF)
             continue;
-        pmem_value_free(&v, NULL);
-        pmix_set_proc(leader_p, j->nspace, r.rank);
+        pmix_set_proc(who_p, j->nspace, r.rank);
         return true;
     }
     return false;
+}
+
+bool pmix_group_leader(const struct pmix_session *s, struct slice records, pmix_proc_t *leader_p)
+{
+    pmix_value_t v;
+
+    if (!first_value(s, records, SLICE(PMIX_GROUP_LEADER), &v, leader_p))
+        return false;
+    pmem_value_free(&v, NULL);
+    return true;
+}
+
+static bool stands_for(const pmix_proc_t *wanted, const pmix_proc_t *p)
+{
+    return (wanted->rank == p->rank || wanted->rank == PMIX_RANK_WILDCARD) &&
+           !strcmp(wanted->nspace, p->nspace);
+}
+
+/* Moves those that it stands for, from at on, to `at`, and returns where the others begin. */
+static size_t move_ahead(const pmix_proc_t *wanted, pmix_proc_t *procs, size_t at, size_t n,
+                         pmix_proc_t *rest)
+{
+    size_t nrest = 0;
+
+    for (size_t i = at; i < n; i++) {
+        if (stands_for(wanted, &procs[i]))
+            procs[at++] = procs[i];
+        else
+            rest[nrest++] = procs[i];
+    }
+    if (nrest)
+        memcpy(procs + at, rest, nrest * sizeof *procs);
+    return at;
+}
+
+bool pmix_group_reorder(const struct pmix_session *s, struct slice records, pmix_proc_t *procs,
+                        size_t n)
+{
+    const pmix_data_array_t *order;
+    pmix_proc_t who, *rest;
+    pmix_value_t v;
+    size_t at = 0;
+    bool good;
+
+    if (!first_value(s, records, SLICE(PMIX_GROUP_FINAL_MEMBERSHIP_ORDER), &v, &who))
+        return true;
+    order = v.type == PMIX_DATA_ARRAY ? v.data.darray : NULL;
+    rest = calloc(n + 1, sizeof *rest);
+    for (size_t i = 0; rest && order && order->type == PMIX_PROC && i < order->size; i++)
+        at = move_ahead((const pmix_proc_t *)order->array + i, procs, at, n, rest);
+    good = rest != NULL;
+    free(rest);
+    pmem_value_free(&v, NULL);
+    return good;
 }
 
 bool pmix_group_value(const struct pmix_session *s, const struct pmsg_get *m, pmix_value_t *v_p)

@@ -17,6 +17,11 @@ bool pmix_group_infos(const struct pmix_session *s, struct slice records, pmix_i
 /* The member that called itself the leader (PMIX_GROUP_LEADER); false: none did. */
 bool pmix_group_leader(const struct pmix_session *s, struct slice records, pmix_proc_t *leader_p);
 
+/* Puts members into the order that one of them has given (PMIX_GROUP_FINAL_MEMBERSHIP_ORDER); those
+ * that it does not name follow.  False: no memory. */
+bool pmix_group_reorder(const struct pmix_session *s, struct slice records, pmix_proc_t *procs,
+                        size_t n);
+
 /* Whether a get names a group by its context id or its name; if so, the value of a member under
  * that key, in *v_p, which is PMIX_UNDEF when there is none. */
 bool pmix_group_value(const struct pmix_session *s, const struct pmsg_get *m, pmix_value_t *v_p);

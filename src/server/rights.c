@@ -64,6 +64,7 @@ bool rights_needed(const struct request *rq)
     case REQ_commit:
     case REQ_modex_get:
     case REQ_collective:
+    case REQ_group_bootstrap:
     case REQ_node_parts: /* the reply leaves out other jobs */
     case REQ_recall:
     case REQ_forget:

@@ -361,6 +361,20 @@ static bool server_on_unpublish(struct server *s, const struct op_unpublish *o, 
            ANSWER_OK;
 }
 
+static bool server_on_group_bootstrap(struct server *s, const struct op_group_bootstrap *o,
+                                      uint64_t now_ns)
+{
+    struct request rq = REQUEST_WITH(group_bootstrap, .group = o->group, .leaders = o->leaders,
+                                     .tolerant = o->tolerant, .added = o->added, .order = o->order,
+                                     .data = o->data, .timeout_ns = o->timeout_ns);
+    struct answer a;
+
+    core_request(&s->core, job_of(s, o->job), o->rank, o->ticket | TICKET_OF_HOST, &rq, now_ns, &a);
+    if (a.status != ANSWER_LATER)
+        server_reply(s, o->ticket, &a);
+    return true;
+}
+
 /* ---- collectives and modex ------------------------------------------------------------------- */
 
 static bool server_on_completed(struct server *s, const struct op_completed *o, uint64_t now_ns)

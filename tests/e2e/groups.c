@@ -3,6 +3,7 @@
  *   groups values      context ids and values of members, gets with qualifiers, refusals, time-outs
  *   groups survive     the last rank is killed before and the next to last after it has joined
  *   groups leave       a member leaves
+ *   groups bootstrap   members that do not know each other, and their order
  *
  * Prints a line for each thing that is not as expected, and at last `groups N good` or
  * `groups N WRONG`, of rank 0.  With GROUPS_APART the ranks are on different
@@ -18,6 +19,16 @@
 #include <unistd.h>
 
 #include "keeps.h"
+
+/* OpenPMIx 4.2.2 has not all of these, and its client does not let a process call that names
+ * nobody. */
+#ifdef PMIX_GROUP_BOOTSTRAP
+enum { MAY_BE_ADDED = true };
+#else
+enum { MAY_BE_ADDED = false };
+#define PMIX_GROUP_BOOTSTRAP              "pmix.grp.btstrp"
+#define PMIX_GROUP_FINAL_MEMBERSHIP_ORDER "pmix.grp.finord"
+#endif
 
 static pmix_proc_t me;
 static uint32_t size;
@@ -75,10 +86,34 @@ struct group {
     int timeout;                  /* seconds; 0: none */
     const char *odd;              /* another attribute; required */
     size_t leaders;               /* bootstrap by so many; 0: none */
+    const char *named;            /* ranks, a digit each, that it names instead of the first n */
+    const char *added, *order;    /* likewise; NULL: none */
     /* results */
     size_t context, nmembers;
-    bool has_context, named;
+    char members[64]; /* their ranks, a digit each */
+    bool has_context, has_name;
 };
+
+static size_t ranks(const char *digits, pmix_proc_t *procs)
+{
+    size_t n = 0;
+
+    for (; *digits; digits++)
+        procs[n++] = proc((uint32_t)(*digits - '0'));
+    return n;
+}
+
+static size_t load_ranks(const char *key, const char *digits, pmix_info_t *info)
+{
+    pmix_proc_t procs[64];
+    pmix_data_array_t a = { .type = PMIX_PROC, .array = procs };
+
+    if (!digits)
+        return 0;
+    a.size = ranks(digits, procs);
+    PMIX_INFO_LOAD(info, key, &a, PMIX_DATA_ARRAY);
+    return 1;
+}
 
 static size_t load(const struct group *g, pmix_info_t *infos, pmix_info_t *given,
                    pmix_data_array_t *a)
@@ -98,15 +133,23 @@ static size_t load(const struct group *g, pmix_info_t *infos, pmix_info_t *given
     }
     if (g->timeout)
         PMIX_INFO_LOAD(&infos[n++], PMIX_TIMEOUT, &g->timeout, PMIX_INT);
-#ifdef PMIX_GROUP_BOOTSTRAP
     if (g->leaders)
         PMIX_INFO_LOAD(&infos[n++], PMIX_GROUP_BOOTSTRAP, &g->leaders, PMIX_SIZE);
-#endif
+    n += load_ranks(PMIX_GROUP_ADD_MEMBERS, g->added, &infos[n]);
+    n += load_ranks(PMIX_GROUP_FINAL_MEMBERSHIP_ORDER, g->order, &infos[n]);
     if (g->odd) {
         PMIX_INFO_LOAD(&infos[n], g->odd, &yes, PMIX_BOOL);
         PMIX_INFO_REQUIRED(&infos[n++]);
     }
     return n;
+}
+
+static void take_members(struct group *g, const pmix_data_array_t *a)
+{
+    const pmix_proc_t *procs = a->array;
+
+    for (size_t i = 0; i < a->size && i + 1 < sizeof g->members; i++)
+        g->members[i] = (char)('0' + procs[i].rank);
 }
 
 static void take(struct group *g, const pmix_info_t *results, size_t n)
@@ -116,24 +159,28 @@ static void take(struct group *g, const pmix_info_t *results, size_t n)
             g->context = results[i].value.data.size;
             g->has_context = true;
         } else if (!strcmp(results[i].key, PMIX_GROUP_ID)) {
-            g->named = !strcmp(results[i].value.data.string, g->id);
+            g->has_name = !strcmp(results[i].value.data.string, g->id);
         } else if (!strcmp(results[i].key, PMIX_GROUP_MEMBERSHIP)) {
             g->nmembers = results[i].value.data.darray->size;
+            take_members(g, results[i].value.data.darray);
         }
     }
 }
 
 static pmix_status_t construct(struct group *g)
 {
-    pmix_info_t infos[FLAGS_MAX + 4], given[2], *results = NULL;
+    pmix_info_t infos[FLAGS_MAX + 6], given[2], *results = NULL;
     pmix_proc_t procs[64] = { proc(PMIX_RANK_WILDCARD) };
     pmix_data_array_t a;
-    size_t n = load(g, infos, given, &a), nresults = 0;
+    size_t n = load(g, infos, given, &a), nresults = 0, nprocs = g->n ? g->n : 1;
     pmix_status_t rc;
 
     for (uint32_t r = 0; r < g->n; r++)
         procs[r] = proc(r);
-    rc = PMIx_Group_construct(g->id, procs, g->n ? g->n : 1, infos, n, &results, &nresults);
+    if (g->named)
+        nprocs = ranks(g->named, procs);
+    memset(g->members, 0, sizeof g->members);
+    rc = PMIx_Group_construct(g->id, nprocs ? procs : NULL, nprocs, infos, n, &results, &nresults);
     if (rc == PMIX_SUCCESS)
         take(g, results, nresults);
     if (results)
@@ -272,7 +319,7 @@ static void values(void)
         complain("context ids %zu and %zu", one.context, two.context);
     want_members(&one, size);
 #ifndef OPENPMIX
-    if (!one.named)
+    if (!one.has_name)
         complain("the results do not name the group");
     want_by_name(&one);
 #endif
@@ -305,11 +352,7 @@ static void refusals(bool apart)
     struct group local = { .id = "local", .flags = { PMIX_GROUP_LOCAL_ONLY } };
     struct group odd = { .id = "odd", .odd = "groups.nobody.knows" };
     struct group late = { .id = "late", .timeout = 1 };
-#ifdef PMIX_GROUP_BOOTSTRAP
-    struct group boot = { .id = "boot", .leaders = 1 };
 
-    want("bootstrap", construct(&boot), PMIX_ERR_NOT_SUPPORTED);
-#endif
     want("a required attribute that nobody knows", construct(&odd), PMIX_ERR_NOT_SUPPORTED);
     want("local only", construct(&local), apart ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS);
     if (!apart)
@@ -328,6 +371,95 @@ static void refusals(bool apart)
 #ifndef OPENPMIX /* 5.0.7 keeps a group whose construct failed */
     want("a third one", destruct("late", NULL, 0), PMIX_ERR_NOT_FOUND);
 #endif
+}
+
+/* ---- members that do not know each other ----------------------------------------------------- */
+
+/* Ranks 0 and 2 lead, and each adds the one after it. */
+static struct group led(const char *id)
+{
+    static const char *const one[] = { "0", "1", "2", "3" };
+    struct group g = { .id = id, .flags = { PMIX_GROUP_ASSIGN_CONTEXT_ID }, .named = "" };
+
+    g.cid = 300 + me.rank;
+    if (!MAY_BE_ADDED || me.rank % 2 == 0) {
+        g.named = one[me.rank];
+        g.leaders = MAY_BE_ADDED ? size / 2 : size;
+    }
+    if (MAY_BE_ADDED && me.rank % 2 == 0)
+        g.added = one[me.rank + 1];
+    return g;
+}
+
+static void want_group(const char *how, struct group *g, const char *members)
+{
+    want(how, construct(g), PMIX_SUCCESS);
+    if (!g->has_context)
+        complain("%s: no context id", how);
+    want_members(g, size);
+    if (g->nmembers && strcmp(g->members, members) != 0)
+        complain("%s: members %s, not %s", how, g->members, members);
+    for (uint32_t r = 0; g->has_context && r < size; r++)
+        want_cid(g, r, 300 + r);
+    want(how, destruct(g->id, NULL, 0), PMIX_SUCCESS);
+}
+
+static void want_order(void)
+{
+    struct group known = { .id = "known", .flags = { PMIX_GROUP_ASSIGN_CONTEXT_ID } };
+    struct group led_ = led("led");
+
+    known.cid = led_.cid;
+    if (me.rank == 2)
+        known.order = led_.order = "312";
+    want_group("an order of members that know each other", &known, "3120");
+    want_group("an order of others", &led_, "3120");
+}
+
+/* One leader, and (if it can) one that is added, wait in vain. */
+static void want_time_out(void)
+{
+    struct group late = led("late");
+
+    late.timeout = 1;
+    if (me.rank < 2)
+        want("without the other leader", construct(&late), PMIX_ERR_TIMEOUT);
+    fence();
+    late.timeout = 0;
+    want_group("with the other leader", &late, "0123");
+}
+
+static void want_refusals(void)
+{
+    struct group alone = { .id = "alone", .named = "0", .leaders = 1 };
+    struct group foreign = { .id = "foreign", .named = "1", .leaders = 1 };
+    struct group added = { .id = "added", .named = "0", .added = "1" };
+    struct group nobody = { .id = "nobody", .named = "0", .leaders = 1, .added = "9" };
+    struct group local = { .id = "here", .named = "0", .leaders = 1 };
+
+    local.flags[0] = PMIX_GROUP_LOCAL_ONLY;
+    want("alone", construct(&alone), PMIX_SUCCESS);
+    want("alone", destruct("alone", NULL, 0), PMIX_SUCCESS);
+#ifndef OPENPMIX /* it looks first whether the process names itself */
+    want("another's name", construct(&foreign), PMIX_ERR_BAD_PARAM);
+#endif
+    want("members added to known ones", construct(&added), PMIX_ERR_NOT_SUPPORTED);
+    want("an unknown member", construct(&nobody), PMIX_ERR_NOT_FOUND);
+    want("local only", construct(&local), PMIX_ERR_NOT_SUPPORTED);
+    (void)foreign;
+}
+
+static void bootstrap(void)
+{
+    struct group boot = led("boot"), again = boot;
+
+    want_group("bootstrap", &boot, "0123");
+    want_group("bootstrap again", &again, "0123");
+    want_order();
+    want_time_out();
+    if (me.rank == 0)
+        want_refusals();
+    fence();
 }
 
 /* ---- members that end ------------------------------------------------------------------------ */
@@ -440,6 +572,8 @@ int main(int argc, char **argv)
         refusals(getenv("GROUPS_APART") != NULL);
     } else if (!strcmp(what, "survive")) {
         survive();
+    } else if (!strcmp(what, "bootstrap")) {
+        bootstrap();
     } else if (!strcmp(what, "leave")) {
         leave();
     }

@@ -22,6 +22,8 @@ each()
     # Two ranks are killed: the job fails for that, the others go on.
     "$where" -enable-recovery "$program" survive
     good "$who: members that end, $where"
+    "$where" "$program" bootstrap
+    good "$who: members that do not know each other, $where"
 }
 
 needs_host_names

@@ -23,14 +23,16 @@
 
 enum { STEPS = 4, RANKS = 16 };
 enum directive { PLAIN, OPTIONAL, TOLERANT, WATCHED, DIRECTIVES };
+/* All know each other; one invites the others; or two lead, and add the others between them. */
+enum way { TOGETHER, INVITED, BOOTSTRAPPED, WAYS };
 enum moment { NOBODY, BEFORE, JOINING, BETWEEN, DESTRUCTING, MOMENTS };
 
 struct step {
     enum directive directive;
     enum moment moment;
     uint32_t victim;
-    bool invited;                 /* by a leader, not constructed by all */
-    uint32_t leader;              /* of those that are invited */
+    enum way way;
+    uint32_t leader;              /* INVITED, or the first of two */
     uint32_t delay_us[RANKS + 1]; /* of each rank before it begins; the last: of the kill */
 };
 
@@ -78,7 +80,7 @@ static void plan(uint64_t seed)
         do
             st->victim = random_below(size);
         while (dies[st->victim]);
-        st->invited = random_below(2);
+        st->way = (enum way)random_below(WAYS);
         do
             st->leader = random_below(size);
         while (dies[st->leader]);
@@ -161,17 +163,57 @@ static void ignore(pmix_status_t status, void *arg)
     (void)status, (void)arg;
 }
 
+/* The next one that is alive. */
+static uint32_t second_leader(const struct step *st)
+{
+    uint32_t r = st->leader;
+
+    do
+        r = (r + 1) % size;
+    while (!alive[r]);
+    return r;
+}
+
+static bool leads(const struct step *st, uint32_t rank)
+{
+    return rank == st->leader || rank == second_leader(st);
+}
+
+/* Of BOOTSTRAPPED: whom the process names, which is at most itself, and whom it adds. */
+static size_t name_few(const struct step *st, pmix_proc_t *procs, pmix_info_t *infos, size_t *n)
+{
+    size_t all = members(procs, UINT32_MAX), leaders = 2;
+    pmix_proc_t added[RANKS];
+    pmix_data_array_t a = { .type = PMIX_PROC, .array = added };
+
+    if (!leads(st, me.rank))
+        return 0;
+    for (size_t i = 0; i < all; i++) {
+        if (!leads(st, procs[i].rank) && (procs[i].rank % 2 == 0) == (me.rank == st->leader))
+            added[a.size++] = procs[i];
+    }
+    PMIX_INFO_LOAD(&infos[(*n)++], PMIX_GROUP_BOOTSTRAP, &leaders, PMIX_SIZE);
+    if (a.size)
+        PMIX_INFO_LOAD(&infos[(*n)++], PMIX_GROUP_ADD_MEMBERS, &a, PMIX_DATA_ARRAY);
+    procs[0] = me;
+    return 1;
+}
+
 static struct result construct(const char *id, const struct step *st)
 {
     struct result res = { .status = PMIX_SUCCESS };
-    pmix_info_t infos[2], *results = NULL;
+    pmix_info_t infos[4], *results = NULL;
     pmix_proc_t procs[RANKS];
-    size_t n = 1, nresults = 0, nprocs = members(procs, UINT32_MAX);
+    size_t n = 1, nresults = 0, nprocs;
     bool yes = true;
 
     PMIX_INFO_LOAD(&infos[0], PMIX_GROUP_ASSIGN_CONTEXT_ID, &yes, PMIX_BOOL);
     if (flags[st->directive])
         PMIX_INFO_LOAD(&infos[n++], flags[st->directive], &yes, PMIX_BOOL);
+    if (st->way == BOOTSTRAPPED)
+        nprocs = name_few(st, procs, infos, &n);
+    else
+        nprocs = members(procs, UINT32_MAX);
     if (is_victim(st, JOINING)) {
         PMIx_Group_construct_nb(id, procs, nprocs, infos, n, ignore_infos, NULL);
         delay(st->delay_us[RANKS]);
@@ -355,11 +397,14 @@ static void on_news(size_t id, pmix_status_t code, const pmix_proc_t *source, pm
 static bool may_construct(const struct step *st, const struct result *r)
 {
     bool bears = st->directive == OPTIONAL || st->directive == TOLERANT;
-
     bool early = st->moment == BEFORE || st->moment == JOINING;
 
+    /* Whom it would have added is not known; of JOINING, the call may not have come. */
+    if (st->way == BOOTSTRAPPED && leads(st, st->victim) && early &&
+        (st->moment == BEFORE || r->status != PMIX_SUCCESS))
+        return r->status == PMIX_GROUP_CONSTRUCT_ABORT;
     if (r->status == PMIX_GROUP_LEADER_FAILED)
-        return st->invited && st->leader == st->victim && early;
+        return st->way == INVITED && st->leader == st->victim && early;
     if (r->status != PMIX_SUCCESS)
         return r->status == PMIX_GROUP_CONSTRUCT_ABORT && !bears && early;
     if (st->moment == BEFORE)
@@ -388,7 +433,7 @@ static size_t nalive(void)
 /* The end of a leader is told to those that have been invited, and when they accept later. */
 static int most_events(const struct step *st)
 {
-    if (st->moment != NOBODY && st->invited && st->leader == st->victim)
+    if (st->moment != NOBODY && st->way == INVITED && st->leader == st->victim)
         return 2;
     return st->moment != NOBODY && st->directive == WATCHED;
 }
@@ -402,7 +447,7 @@ static void run(const struct step *st)
     snprintf(id, sizeof id, "step%d", now);
     delay(st->delay_us[me.rank]);
     die_at(st, BEFORE);
-    res = st->invited ? gather(id, st) : construct(id, st);
+    res = st->way == INVITED ? gather(id, st) : construct(id, st);
     if (!may_construct(st, &res))
         complain("construct %d with moment %d: %s%s", (int)st->directive, (int)st->moment,
                  PMIx_Error_string(res.status), res.has_victim ? ", with the victim" : "");
