@@ -9,4 +9,12 @@
  * on: under another resource manager, or under `wireup serve`. */
 #define WIREUP_QUERY_SIGNALS "wireup.qry.signals"
 
+/* An attribute of PMIx_Spawn, and a key of the job's information (PMIX_RANK_WILDCARD), where one
+ * was given: which of its processes will talk to each other, as the option -connectivity of
+ * `wireup` tells it: "ring", "hypercube", "cartesian:AxBxC", "sparse" or "all", a string.  A fence
+ * of the whole job then brings to each node only the values of its processes' neighbours; a get of
+ * another value fetches it.  (PMI: the info key "connectivity" of a spawn; the attribute
+ * PMI_connectivity.) */
+#define WIREUP_CONNECTIVITY "wireup.connectivity"
+
 #endif

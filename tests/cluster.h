@@ -78,6 +78,8 @@ struct cluster {
     struct log_capture log;
     unsigned contributions, fetches, bytes; /* what the cores have asked for */
     uint32_t started;                       /* ranks from here on are not started; 0: all are */
+    const char *connectivity;               /* of the next jobs */
+    unsigned ahead;                         /* bytes that were sent ahead */
 };
 
 static struct cluster_node *cluster_of(struct cluster *c, uint32_t job, uint32_t rank)
@@ -387,6 +389,7 @@ cluster_job_named(struct cluster *c, const char *name, uint32_t ranks, bool cycl
         struct cluster_node *n = &c->nodes[i];
         struct job_map plan;
         cluster_plan(&plan, ranks, c->nnodes, cyclic);
+        plan.words[JOB_CONNECTIVITY] = c->connectivity;
         if (seg_memory_open(1 << 22, &n->regions[id]) < 0)
             abort();
         n->jobs[id] = server_job_order(&n->server, &(struct job_order){ .nspace = name,
@@ -451,6 +454,8 @@ static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e
         c->bytes += (unsigned)buf_len(&e->u.contribute.contribution->block);
     }
     c->fetches += e->kind == EFFECT_modex_request;
+    if (e->kind == EFFECT_modex_ahead)
+        c->ahead += (unsigned)e->u.modex_ahead.block.len;
     if (e->kind == EFFECT_kill)
         cluster_kill(c, node, &e->u.kill);
     else if (e->kind == EFFECT_job_ended)

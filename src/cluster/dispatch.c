@@ -14,6 +14,7 @@ bool dispatch_effect(struct dispatch *d, const struct effect *e, uint64_t now_ns
         return true;
     case EFFECT_modex_request:
     case EFFECT_modex_reply:
+    case EFFECT_modex_ahead:
     case EFFECT_reply:
     case EFFECT_names:
     case EFFECT_collective_query:
@@ -58,11 +59,12 @@ bool dispatch_message(struct dispatch *d, const struct msg *m, uint64_t now_ns)
     case MSG_who:
     case MSG_node_part_request:
     case MSG_node_part:
+    case MSG_modex_reply:
     case MSG_collective_query: rpc_receive(&d->rpc, m, now_ns); return true;
     case MSG_subscribe_exits: events_receive(&d->events, m->from); return true;
     case MSG_iof_subscribe: iof_forward_receive(&d->iof, m->from, &m->u.iof_subscribe); return true;
     case MSG_proc_states: on_states(d, &m->u.proc_states); return true;
-    case MSG_modex_reply:
+    case MSG_modex_ahead:
     case MSG_collective_reply:
     case MSG_event:
     case MSG_iof_data:

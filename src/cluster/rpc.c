@@ -50,6 +50,88 @@ static struct question *find_question(const struct rpc *r, uint64_t ours)
     return NULL;
 }
 
+uint32_t rpc_questions(const struct rpc *r, uint32_t position)
+{
+    uint32_t n = 0;
+
+    LIST_EACH(l, &r->questions)
+    n += LIST_OF(l, struct question, link)->position == position;
+    return n;
+}
+
+/* ---- our requests for modex values ----------------------------------------------------------- */
+
+/* One that waits for the answer of another node. */
+struct asked {
+    struct list link;
+    uint32_t position, job, rank;
+    uint64_t number;
+};
+
+static bool keep_asked(struct rpc *r, uint32_t position, const struct op_modex_request *q)
+{
+    struct asked *a = calloc(1, sizeof *a);
+
+    if (!a)
+        return false;
+    *a =
+        (struct asked){ .position = position, .job = q->job, .rank = q->rank, .number = q->number };
+    list_append(&r->asked, &a->link);
+    return true;
+}
+
+static void drop_asked(struct asked *a)
+{
+    list_unlink(&a->link);
+    free(a);
+}
+
+/* The answer of a node that gives none. */
+static void answer_for(struct rpc *r, uint32_t job, uint32_t rank, uint64_t number,
+                       enum answer_status status)
+{
+    const struct core_context *x = r->context;
+
+    x->calls.deliver(
+        x->arg, INPUT(modex_reply, .job = job, .rank = rank, .status = status, .number = number));
+}
+
+static void on_modex_reply(struct rpc *r, const struct msg *m, uint64_t now_ns)
+{
+    const struct op_modex_reply *o = &m->u.modex_reply;
+
+    LIST_EACH(l, &r->asked)
+    {
+        struct asked *a = LIST_OF(l, struct asked, link);
+        if (a->position == m->from && a->job == o->job && a->rank == o->rank &&
+            a->number == o->number) {
+            drop_asked(a);
+            break;
+        }
+    }
+    core_context_deliver(r->context, m, now_ns);
+}
+
+/* The answer can lead to new requests, also for that node. */
+static void lose_asked(struct rpc *r, uint32_t position)
+{
+    struct list lost;
+
+    list_init(&lost);
+    LIST_EACH(l, &r->asked)
+    {
+        if (LIST_OF(l, struct asked, link)->position == position) {
+            list_unlink(l);
+            list_append(&lost, l);
+        }
+    }
+    while (!list_empty(&lost)) {
+        struct asked a = *LIST_OF(list_first(&lost), struct asked, link);
+        drop_asked(LIST_OF(list_first(&lost), struct asked, link));
+        answer_for(r, a.job, a.rank, a.number, ANSWER_NOT_FOUND);
+    }
+}
+
 void rpc_lost(struct rpc *r, uint32_t position)
 {
     LIST_EACH(l, &r->questions)
@@ -58,15 +140,7 @@ void rpc_lost(struct rpc *r, uint32_t position)
         if (q->position == position)
             drop_question(q);
     }
-}
-
-uint32_t rpc_questions(const struct rpc *r, uint32_t position)
-{
-    uint32_t n = 0;
-
-    LIST_EACH(l, &r->questions)
-    n += LIST_OF(l, struct question, link)->position == position;
-    return n;
+    lose_asked(r, position);
 }
 
 /* ---- requests and answers out ---------------------------------------------------------------- */
@@ -155,13 +229,29 @@ void rpc_node_parts(struct rpc *r, uint64_t number, uint32_t parts)
     send_to(r, &m, MSG_EVERYBODY);
 }
 
+/* A lost node has nothing. */
+static void send_modex_request(struct rpc *r, const struct effect *e)
+{
+    const struct op_modex_request *q = &e->u.modex_request;
+    const struct job *j = core_context_job(r->context, q->job);
+    uint32_t to = j ? node_map_rank(r->context->map, j, q->rank) : 0;
+
+    if (!j)
+        return;
+    if (send_queue_is_lost(r->context->queue, to))
+        answer_for(r, q->job, q->rank, q->number, ANSWER_NOT_FOUND);
+    else if (!keep_asked(r, to, q))
+        answer_for(r, q->job, q->rank, q->number, ANSWER_NO_MEMORY);
+    else
+        send_effect(r, e, to);
+}
+
 /* An `asker` is the position that has asked. */
 void rpc_effect(struct rpc *r, const struct effect *e)
 {
     switch (e->kind) {
-    case EFFECT_modex_request:
-        send_to_rank(r, e, e->u.modex_request.job, e->u.modex_request.rank);
-        break;
+    case EFFECT_modex_request: send_modex_request(r, e); break;
+    case EFFECT_modex_ahead: send_to_rank(r, e, e->u.modex_ahead.job, e->u.modex_ahead.rank); break;
     case EFFECT_collective_query:
         send_to_rank(r, e, e->u.collective_query.job, e->u.collective_query.rank);
         break;
@@ -188,7 +278,7 @@ static void on_modex_request(struct rpc *r, uint32_t from, const struct op_modex
     in->u.modex_request.asker = from;
     if (!x->calls.deliver(x->arg, in)) {
         struct msg reply = MSG_WITH(modex_reply, .status = ANSWER_NOT_FOUND, .job = m->job,
-                                    .rank = m->rank, .asker = from);
+                                    .rank = m->rank, .asker = from, .number = m->number);
         send_to(r, &reply, from);
     }
 }
@@ -307,6 +397,7 @@ void rpc_receive(struct rpc *r, const struct msg *m, uint64_t now_ns)
 {
     switch (m->kind) {
     case MSG_modex_request: on_modex_request(r, m->from, &m->u.modex_request, now_ns); break;
+    case MSG_modex_reply: on_modex_reply(r, m, now_ns); break;
     case MSG_collective_query: on_collective_query(r, m->from, &m->u.collective_query); break;
     case MSG_names: on_names(r, m->from, &m->u.names, now_ns); break;
     case MSG_group_bootstrap: on_group_bootstrap(r, m->from, &m->u.group_bootstrap, now_ns); break;
@@ -326,6 +417,7 @@ void rpc_open(struct rpc *r, const struct core_context *x, struct rpc_calls call
 {
     *r = (struct rpc){ .context = x, .calls = calls, .arg = arg };
     list_init(&r->questions);
+    list_init(&r->asked);
     buf_init(&r->scratch, LIMIT_DAEMON_LINK_MESSAGE);
 }
 
@@ -335,5 +427,7 @@ void rpc_close(struct rpc *r)
         return;
     LIST_EACH(l, &r->questions)
     drop_question(LIST_OF(l, struct question, link));
+    LIST_EACH(a, &r->asked)
+    drop_asked(LIST_OF(a, struct asked, link));
     buf_free(&r->scratch);
 }

@@ -3,8 +3,9 @@
  *
  * A daemon's requests carry its own tickets.  The launcher gives its server, or the planner of
  * spawns, a ticket of ours instead (RPC_TICKET), and returns the answer under the daemon's.  A
- * request that goes to a daemon which is lost is answered by the core, which knows that its
- * processes are gone; an answer for a lost daemon is dropped.
+ * request for modex values that goes to a daemon which is lost is answered here: it has none.
+ * Others are answered by the core, which knows that its processes are gone.  An answer for a lost
+ * daemon is dropped.
  */
 #ifndef WIREUP_CLUSTER_RPC_H
 #define WIREUP_CLUSTER_RPC_H
@@ -38,6 +39,7 @@ struct rpc {
     struct rpc_calls calls;
     void *arg;             /* of these calls */
     struct list questions; /* struct question: requests of other nodes that wait for an answer */
+    struct list asked;     /* struct asked: ours for modex values */
     uint64_t last;         /* number of the last ticket of ours */
     struct buf scratch;
 };
@@ -45,12 +47,12 @@ struct rpc {
 void rpc_open(struct rpc *r, const struct core_context *x, struct rpc_calls calls, void *arg);
 void rpc_close(struct rpc *r); /* harmless twice, and on zeroed memory */
 
-/* EFFECT_modex_request, _modex_reply, _reply, _names, _collective_query, _allocate,
+/* EFFECT_modex_request, _modex_reply, _modex_ahead, _reply, _names, _collective_query, _allocate,
  * _group_bootstrap or _spawn. */
 void rpc_effect(struct rpc *r, const struct effect *e);
 
-/* MSG_modex_request, _names, _group_bootstrap, _spawn_request, _allocate, _answer, _who,
- * _collective_query, _node_part_request or _node_part. */
+/* MSG_modex_request, _modex_reply, _names, _group_bootstrap, _spawn_request, _allocate, _answer,
+ * _who, _collective_query, _node_part_request or _node_part. */
 void rpc_receive(struct rpc *r, const struct msg *m, uint64_t now_ns);
 
 /* Launcher: asks all daemons for their pending operations; `part` brings the answers. */

@@ -51,4 +51,9 @@ static inline bool send_queue_is_root(const struct send_queue *q)
     return q->config.router->config.me == 0;
 }
 
+static inline bool send_queue_is_lost(const struct send_queue *q, uint32_t position)
+{
+    return router_is_lost(q->config.router, position);
+}
+
 #endif

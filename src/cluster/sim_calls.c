@@ -180,10 +180,12 @@ static void on_modex_request(struct sim_node *n, const struct op_modex_request *
 
 static void on_modex_reply(struct sim_node *n, const struct op_modex_reply *m)
 {
-    if (m->rank == n->calls.modex_of && m->status == ANSWER_OK &&
-        number_of(m->block) == n->calls.modex)
+    bool lost = router_is_lost(&n->router, m->rank) && m->status == ANSWER_NOT_FOUND;
+
+    if (m->rank == n->calls.modex_of &&
+        (lost || (m->status == ANSWER_OK && number_of(m->block) == n->calls.modex)))
         n->calls.modex_of = NOBODY;
-    else if (!router_is_lost(&n->router, m->rank))
+    else
         sim_violated(n->sim, "node %u gets a modex of node %u that it has not asked for", n->me,
                      m->rank);
 }
@@ -346,12 +348,11 @@ void sim_calls_begin(struct sim *s)
                                         .node = (uint32_t)(i % s->c.nodes) });
 }
 
-/* Requests to it are answered by the core, which knows that its processes are gone. */
+/* Requests to it are answered by the core, which knows that its processes are gone; those for modex
+ * values by the dispatcher. */
 void sim_calls_lost(struct sim_node *n, uint32_t position)
 {
     dispatch_lost(&n->dispatch, position);
-    if (n->calls.modex_of == position)
-        n->calls.modex_of = NOBODY;
     if (n->calls.round_of == position)
         n->calls.round_of = NOBODY;
 }

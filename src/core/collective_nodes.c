@@ -4,17 +4,28 @@
 #include "core/collective_multijob.h"
 #include "core/exchange_data.h"
 #include "core/job_fence.h"
+#include "core/job_lookup.h"
 #include "core/job_ring.h"
+#include "core/modex.h"
+#include "core/ondemand.h"
 
 static void fence_completed(struct job *j, const struct coll_id *id, enum answer_status status,
                             const struct slice *blocks, uint32_t n)
 {
+    bool leaves_values = ondemand_withholds(j) && slice_is(id->group, j->world->name);
+
+    if (leaves_values)
+        ondemand_fence_over(j);
     for (uint32_t i = 0; i < n; i++) {
         enum answer_status st = exchange_data_store(j, blocks[i]);
         status = status == ANSWER_OK ? st : status;
     }
     seg_publish(&j->store);
     job_fence_over(j, id->group, id->generation, status);
+    if (leaves_values) {
+        modex_ask_again(j);
+        job_lookup_ask_again(j);
+    }
 }
 
 void collective_nodes_completed(struct core *c, const struct coll_id *id, enum answer_status status,

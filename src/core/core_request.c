@@ -17,6 +17,7 @@
 #include "core/job_event.h"
 #include "core/job_fence.h"
 #include "core/job_kvs.h"
+#include "core/job_lookup.h"
 #include "core/job_node.h"
 #include "core/job_ring.h"
 #include "core/modex.h"
@@ -28,6 +29,11 @@
 static void about_get(const struct core_call *k, struct pending *w)
 {
     w->name = k->rq->u.get.key;
+}
+
+static void about_get_index(const struct core_call *k, struct pending *w)
+{
+    w->name = k->rq->u.get_index.space;
 }
 
 static void about_node_get(const struct core_call *k, struct pending *w)
@@ -198,23 +204,35 @@ static enum answer_status ask_host(const struct core_call *k, struct slice key)
     return ANSWER_LATER;
 }
 
+static enum answer_status look_up(const struct core_call *k, struct job *j, uint32_t rank)
+{
+    const struct request_get *rq = &k->rq->u.get;
+
+    return job_lookup(j,
+                      &(struct job_lookup){
+                          .space = rq->space, .key = rq->key, .rank = rank, .ticket = k->ticket });
+}
+
 static enum answer_status do_get(const struct core_call *k)
 {
     const struct request_get *rq = &k->rq->u.get;
     struct job *j = k->job;
     struct slice value = SLICE_NULL;
+    uint32_t rank = JOB_NO_RANK;
     enum answer_status st;
 
     if (rq->space.len && !slice_is(rq->space, j->nspace))
         j = readable_job(k, rq->space);
     if (rq->has_rank && rq->rank >= 0 && rq->rank < j->plan.nprocs)
-        st = job_get_of(j, rq->space, (uint32_t)rq->rank, rq->key, &value);
-    else
-        st = job_get(j, rq->space, rq->key, &value);
+        rank = (uint32_t)rq->rank;
+    st = rank != JOB_NO_RANK ? job_get_of(j, rq->space, rank, rq->key, &value)
+                             : job_get(j, rq->space, rq->key, &value);
     if (st == ANSWER_NOT_FOUND && j == k->job && !rq->has_rank)
         st = job_attr_made(j, rq->key, &value);
     *k->a = ANSWER_TO(get, st, .value = value);
-    return st == ANSWER_NOT_FOUND && j == k->job ? ask_host(k, rq->key) : st;
+    if (st == ANSWER_NOT_FOUND && j == k->job)
+        st = ask_host(k, rq->key);
+    return st == ANSWER_NOT_FOUND ? look_up(k, j, rank) : st;
 }
 
 static enum answer_status do_job_attr(const struct core_call *k)
@@ -295,6 +313,11 @@ static enum answer_status do_get_index(const struct core_call *k)
     if (rq->index < 0)
         return ANSWER_NOT_FOUND;
     st = job_get_index(k->job, rq->space, (uint64_t)rq->index, &m.key, &m.value);
+    if (st == ANSWER_NOT_FOUND)
+        st = job_lookup(k->job, &(struct job_lookup){ .space = rq->space,
+                                                      .index = (uint64_t)rq->index,
+                                                      .rank = JOB_NO_RANK,
+                                                      .ticket = k->ticket });
     *k->a = answer_of_get_index(st, m);
     return st;
 }
@@ -470,7 +493,7 @@ static const struct {
     [REQ_put] = { do_put, NULL },
     [REQ_put_many] = { do_put_many, NULL },
     [REQ_get] = { do_get, about_get },
-    [REQ_get_index] = { do_get_index, NULL },
+    [REQ_get_index] = { do_get_index, about_get_index },
     [REQ_kvs_create] = { do_kvs_create, NULL },
     [REQ_kvs_delete] = { do_kvs_delete, NULL },
     [REQ_fence] = { do_fence, NULL },

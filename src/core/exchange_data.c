@@ -10,6 +10,7 @@
 #include "core/effect_queue.h"
 #include "core/modex.h"
 #include "core/modex_keys.h"
+#include "core/ondemand.h"
 
 /* ---- out ------------------------------------------------------------------------------------- */
 
@@ -28,13 +29,20 @@ static struct contribution *fence_contribution(const struct job *j, const struct
     return k;
 }
 
+/* Values that can be got on demand stay on their node. */
+static bool leaves_values(const struct job *j, const struct collective *c)
+{
+    return c->group == j->world && ondemand_withholds(j);
+}
+
 static bool fill_block(const struct job *j, const struct collective *c, struct buf *block)
 {
+    enum fresh_part part = leaves_values(j, c) ? FRESH_TO_ALL : FRESH_ALL;
     struct block_writer w;
 
     block_begin(&w, block, j->colls.groups.seed);
     for (uint32_t i = 0; i < c->group->count && buf_ok(block); i++)
-        modex_keys_write_fresh(j, collective_member(c->group, i), c->collect, &w);
+        modex_keys_write_fresh(j, collective_member(c->group, i), part, c->collect, &w);
     block_end(&w);
     return buf_ok(block);
 }
@@ -47,6 +55,8 @@ bool exchange_data_fence(struct job *j, struct collective *c)
         contribution_free(k);
         return false;
     }
+    if (leaves_values(j, c)) /* before the contribution: it comes before the end of the fence */
+        ondemand_send_ahead(j, c);
     if (!effects_contribute(j->effects, j->id, k))
         return false;
     for (uint32_t i = 0; c->group == j->world && i < c->group->count; i++)
@@ -92,14 +102,14 @@ static bool is_known(const struct seg_item *a, const struct seg_item *b)
            slice_eq(a->quals, b->quals);
 }
 
-static enum answer_status store_entry(struct job *j, const struct seg_item *item)
+static enum answer_status store_entry(struct job *j, const struct seg_item *item, bool stays)
 {
     struct proc *p = &j->procs[item->rank];
     struct seg_item old;
     bool known = seg_find(&j->store.view, item->rank, item->key, &old);
     bool in_space = slice_find(item->key, '\0') < item->key.len;
 
-    if (known && is_known(item, &old))
+    if (known && (stays || is_known(item, &old)))
         return ANSWER_OK;
     if (in_space && !know_space(j, item->key))
         return ANSWER_NO_MEMORY;
@@ -122,7 +132,7 @@ static void rank_is_complete(struct job *j, uint32_t rank, bool whole)
         modex_wake(j, rank);
 }
 
-enum answer_status exchange_data_store(struct job *j, struct slice blocks)
+static enum answer_status store(struct job *j, struct slice blocks, bool stays)
 {
     enum answer_status st = ANSWER_OK, one;
     uint32_t rank = JOB_NO_RANK;
@@ -139,7 +149,7 @@ enum answer_status exchange_data_store(struct job *j, struct slice blocks)
             if (rank >= j->plan.nprocs || job_rank_is_here(j, rank))
                 rank = JOB_NO_RANK;
         } else if (rank != JOB_NO_RANK) {
-            one = store_entry(j, &r.item);
+            one = store_entry(j, &r.item, stays);
             st = st == ANSWER_OK ? one : st;
         }
     }
@@ -148,4 +158,14 @@ enum answer_status exchange_data_store(struct job *j, struct slice blocks)
     if (rc == BLOCK_BAD)
         return ANSWER_BAD_VALUE;
     return rc < 0 ? ANSWER_NO_MEMORY : st;
+}
+
+enum answer_status exchange_data_store(struct job *j, struct slice blocks)
+{
+    return store(j, blocks, false);
+}
+
+enum answer_status exchange_data_add(struct job *j, struct slice blocks)
+{
+    return store(j, blocks, true);
 }

@@ -6,6 +6,7 @@
 
 #include "base/limit.h"
 #include "core/modex_keys.h"
+#include "core/ondemand.h"
 
 /* A job of one node stays on that node, wherever it is. */
 static bool find_mine(struct job *j, const struct job_map *p)
@@ -75,6 +76,7 @@ struct job *job_new(const struct job_params *p)
     j->meetings = p->meetings;
     list_init(&j->link);
     list_init(&j->waits);
+    list_init(&j->lookups);
     list_init(&j->cleanups);
     j->waits_due = UINT64_MAX;
     for (int i = 0; i < 4; i++)
@@ -94,7 +96,7 @@ struct job *job_new(const struct job_params *p)
     j->plan = *p->plan;
     job_map_init(p->plan);
     count_stops(j);
-    return j;
+    return ondemand_open(j) ? j : job_free(j);
 }
 
 /* The elements of these lists begin with their link, and own nothing else. */
@@ -124,6 +126,8 @@ struct job *job_free(struct job *j)
     map_free(&j->gone_spaces);
     collective_set_free(&j->colls);
     free_all(&j->waits);
+    free_all(&j->lookups);
+    ondemand_free(j);
     free_all(&j->cleanups);
     for (uint32_t r = 0; j->procs && r < j->plan.nprocs; r++)
         modex_keys_free(&j->procs[r]);

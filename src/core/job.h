@@ -7,7 +7,9 @@
  *   job_end        how a job fails and ends, and with which code
  *   job_connect    connections to other jobs
  *   modex          gets that wait
+ *   ondemand       values that fences leave on their nodes
  *   job_kvs        its key-value spaces
+ *   job_lookup     gets from them that wait for other nodes
  *   exchange_data  data of fences between nodes
  *   job_fence, job_ring, job_node    fences, rings, attributes of nodes
  *   job_event      events of its processes
@@ -23,6 +25,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "core/collective.h"
+#include "core/connectivity.h"
 #include "core/host_info.h"
 #include "core/proc_state.h"
 #include "core/nodeattr.h"
@@ -41,6 +44,12 @@ enum { JOB_ALL_HERE = UINT32_MAX, JOB_NONE_HERE = UINT32_MAX - 1 };
 
 /* The rank of the entries of job_put_info() (job_kvs.h); no process has it.  (PMIx: all ranks.) */
 #define JOB_ALL_RANKS (UINT32_MAX - 1)
+
+/* A key of a process, whose value other nodes do not have yet. */
+struct fresh_key {
+    struct slice key; /* it lies in the store */
+    bool to_all;      /* every fence brings it to all nodes (ondemand.h) */
+};
 
 struct proc {
     enum proc_state state;
@@ -64,8 +73,8 @@ struct proc {
     struct slice
         *keys; /* of its modex entries, in the order of first puts; they lie in the store */
     uint32_t nkeys, keys_room;
-    struct slice *fresh; /* keys that no fence of the whole job has brought to other nodes
-                            (exchange_data.h) */
+    struct fresh_key *fresh; /* that no fence of the whole job has brought to other nodes
+                                (exchange_data.h) */
     uint32_t nfresh, fresh_room;
     uint32_t idle_waits; /* for attributes of its node, while it sends nothing else */
     uint32_t names;      /* published by it */
@@ -107,7 +116,11 @@ struct job {
     struct collective_group *world; /* the fence of the whole job, by far the most used */
     struct list waits;              /* gets that wait for a modex entry of this job (modex.h) */
     uint64_t waits_due;             /* none of them expires before */
-    struct list cleanups;           /* paths to clean up (control.h) */
+    struct connectivity connectivity;
+    struct list lookups; /* gets that wait for values of other nodes (job_lookup.h) */
+    struct ondemand
+        *ondemand;        /* values that fences leave on their nodes (ondemand.h); NULL: none */
+    struct list cleanups; /* paths to clean up (control.h) */
     uint32_t ncleanups;
     struct nodeattrs waiting;        /* for attributes of nodes */
     struct errmsg node_wait_refusal; /* the last one */

@@ -89,7 +89,7 @@ enum answer_status job_put(struct job *j, uint32_t rank, struct slice space, str
     if (st != ANSWER_OK)
         return st;
     proc_keeps(p, key.len + value.len);
-    if (j->spread && modex_keys_add_fresh(j, rank, k.key) < 0)
+    if (j->spread && modex_keys_add_fresh(j, rank, k.key, k.key.ptr == k.text) < 0)
         return ANSWER_NO_MEMORY;
     if (k.key.ptr == k.text) /* of a further space */
         return ANSWER_OK;

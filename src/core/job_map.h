@@ -85,8 +85,16 @@ struct job_map_proc {
     const char *binding; /* the same for people ("core 3, hwthreads 3,7"), or NULL */
 };
 
-/* How the processes were placed, as the options say it; and the name of the cluster. */
-enum job_map_word { JOB_MAP_BY, JOB_RANK_BY, JOB_BIND_TO, JOB_CLUSTER, JOB_MAP_WORDS };
+/* How the processes were placed, as the options say it; the name of the cluster; and which of them
+ * will talk to each other (connectivity.h). */
+enum job_map_word {
+    JOB_MAP_BY,
+    JOB_RANK_BY,
+    JOB_BIND_TO,
+    JOB_CLUSTER,
+    JOB_CONNECTIVITY,
+    JOB_MAP_WORDS
+};
 
 /* How the output of a job is shown that has its own ways: patterns as in node.h; NULL: as the
  * launcher shows that of all jobs. */

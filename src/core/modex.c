@@ -7,6 +7,7 @@
 #include "base/limit.h"
 #include "core/effect.h"
 #include "core/modex_keys.h"
+#include "core/ondemand.h"
 
 static struct card card_of(const struct seg_item *item)
 {
@@ -60,7 +61,7 @@ static enum answer_status put_card(struct job *j, uint32_t rank, const struct ca
     if (rc)
         return ANSWER_NO_MEMORY;
     proc_keeps(p, c->key.len + c->value.len);
-    if (j->spread && modex_keys_add_fresh(j, rank, c->key) < 0)
+    if (j->spread && modex_keys_add_fresh(j, rank, c->key, known) < 0)
         return ANSWER_NO_MEMORY;
     if (known)
         return ANSWER_OK;
@@ -74,9 +75,13 @@ static void send_cards(struct job *j, uint32_t rank, uint64_t ticket, enum answe
 {
     bool is_here = rank < j->plan.nprocs && job_rank_is_here(j, rank);
     struct buf block = BUF_NULL(LIMIT_BLOCK);
+    struct block_writer w;
 
-    if (status == ANSWER_OK)
-        modex_keys_write_all(j, rank, &block);
+    if (status == ANSWER_OK) {
+        block_begin(&w, &block, j->colls.groups.seed);
+        modex_keys_write_all(j, rank, &w);
+        block_end(&w);
+    }
     effects_push(j->effects, EFFECT_WITH(modex_reply, .asker = ticket, .job = j->id, .rank = rank,
                                          .status = buf_ok(&block) ? status : ANSWER_NO_MEMORY,
                                          .block = buf_ok(&block) ? buf_slice(&block) : SLICE_NULL,
@@ -206,6 +211,37 @@ static struct modex_wait *add_wait(struct job *owner, const struct modex_get *g)
     return w;
 }
 
+/* A request whose answer tells whether a fence has left the value on another node. */
+static void ask_once(struct job *j, struct modex_wait *w)
+{
+    if (w->rank != SEG_ANY_RANK)
+        w->number = ondemand_ask(j, w->rank, ONDEMAND_PROC);
+    else
+        w->number = ondemand_ask_all(j) ? ONDEMAND_ALL : 0;
+}
+
+/* No process puts a key that begins with "pmix.", unless it has qualifiers. */
+static bool is_left_elsewhere(const struct job *j, const struct modex_get *g)
+{
+    return (is_elsewhere(j, g->rank) || g->rank == SEG_ANY_RANK) && ondemand_may_lack(j) &&
+           (!slice_starts(g->key, SLICE("pmix.")) || slice_starts(g->key, SLICE(MODEX_QUALIFIED)));
+}
+
+/* Nobody will put it; but a fence may have left it on another node. */
+static enum answer_status look_elsewhere(struct job *j, const struct modex_get *g)
+{
+    struct modex_wait *w = is_left_elsewhere(j, g) ? add_wait(j, g) : NULL;
+
+    if (!w)
+        return is_left_elsewhere(j, g) ? ANSWER_NO_MEMORY : ANSWER_NOT_FOUND;
+    ask_once(j, w);
+    if (w->number)
+        return ANSWER_LATER;
+    list_unlink(&w->link);
+    free(w);
+    return ANSWER_NO_MEMORY;
+}
+
 enum answer_status modex_get(struct job *owner, const struct modex_get *g)
 {
     bool ask = is_to_be_asked(owner, g);
@@ -214,10 +250,12 @@ enum answer_status modex_get(struct job *owner, const struct modex_get *g)
     if (!ask && is_there(owner, g->rank, g->key))
         return ANSWER_OK;
     if ((g->immediate && !ask) || (!is_elsewhere(owner, g->rank) && !owner_may_put(owner, g)))
-        return ANSWER_NOT_FOUND;
+        return look_elsewhere(owner, g);
     w = add_wait(owner, g);
     if (!w)
         return ANSWER_NO_MEMORY;
+    if (g->rank == SEG_ANY_RANK && ondemand_may_lack(owner))
+        ondemand_ask_all(owner);
     if (is_elsewhere(owner, g->rank))
         fetch(owner, w, w->timeout_ns);
     return ANSWER_LATER;
@@ -273,8 +311,33 @@ void modex_fetched(struct job *j, uint32_t rank, enum answer_status status)
     LIST_EACH(l, &j->waits)
     {
         struct modex_wait *w = LIST_OF(l, struct modex_wait, link);
-        if (w->rank == rank && !w->foreign)
+        if (w->rank == rank && !w->foreign && !w->number)
             fetch(j, w, w->timeout_ns);
+    }
+}
+
+void modex_answered(struct job *j)
+{
+    LIST_EACH(l, &j->waits)
+    {
+        struct modex_wait *w = LIST_OF(l, struct modex_wait, link);
+        if (w->number && !ondemand_is_asked(j, w->number))
+            answer_wait(j, w, is_there(j, w->rank, w->key) ? ANSWER_OK : ondemand_verdict(j));
+    }
+}
+
+void modex_ask_again(struct job *j)
+{
+    LIST_EACH(l, &j->waits)
+    {
+        struct modex_wait *w = LIST_OF(l, struct modex_wait, link);
+        bool waits = w->number != 0;
+        if (waits)
+            ask_once(j, w);
+        else if (w->rank == SEG_ANY_RANK)
+            ondemand_ask_all(j);
+        if (waits && !w->number)
+            answer_wait(j, w, ANSWER_NO_MEMORY);
     }
 }
 
@@ -293,7 +356,11 @@ void modex_any_gone(struct job *j)
     LIST_EACH(l, &j->waits)
     {
         struct modex_wait *w = LIST_OF(l, struct modex_wait, link);
-        if (w->rank == SEG_ANY_RANK && !another_may_put(j, w->asker))
+        if (w->rank != SEG_ANY_RANK || w->number || another_may_put(j, w->asker))
+            continue;
+        if (ondemand_may_lack(j))
+            ask_once(j, w);
+        if (!w->number)
             answer_wait(j, w, ANSWER_NOT_FOUND);
     }
 }

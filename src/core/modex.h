@@ -35,10 +35,11 @@ struct modex_wait {
     struct list link; /* in the owner's job */
     uint64_t ticket, deadline_ns, timeout_ns;
     uint32_t rank;
-    uint32_t asker; /* job->base + rank: the number of the process among all */
-    bool foreign;   /* from another node, whose host has the ticket (EFFECT_modex_reply) */
-    bool asked;     /* the owner's node has been asked for this key */
-    bool refresh;   /* only its answer counts */
+    uint32_t asker;  /* job->base + rank: the number of the process among all */
+    bool foreign;    /* from another node, whose host has the ticket (EFFECT_modex_reply) */
+    bool asked;      /* the owner's node has been asked for this key */
+    bool refresh;    /* only its answer counts */
+    uint64_t number; /* of the request (ondemand.h) whose answer ends the wait; 0: none does */
     struct slice key;
     char text[]; /* the key's bytes */
 };
@@ -66,6 +67,11 @@ void modex_serve(struct job *owner, const struct modex_get *g);
 /* The owner's node has answered EFFECT_modex_request; the entries that it sent are in the store
  * already. */
 void modex_fetched(struct job *owner, uint32_t rank, enum answer_status status);
+
+/* A request of ondemand.h has been answered: ends the waits for it. */
+void modex_answered(struct job *owner);
+/* A fence of the whole job is over: those that wait for such a request need a new one. */
+void modex_ask_again(struct job *owner);
 
 /* Entries of the rank have arrived: answers the gets that wait for them. */
 void modex_wake(struct job *j, uint32_t rank);

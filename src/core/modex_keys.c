@@ -21,7 +21,7 @@ int modex_keys_add(struct proc *p, struct slice key)
     return 0;
 }
 
-int modex_keys_add_fresh(struct job *j, uint32_t rank, struct slice key)
+int modex_keys_add_fresh(struct job *j, uint32_t rank, struct slice key, bool to_all)
 {
     struct proc *p = &j->procs[rank];
     struct seg_item item;
@@ -30,13 +30,13 @@ int modex_keys_add_fresh(struct job *j, uint32_t rank, struct slice key)
         return 0;
     if (p->nfresh == p->fresh_room) {
         uint32_t room = p->fresh_room ? p->fresh_room * 2 : 8;
-        struct slice *more = realloc(p->fresh, room * sizeof *more);
+        struct fresh_key *more = realloc(p->fresh, room * sizeof *more);
         if (!more)
             return -ENOMEM;
         p->fresh = more;
         p->fresh_room = room;
     }
-    p->fresh[p->nfresh++] = item.key;
+    p->fresh[p->nfresh++] = (struct fresh_key){ item.key, to_all };
     return 0;
 }
 
@@ -45,23 +45,29 @@ static bool is_for_others(const struct seg_item *item)
     return item->scope != MODEX_LOCAL;
 }
 
-void modex_keys_write_fresh(const struct job *j, uint32_t rank, bool collect,
+static bool is_of_part(const struct fresh_key *k, enum fresh_part part)
+{
+    return part == FRESH_ALL || k->to_all == (part == FRESH_TO_ALL);
+}
+
+void modex_keys_write_fresh(const struct job *j, uint32_t rank, enum fresh_part part, bool collect,
                             struct block_writer *w)
 {
     const struct proc *p = &j->procs[rank];
-    bool begun = false;
+    bool whole = part == FRESH_ALL && collect && p->committed, begun = false;
     struct seg_item item;
 
     for (uint32_t i = 0; i < p->nfresh; i++) {
-        if (!seg_find(&j->store.view, rank, p->fresh[i], &item) || !is_for_others(&item) ||
+        if (!is_of_part(&p->fresh[i], part) ||
+            !seg_find(&j->store.view, rank, p->fresh[i].key, &item) || !is_for_others(&item) ||
             (!collect && !(item.flags & SEG_RECORD_FLAT)))
             continue;
         if (!begun)
-            block_rank(w, rank, collect && p->committed);
+            block_rank(w, rank, whole);
         begun = true;
         block_entry(w, &item);
     }
-    if (!begun && collect && p->committed) /* an empty set of entries is information too */
+    if (!begun && whole) /* an empty set of entries is information too */
         block_rank(w, rank, true);
 }
 
@@ -73,26 +79,23 @@ void modex_keys_sent(struct job *j, uint32_t rank, bool collect)
     uint32_t kept = 0;
 
     for (uint32_t i = 0; !collect && i < p->nfresh; i++) {
-        if (seg_find(&j->store.view, rank, p->fresh[i], &item) && is_for_others(&item) &&
+        if (seg_find(&j->store.view, rank, p->fresh[i].key, &item) && is_for_others(&item) &&
             !(item.flags & SEG_RECORD_FLAT))
             p->fresh[kept++] = p->fresh[i];
     }
     p->nfresh = kept;
 }
 
-void modex_keys_write_all(const struct job *j, uint32_t rank, struct buf *out)
+void modex_keys_write_all(const struct job *j, uint32_t rank, struct block_writer *w)
 {
     const struct proc *p = &j->procs[rank];
-    struct block_writer w;
     struct seg_item item;
 
-    block_begin(&w, out, j->colls.groups.seed);
-    block_rank(&w, rank, p->committed);
+    block_rank(w, rank, p->committed);
     for (uint32_t i = 0; i < p->nkeys; i++) {
         if (seg_find(&j->store.view, rank, p->keys[i], &item) && is_for_others(&item))
-            block_entry(&w, &item);
+            block_entry(w, &item);
     }
-    block_end(&w);
 }
 
 void modex_keys_free(struct proc *p)

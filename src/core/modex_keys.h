@@ -13,18 +13,21 @@
 /* A key is seen for the first time; it lies in the store.  0 or -ENOMEM. */
 int modex_keys_add(struct proc *p, struct slice key);
 
-/* A key that the process has put, or put again; its bytes lie in the store.  0 or -ENOMEM. */
-int modex_keys_add_fresh(struct job *j, uint32_t rank, struct slice key);
+/* A key that the process has put, or put again; its bytes lie in the store.  To all: a fence brings
+ * its value to all nodes, even if it leaves others where they are (ondemand.h).  0 or -ENOMEM. */
+int modex_keys_add_fresh(struct job *j, uint32_t rank, struct slice key, bool to_all);
 
-/* Appends the fresh entries of a process; collect: PMIx modex values too, not only PMI puts. */
-void modex_keys_write_fresh(const struct job *j, uint32_t rank, bool collect,
+enum fresh_part { FRESH_ALL, FRESH_TO_ALL, FRESH_OTHERS };
+
+/* Appends fresh entries of a process; collect: PMIx modex values too, not only PMI puts. */
+void modex_keys_write_fresh(const struct job *j, uint32_t rank, enum fresh_part part, bool collect,
                             struct block_writer *w);
 
 /* All nodes have them now.  Modex values that a fence without data left out stay fresh. */
 void modex_keys_sent(struct job *j, uint32_t rank, bool collect);
 
-/* Appends the values of one process for other nodes.  Out of memory poisons the buffer. */
-void modex_keys_write_all(const struct job *j, uint32_t rank, struct buf *out);
+/* Appends the values of one process for other nodes. */
+void modex_keys_write_all(const struct job *j, uint32_t rank, struct block_writer *w);
 
 void modex_keys_free(struct proc *p);
 

@@ -42,7 +42,8 @@ struct spawn_request {
 #define SPAWN_PE            "cpus-per-proc"
 #define SPAWN_CPU_LIST      "cpu-list"
 #define SPAWN_NOT_OVER      "no-oversubscribe"
-#define SPAWN_OUT_TAG       "tag-output" /* launch/spawn_output.h */
+#define SPAWN_CONNECTIVITY  "connectivity" /* core/connectivity.h */
+#define SPAWN_OUT_TAG       "tag-output"   /* launch/spawn_output.h */
 #define SPAWN_OUT_TIME      "timestamp-output"
 #define SPAWN_OUT_RANK      "rank-output"
 #define SPAWN_OUT_NAME      "name-output"

@@ -43,6 +43,9 @@ void local_job_preset(const struct local_jobs *jobs, struct job *job)
     preset_map(jobs, job);
     snprintf(size, sizeof size, "%lld", (long long)job->plan.universe);
     server_preset(s, job, SLICE("universeSize"), slice_str(size));
+    if (job->plan.words[JOB_CONNECTIVITY])
+        server_preset(s, job, SLICE("PMI_connectivity"),
+                      slice_str(job->plan.words[JOB_CONNECTIVITY]));
     if (c->memory_kinds)
         server_preset(s, job, SLICE("PMI_mpi_memory_alloc_kinds"), slice_str(c->memory_kinds));
     for (uint32_t i = 0; i < c->njob_attrs; i++)

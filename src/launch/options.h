@@ -118,8 +118,9 @@ struct launch_options {
     uint32_t port_low, port_high; /* where daemons listen; 0, 0: any port */
     const char *const *lost;      /* nodes that are lost, nlost of them */
     uint32_t nlost;
-    uint32_t tree_width; /* children of each daemon; 0: the launcher starts all */
-    uint32_t collective; /* enum overlay_schedule */
+    uint32_t tree_width;      /* children of each daemon; 0: the launcher starts all */
+    uint32_t collective;      /* enum overlay_schedule */
+    const char *connectivity; /* core/connectivity.h; NULL: all */
     const char *localhost;
     bool path_only; /* called as mpiexec.hydra, which takes no bare name from the working directory
                      */

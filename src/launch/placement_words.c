@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/connectivity.h"
 #include "launch/environ.h"
 
 /* Without -rank-by, processes are numbered as they were mapped: only mapping by node deals them to
@@ -21,11 +22,20 @@ int placement_words_set(struct job_map *plan, const struct placement_words *w)
     const char *texts[JOB_MAP_WORDS] = { [JOB_MAP_BY] = w->map_by ? w->map_by : "slot",
                                          [JOB_RANK_BY] = rank_word(w),
                                          [JOB_BIND_TO] = w->bind_to ? w->bind_to : "none",
-                                         [JOB_CLUSTER] = w->cluster };
+                                         [JOB_CLUSTER] = w->cluster,
+                                         [JOB_CONNECTIVITY] = w->connectivity };
 
     for (int i = 0; i < JOB_MAP_WORDS; i++)
         plan->words[i] = texts[i] ? arena_str(&plan->arena, slice_str(texts[i])) : NULL;
     return arena_ok(&plan->arena) ? 0 : -ENOMEM;
+}
+
+int placement_words_check(const struct job_map *plan, const char *connectivity, struct errmsg *err)
+{
+    struct connectivity c;
+    int rc = connectivity ? connectivity_parse(slice_str(connectivity), &c, err) : 0;
+
+    return connectivity && rc == 0 ? connectivity_fits(&c, plan->nprocs, err) : rc;
 }
 
 const char *placement_words_cluster(struct arena *a, char *const *envp)

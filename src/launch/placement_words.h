@@ -5,13 +5,19 @@
 #ifndef WIREUP_LAUNCH_PLACEMENT_WORDS_H
 #define WIREUP_LAUNCH_PLACEMENT_WORDS_H
 
+#include "base/err.h"
 #include "core/job_map.h"
 
 /* The options' texts; NULL: not given. */
 struct placement_words {
     const char *map_by, *rank_by, *bind_to;
     const char *cluster;
+    const char *connectivity;
 };
+
+/* 1, with one sentence: it is none of the texts of -connectivity, or a grid of another size than
+ * the job. */
+int placement_words_check(const struct job_map *plan, const char *connectivity, struct errmsg *err);
 
 /* Sets the words of the plan, copied.  0 or -ENOMEM. */
 int placement_words_set(struct job_map *plan, const struct placement_words *words);

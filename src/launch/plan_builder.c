@@ -510,8 +510,11 @@ static int note_placement(struct plan_builder *p)
     const struct launch_options *opt = p->opt;
     struct placement_words w = { .map_by = opt->rankfile ? "rankfile" : opt->map_by,
                                  .rank_by = opt->rank_by,
+                                 .connectivity = opt->connectivity,
                                  .bind_to = map_policy_bound(&p->where, opt->bind_to) };
 
+    if (placement_words_check(p->plan, opt->connectivity, p->err))
+        return LAUNCH_USAGE;
     if (p->ranks.binds)
         w.bind_to = "rankfile";
     w.cluster = placement_words_cluster(&p->plan->arena, p->envp);

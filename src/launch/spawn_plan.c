@@ -516,12 +516,17 @@ static int of_all(struct spawn_plan *r, int rc)
 static int note_placement(struct spawn_plan *r)
 {
     const char *const *words = r->like->words;
+    const char *connectivity = NULL;
+    int rc = word_of_all(r, SPAWN_CONNECTIVITY, &connectivity);
     struct placement_words w = { .map_by = r->options.map_by,
                                  .rank_by = r->options.rank_by,
                                  .bind_to = map_policy_bound(&r->where, r->options.bind_to),
-                                 .cluster = words[JOB_CLUSTER] };
+                                 .cluster = words[JOB_CLUSTER],
+                                 .connectivity = connectivity };
 
-    return placement_words_set(r->plan, &w);
+    if (rc == 0 && placement_words_check(r->plan, connectivity, r->err))
+        rc = SPAWN_BAD_REQUEST;
+    return rc ? rc : placement_words_set(r->plan, &w);
 }
 
 static int make_report(struct spawn_plan *r)
@@ -571,7 +576,7 @@ static int run_steps(struct spawn_plan *r)
     if (r->plan->universe >= 0 && r->plan->universe < r->plan->nprocs)
         r->plan->universe = r->plan->nprocs;
     if (rc == 0)
-        rc = note_placement(r);
+        rc = of_all(r, note_placement(r));
     return rc ? rc : make_report(r);
 }
 

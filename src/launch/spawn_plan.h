@@ -16,6 +16,7 @@
  *   cpus-per-proc    N: as map-by ...:pe=N
  *   cpu-list         processors, as in 0-3,8: all processes of a node share them
  *   no-oversubscribe more processes than slots are refused
+ *   connectivity     as the option of the command line
  *                    These are for the whole job: two programs cannot have different ones
  *   output-..., tag-output and the like    launch/spawn_output.h
  *   display-map, report-bindings    as -dry-run and -report-bindings show them

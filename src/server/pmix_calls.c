@@ -5,6 +5,7 @@
 
 #include "server/pmix_value.h"
 #include "wire/pmix_truth.h"
+#include "wireup_client.h"
 
 /* ---- the table ------------------------------------------------------------------------------- */
 

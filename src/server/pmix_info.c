@@ -21,6 +21,7 @@
 #include "wire/pmix_pack.h"
 #include "wire/regex_write.h"
 #include "core/job_kvs.h"
+#include "wireup_client.h"
 
 enum { INFO_ROOM = 16, INFO_MAX = 1 << 30, MAP_MAX = 4096 };
 
@@ -214,9 +215,10 @@ static uint32_t universe(const struct job_map *p)
 /* How the job was placed, and by whom. */
 static void put_placement(struct ppack *w, const struct subject *s)
 {
-    static const char *const keys[JOB_MAP_WORDS] = {
-        [JOB_MAP_BY] = PMIX_MAPBY, [JOB_RANK_BY] = PMIX_RANKBY, [JOB_BIND_TO] = PMIX_BINDTO
-    };
+    static const char *const keys[JOB_MAP_WORDS] = { [JOB_MAP_BY] = PMIX_MAPBY,
+                                                     [JOB_RANK_BY] = PMIX_RANKBY,
+                                                     [JOB_BIND_TO] = PMIX_BINDTO,
+                                                     [JOB_CONNECTIVITY] = WIREUP_CONNECTIVITY };
     const struct core *c = s->job->core;
 
     for (int i = 0; i < JOB_MAP_WORDS; i++) {

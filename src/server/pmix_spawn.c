@@ -8,6 +8,7 @@
 #include "core/request.h"
 #include "server/pmix_iof.h"
 #include "server/pmix_value.h"
+#include "wireup_client.h"
 
 /* What the value of an attribute is, and so how it becomes an info. */
 enum word_kind {
@@ -43,6 +44,7 @@ static const struct spawn_word {
     { PMIX_CPUS_PER_PROC, SPAWN_PE, WORD_NUMBER },
     { PMIX_CPU_LIST, SPAWN_CPU_LIST, WORD_TEXT },
     { PMIX_NO_OVERSUBSCRIBE, SPAWN_NOT_OVER, WORD_FLAG },
+    { WIREUP_CONNECTIVITY, SPAWN_CONNECTIVITY, WORD_TEXT },
     { PMIX_JOB_RECOVERABLE, SPAWN_RECOVERABLE, WORD_FLAG },
     { PMIX_JOB_CONTINUOUS, SPAWN_RECOVERABLE, WORD_FLAG },
     { PMIX_TAG_OUTPUT, SPAWN_OUT_TAG, WORD_FLAG },

@@ -21,7 +21,9 @@
 #include "core/job_event.h"
 #include "core/job_kvs.h"
 #include "core/job_node.h"
+#include "core/job_lookup.h"
 #include "core/modex.h"
+#include "core/ondemand.h"
 #include "core/proc_connect.h"
 #include "core/request.h"
 #include "pmix_common.h"
@@ -412,7 +414,35 @@ static bool server_on_modex_request(struct server *s, const struct op_modex_requ
                            .ticket = o->asker,
                            .now_ns = now_ns };
 
-    modex_serve(job_of(s, o->job), &g);
+    if (o->number && o->extent < ONDEMAND_EXTENTS)
+        ondemand_serve(job_of(s, o->job), o->rank, (enum ondemand_extent)o->extent, o->number,
+                       o->asker);
+    else
+        modex_serve(job_of(s, o->job), &g);
+    return true;
+}
+
+/* An answer that comes after the next fence is not wanted any more. */
+static void take_answer(struct job *j, const struct op_modex_reply *o)
+{
+    enum answer_status status = o->status;
+
+    if (!j->ondemand || !ondemand_is_asked(j, o->number))
+        return;
+    if (status == ANSWER_OK)
+        status = exchange_data_store(j, o->block);
+    ondemand_answered(j, o->number, status);
+    modex_answered(j);
+    job_lookup_go_on(j);
+}
+
+static bool server_on_modex_ahead(struct server *s, const struct op_modex_ahead *o, uint64_t now_ns)
+{
+    struct job *j = job_of(s, o->job);
+
+    (void)now_ns;
+    exchange_data_add(j, o->block);
+    job_lookup_go_on(j);
     return true;
 }
 
@@ -422,6 +452,10 @@ static bool server_on_modex_reply(struct server *s, const struct op_modex_reply 
     enum answer_status status = o->status;
 
     (void)now_ns;
+    if (o->number) {
+        take_answer(j, o);
+        return true;
+    }
     if (o->pid)
         j->procs[o->rank].pid = o->pid;
     if (status == ANSWER_OK)

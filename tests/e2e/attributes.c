@@ -17,6 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Of wireup_client.h, which is not among OpenPMIx's headers. */
+#define WIREUP_CONNECTIVITY "wireup.connectivity"
+
 static pmix_proc_t me;
 static const pmix_nspace_t nspace = "attributes";
 static int wrong;

@@ -352,6 +352,32 @@ int kvs_get(struct pmi1_client *c, const char *space, const char *key, kvs_use *
     return rc;
 }
 
+static int ignore(void *arg, struct slice value, struct errmsg *err)
+{
+    (void)arg;
+    (void)value;
+    (void)err;
+    return CLIENT_OK;
+}
+
+/* The server answers when all are here, that the key does not exist. */
+int kvs_fetch_all(struct pmi1_client *c, struct errmsg *err)
+{
+    struct kvs_space s = { .kind = SPACE_MAIN, .name = slice_str(c->kvsname) };
+    struct seg_item item;
+    int rc;
+
+    if (c->kind != CLIENT_OURS ||
+        !seg_find(c->view, SEG_ANY_RANK, SLICE("PMI_connectivity"), &item))
+        return CLIENT_OK;
+    rc = pmi1_rpc_begin(c, err);
+    if (rc != CLIENT_OK)
+        return rc;
+    rc = get_by_message(c, &s, "PMI_fetch_all", ignore, NULL, err);
+    pmi1_rpc_end(c);
+    return rc == CLIENT_BAD_KEY ? CLIENT_OK : rc;
+}
+
 /* ---- barriers -------------------------------------------------------------------------------- */
 
 static int broken_barrier(struct slice why, struct errmsg *err)

@@ -19,6 +19,9 @@ int kvs_settle(struct pmi1_client *c, struct errmsg *err);
  * this library).  Returns the result of `use`, or CLIENT_BAD_SPACE, CLIENT_BAD_KEY (not found),
  * CLIENT_LONG_KEY, CLIENT_FAILED, -ENOMEM. */
 typedef int kvs_use(void *arg, struct slice value, struct errmsg *err);
+/* Fences may have left values on other nodes: they come into the store, for those who list it. */
+int kvs_fetch_all(struct pmi1_client *c, struct errmsg *err);
+
 int kvs_get(struct pmi1_client *c, const char *space, const char *key, kvs_use *use, void *arg,
             struct errmsg *err);
 

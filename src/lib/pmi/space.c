@@ -288,6 +288,8 @@ int space_first(struct pmi1_client *c, const char *name, const struct space_pair
         rc = errmsg_set(err, CLIENT_FAILED, "the shared store of the job cannot be reached");
     if (rc == CLIENT_OK)
         rc = kvs_settle(c, err);
+    if (rc == CLIENT_OK)
+        rc = kvs_fetch_all(c, err);
     if (rc != CLIENT_OK)
         return rc;
     free(c->walk.space);
