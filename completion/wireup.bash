@@ -129,7 +129,7 @@ _wireup_choices()
     trace) echo "--json --rank --command --from --to --all --conversation" ;;
     timeline) echo "--output" ;;
     replay) echo "" ;;
-    sim) echo "--nodes --ranks --bytes-per-rank --width --schedule --seed --rounds --sets --node-failures --link-failures --slow --reports --broadcasts --requests --jitter --latency --overhead --ps-per-byte --link --flags --json" ;;
+    sim) echo "--nodes --ranks --bytes-per-rank --width --schedule --connectivity --seed --rounds --sets --node-failures --link-failures --slow --reports --broadcasts --requests --jitter --latency --overhead --ps-per-byte --link --flags --json" ;;
     up) echo "" ;;
     tools) echo "" ;;
     ps) echo "" ;;

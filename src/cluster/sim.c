@@ -57,12 +57,17 @@ struct sim_block {
     uint32_t set, round, position, pad;
 };
 
+static bool leaves_values(const struct sim *s, uint32_t set)
+{
+    return set == 0 && s->connectivity.kind != CONNECTIVITY_ALL;
+}
+
 static struct block_set *make_block(const struct sim *s, uint32_t set, uint32_t round, uint32_t p)
 {
     struct sim_block b = { set, round, p, 0 };
     uint64_t bytes = s->c.card * s->c.ranks;
 
-    if (bytes == 0 || (s->c.barrier_first && round == 0))
+    if (bytes == 0 || (s->c.barrier_first && round == 0) || leaves_values(s, set))
         return NULL;
     if (s->c.modelled)
         return block_set_model(p, bytes);
@@ -137,6 +142,8 @@ static void enter(struct sim *s, uint32_t p, uint32_t set)
     snprintf(what, sizeof what, "fence sim/%u", set);
     n->inside[set] = true;
     s->r->collectives++;
+    if (leaves_values(s, set))
+        sim_calls_send_ahead(n);
     if (membership_contribute(&n->member, OVERLAY_AUTO, slice_str(what), n->round[set],
                               set ? &s->sets[set] : NULL, make_block(s, set, n->round[set], p),
                               s->now) < 0)
@@ -159,7 +166,8 @@ static void check_blocks(struct sim *s, uint32_t p, uint32_t set, uint32_t round
     struct block_set_walk w;
     uint32_t n = 0;
 
-    if (s->c.card * s->c.ranks == 0 || (s->c.barrier_first && round == 0)) {
+    if (s->c.card * s->c.ranks == 0 || (s->c.barrier_first && round == 0) ||
+        leaves_values(s, set)) {
         if (block_set_bytes(blocks))
             sim_violated(s, "node %u got data in a barrier", p);
         return;
@@ -221,6 +229,8 @@ static void on_completed(void *arg, const struct overlay_event *e)
         check_failure(s, n->me, set, e);
     else
         check_blocks(s, n->me, set, n->round[set], e->blocks);
+    if (leaves_values(s, set) && !e->failed)
+        sim_calls_fence_over(n);
     n->round[set]++;
     report_result(s, n);
     if (!n->stopped[set] && n->round[set] < s->c.rounds)
@@ -698,6 +708,7 @@ int sim_run(const struct sim_config *c, struct sim_result *r_p)
     struct sim s = { .c = *c, .rand = c->seed, .r = r_p };
 
     memset(r_p, 0, sizeof *r_p);
+    connectivity_parse(slice_str(c->connectivity ? c->connectivity : "all"), &s.connectivity, NULL);
     s.log_out.put = on_log;
     s.log = (struct log){ 2, LOG_ERROR, "sim", &s.log_out };
     s.c.sets = c->sets < SETS_MAX ? c->sets : SETS_MAX;
@@ -725,10 +736,11 @@ void sim_command(const struct sim_config *c, struct buf *out)
                " --schedule %s --rounds %u --sets %u --bytes-per-rank %" PRIu64
                " --node-failures %u --link-failures %u --slow %u --reports %u"
                " --broadcasts %u --requests %u --jitter %" PRIu64 " --latency %" PRIu64
-               " --overhead %" PRIu64 " --ps-per-byte %u --link %u --flags %s%s%s",
+               " --overhead %" PRIu64
+               " --ps-per-byte %u --link %u --connectivity %s --flags %s%s%s",
                c->nodes, c->ranks, c->width, c->seed, schedules[c->schedule], c->rounds, c->sets,
                c->card, c->kills, c->cuts, c->slow, c->reports, c->broadcasts, c->requests,
                c->jitter_ns, c->latency_ns, c->overhead_ns, c->byte_ps, c->link_ns,
-               c->barrier_first ? "barrier," : "", c->through_tree ? "relayed," : "",
-               c->modelled ? "" : "real");
+               c->connectivity ? c->connectivity : "all", c->barrier_first ? "barrier," : "",
+               c->through_tree ? "relayed," : "", c->modelled ? "" : "real");
 }

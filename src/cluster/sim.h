@@ -12,8 +12,8 @@
  * Invariants (struct sim_result): each collective that a living node has contributed to ends there,
  * with the blocks of that generation of exactly its participants, or with the name of a lost one;
  * no message between living nodes and no broadcast is lost, duplicated, or out of order; and no
- * message arrives before a broadcast that its sender had received.  Those of requests are in
- * sim_calls.h.
+ * message arrives before a broadcast that its sender had received.  Those of requests, and of
+ * values for neighbours, are in sim_calls.h.
  */
 #ifndef WIREUP_CLUSTER_SIM_H
 #define WIREUP_CLUSTER_SIM_H
@@ -25,14 +25,16 @@ struct sim_config {
     uint32_t nodes, ranks, width;
     uint64_t seed;
     enum overlay_schedule schedule;
-    uint32_t rounds;     /* rounds of collectives of each set */
-    uint32_t sets;       /* the first is all nodes, the others are chosen by the seed */
-    uint64_t card;       /* bytes of each rank in each round; 0: a barrier */
-    bool modelled;       /* blocks have a length but no bytes */
-    bool barrier_first;  /* of each set, the first round has no data */
-    uint32_t kills;      /* nodes that die, at times chosen by the seed */
-    uint32_t cuts;       /* links that break though both ends live */
-    uint32_t slow;       /* nodes that are a hundred times slower */
+    uint32_t rounds;          /* rounds of collectives of each set */
+    uint32_t sets;            /* the first is all nodes, the others are chosen by the seed */
+    uint64_t card;            /* bytes of each rank in each round; 0: a barrier */
+    const char *connectivity; /* of the ranks (core/connectivity.h), in the first set: its fences
+                               * leave the bytes on their nodes, but for neighbours; NULL: all */
+    bool modelled;            /* blocks have a length but no bytes */
+    bool barrier_first;       /* of each set, the first round has no data */
+    uint32_t kills;           /* nodes that die, at times chosen by the seed */
+    uint32_t cuts;            /* links that break though both ends live */
+    uint32_t slow;            /* nodes that are a hundred times slower */
     uint32_t reports;    /* messages of each node to others, one after each collective; about eight
                           * nodes also broadcast as many */
     uint32_t broadcasts; /* broadcasts of the top */

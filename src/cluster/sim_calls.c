@@ -126,6 +126,119 @@ static void subscribe(struct sim_node *n)
     effect(n, EFFECT_WITH(subscribe_exits, .job = 0, .rank = n->me));
 }
 
+/* ---- values for neighbours ------------------------------------------------------------------- */
+
+/* What a node sends to another: the bytes of so many ranks. */
+struct sim_ahead {
+    uint32_t node, ranks, last;
+};
+
+struct sim_ahead_head {
+    uint32_t from, fence;
+};
+
+static void add_ahead(struct sim_ahead *all, uint32_t *n, uint32_t node, uint32_t rank)
+{
+    uint32_t i = 0;
+
+    while (i < *n && all[i].node != node)
+        i++;
+    if (i == *n)
+        all[(*n)++] = (struct sim_ahead){ node, 1, rank };
+    else if (all[i].last != rank)
+        all[i] = (struct sim_ahead){ node, all[i].ranks + 1, rank };
+}
+
+/* The nodes of the neighbours of this node's ranks; the caller frees *all_p. */
+static uint32_t neighbours(const struct sim *s, uint32_t me, struct sim_ahead **all_p)
+{
+    uint32_t n = 0, of[CONNECTIVITY_NEIGHBOURS], ranks = s->c.ranks;
+    struct sim_ahead *all = calloc((size_t)ranks * CONNECTIVITY_NEIGHBOURS + 1, sizeof *all);
+
+    for (uint32_t r = me * ranks; all && r < (me + 1) * ranks; r++) {
+        uint32_t count = connectivity_neighbours(&s->connectivity, s->c.nodes * ranks, r, of);
+        for (uint32_t i = 0; i < count; i++) {
+            if (of[i] / ranks != me)
+                add_ahead(all, &n, of[i] / ranks, r);
+        }
+    }
+    *all_p = all;
+    return n;
+}
+
+static void send_ahead(struct sim_node *n, const struct sim_ahead *to)
+{
+    struct sim_ahead_head head = { n->me, n->calls.ahead };
+    size_t len = to->ranks * n->sim->c.card;
+    char *bytes = calloc(1, sizeof head + len);
+
+    if (!bytes) {
+        n->sim->no_memory = true;
+        return;
+    }
+    memcpy(bytes, &head, sizeof head);
+    if (!router_is_lost(&n->router, to->node))
+        effect(n, EFFECT_WITH(modex_ahead, .job = 0, .rank = to->node,
+                              .block = slice_mem(bytes, sizeof head + len)));
+    free(bytes);
+}
+
+void sim_calls_send_ahead(struct sim_node *n)
+{
+    struct sim_ahead *all;
+    uint32_t count = neighbours(n->sim, n->me, &all);
+
+    n->calls.ahead++;
+    for (uint32_t i = 0; i < count; i++)
+        send_ahead(n, &all[i]);
+    free(all);
+}
+
+static uint16_t *ahead_of(const struct sim *s, uint32_t from, uint32_t to)
+{
+    return &s->ahead[(size_t)from * s->c.nodes + to];
+}
+
+static void on_ahead(struct sim_node *n, const struct op_modex_ahead *m)
+{
+    struct sim_ahead_head head = { UINT32_MAX, 0 };
+
+    if (m->block.len >= sizeof head)
+        memcpy(&head, m->block.ptr, sizeof head);
+    if (m->rank != n->me || head.from >= n->sim->c.nodes)
+        sim_violated(n->sim, "node %u gets values for node %u", n->me, m->rank);
+    else if (n->sim->ahead && head.fence != ++*ahead_of(n->sim, head.from, n->me))
+        sim_violated(n->sim, "node %u gets values of node %u out of order", n->me, head.from);
+}
+
+/* Whether values of each living neighbour have come as often as that one has sent some, or (at
+ * least) so often. */
+static bool has_all(const struct sim_node *n, uint32_t least)
+{
+    const struct sim *s = n->sim;
+    struct sim_ahead *all;
+    uint32_t count = neighbours(s, n->me, &all);
+    bool good = true;
+
+    for (uint32_t i = 0; s->ahead && i < count; i++) {
+        const struct sim_node *p = &s->nodes[all[i].node];
+        uint32_t got = *ahead_of(s, p->me, n->me);
+        good = good && (least ? got >= least : p->dead || got == p->calls.ahead);
+    }
+    free(all);
+    return good;
+}
+
+void sim_calls_fence_over(struct sim_node *n)
+{
+    const struct sim_config *c = &n->sim->c;
+
+    if (!c->kills && !c->cuts && !has_all(n, n->calls.ahead))
+        n->calls.ahead_early++;
+}
+
+/* ---- the others ------------------------------------------------------------------------------ */
+
 static void root_request(struct sim_node *n)
 {
     struct sim *s = n->sim;
@@ -256,6 +369,7 @@ static bool deliver(void *arg, const struct input *in)
     switch (in->kind) {
     case INPUT_modex_request: on_modex_request(n, &in->u.modex_request); break;
     case INPUT_modex_reply: on_modex_reply(n, &in->u.modex_reply); break;
+    case INPUT_modex_ahead: on_ahead(n, &in->u.modex_ahead); break;
     case INPUT_names: on_names(n, &in->u.names); break;
     case INPUT_answer: on_answer(n, &in->u.answer); break;
     case INPUT_collective_query: on_collective_query(n, &in->u.collective_query); break;
@@ -370,6 +484,10 @@ static const char *wrong(const struct sim_node *n)
         if (!(c->named >> (t & 63) & 1))
             return "waits for an answer of the top";
     }
+    if (!has_all(n, 0))
+        return "has not got all values of its neighbours";
+    if (c->ahead_early)
+        return "had not got the values of its neighbours at the end of a fence";
     if (c->subscribed && c->exits != s->exits)
         return "has not heard of all exits";
     if (c->source != NOBODY && !s->nodes[c->source].dead &&
@@ -398,13 +516,29 @@ bool sim_calls_wrong(const struct sim_node *n, char *why, size_t room)
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
+static bool has_job(const struct sim *s)
+{
+    return s->c.requests || s->connectivity.kind != CONNECTIVITY_ALL;
+}
+
+/* Only of so many nodes, each pair is counted. */
+enum { PAIRS_MAX = 2048 };
+
+static bool open_ahead(struct sim *s)
+{
+    if (s->connectivity.kind == CONNECTIVITY_ALL || s->c.nodes > PAIRS_MAX)
+        return true;
+    s->ahead = calloc((size_t)s->c.nodes * s->c.nodes + 1, sizeof *s->ahead);
+    return s->ahead != NULL;
+}
+
 bool sim_calls_open(struct sim *s)
 {
     struct job_map *p = &s->job.plan;
     uint32_t n = s->c.nodes;
 
     core_init(&s->core, s->c.seed);
-    if (!s->c.requests)
+    if (!has_job(s))
         return true;
     s->c.requests = s->c.requests < SIM_REQUESTS_MAX ? s->c.requests : SIM_REQUESTS_MAX;
     job_map_init(p);
@@ -413,7 +547,7 @@ bool sim_calls_open(struct sim *s)
     s->positions = calloc(n ? n : 1, sizeof *s->positions);
     s->states = calloc(n ? n : 1, sizeof *s->states);
     s->parts = calloc(n ? n : 1, sizeof *s->parts);
-    if (!p->procs || !s->positions || !s->states || !s->parts)
+    if (!p->procs || !s->positions || !s->states || !s->parts || !open_ahead(s))
         return false;
     for (uint32_t i = 0; i < n; i++) {
         p->procs[i] = (struct job_map_proc){ .rank = i, .node = i };
@@ -432,8 +566,9 @@ void sim_calls_close(struct sim *s)
         list_unlink(&s->job.link);
     if (s->core.jobs.next)
         core_free(&s->core);
-    if (s->c.requests)
+    if (has_job(s))
         job_map_free(&s->job.plan);
+    free(s->ahead);
     free(s->positions);
     free(s->states);
     free(s->parts);
@@ -454,6 +589,6 @@ bool sim_calls_open_node(struct sim_node *n)
 
     n->calls = (struct sim_calls){ .modex_of = NOBODY, .round_of = NOBODY, .source = NOBODY };
     dispatch_open(&n->dispatch, &k);
-    return !n->sim->c.requests ||
+    return !has_job(n->sim) ||
            node_map_keep(&n->dispatch.map, 0, n->sim->positions, n->sim->c.nodes);
 }

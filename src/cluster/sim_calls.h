@@ -4,9 +4,10 @@
  * Each node has the dispatcher of a daemon (dispatch.h).  One job with one process per node is
  * known to all; the core behind the dispatcher is a few counters here, which check that
  * a request reaches the node of its process, and is answered once unless that node is lost; the
- * launcher keeps no request of a lost node; exits reach each subscriber from the first one on, in
- * order, and nobody else; states of processes come before later messages; a subscriber to
- * output gets all of it, in order.
+ * launcher keeps no request of a lost node; values that a node sends to its neighbours before a
+ * fence arrive once, and before the end of that fence if no node and no link is lost; exits reach
+ * each subscriber from the first one on, in order, and nobody else; states of processes come before
+ * later messages; a subscriber to output gets all of it, in order.
  */
 #ifndef WIREUP_CLUSTER_SIM_CALLS_H
 #define WIREUP_CLUSTER_SIM_CALLS_H
@@ -25,6 +26,11 @@ void sim_calls_begin(struct sim *s);
 
 /* SIM_REQUEST, SIM_REPLY and SIM_BATCH. */
 void sim_calls_happen(struct sim_node *n, const struct sim_event *e);
+
+/* The node enters a fence of the first set: its ranks' bytes for the nodes of their neighbours. */
+void sim_calls_send_ahead(struct sim_node *n);
+/* That fence is over. */
+void sim_calls_fence_over(struct sim_node *n);
 
 /* A daemon is lost. */
 void sim_calls_lost(struct sim_node *n, uint32_t position);

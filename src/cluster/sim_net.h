@@ -84,6 +84,8 @@ struct sim_calls {
     uint32_t states;                 /* process states reported */
     uint32_t lines;                  /* of output written */
     uint32_t source, lines_received; /* whose output is subscribed to; lines */
+    uint32_t ahead;                  /* fences before which values went to neighbours */
+    uint32_t ahead_early;            /* that did not find them at their end */
     bool subscribed;                 /* to exits */
     uint32_t exits;
 };
@@ -123,6 +125,8 @@ struct sim {
     struct block_set **blocks; /* that have no bytes and are passed by number */
     size_t nblocks, blocks_room;
     uint16_t *sent, *got; /* of each pair of nodes, messages; NULL: there are none */
+    struct connectivity connectivity;
+    uint16_t *ahead; /* of each pair of nodes, how often values came for neighbours; NULL: never */
     struct sim_result *r;
     uint32_t nbroadcasts; /* broadcasts of the top */
     struct core core;     /* knows one job, with one process on each node */

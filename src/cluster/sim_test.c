@@ -115,6 +115,44 @@ static uint32_t log2_of(uint32_t n)
     return s;
 }
 
+/* Losses, with values for neighbours on the way. */
+static void test_connectivity(const char *pattern)
+{
+    struct sim_config c;
+    struct sim_result r;
+    uint64_t bad = 0;
+
+    for (uint64_t seed = 1; seed <= 24 && bad < 3; seed++) {
+        faults(&c, seed, FAULTS_ALL);
+        c.connectivity = pattern;
+        c.nodes = 60;
+        bad += !run(&c, &r);
+    }
+    OK_F(bad == 0, "%s: what goes to neighbours arrives, also with losses", pattern);
+}
+
+static uint64_t bytes_of(const char *pattern, enum overlay_schedule schedule)
+{
+    struct sim_config c;
+    struct sim_result r;
+
+    sim_defaults(&c);
+    c.ranks = 1;
+    c.modelled = true;
+    c.schedule = schedule;
+    c.connectivity = pattern;
+    OK(run(&c, &r));
+    return r.bytes;
+}
+
+static void test_bytes(void)
+{
+    uint64_t ring = bytes_of("ring", OVERLAY_AUTO), all = bytes_of(NULL, OVERLAY_EXCHANGE);
+
+    OK_F(all >= 10 * ring, "64 nodes, 1 rank each: an exchange moves %llu bytes, a ring %llu",
+         (unsigned long long)all, (unsigned long long)ring);
+}
+
 /* The time of a barrier grows with the logarithm of the nodes. */
 static void test_growth(void)
 {
@@ -255,5 +293,10 @@ int main(int argc, char **argv)
     test_choice();
     test_growth();
     test_large(LARGE);
+    test_connectivity("ring");
+    test_connectivity("hypercube");
+    test_connectivity("cartesian:3x4x5");
+    test_connectivity("sparse");
+    test_bytes();
     return tap_done();
 }

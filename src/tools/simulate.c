@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "cluster/sim.h"
+#include "core/connectivity.h"
 
 enum { NODES_MAX = 1 << 20, RESULT_MAX = 64 << 10 };
 
@@ -68,6 +69,19 @@ static bool read_schedule(const struct command_line *l, struct sim_config *c)
     return false;
 }
 
+static bool read_connectivity(const struct command_line *l, struct sim_config *c)
+{
+    struct errmsg err = { "" };
+    struct connectivity parsed;
+
+    c->connectivity = l->choices[CHOICE_sim_connectivity];
+    if (!c->connectivity || (connectivity_parse(slice_str(c->connectivity), &parsed, &err) == 0 &&
+                             connectivity_fits(&parsed, c->nodes * c->ranks, &err) == 0))
+        return true;
+    log_error(l->log, "sim: %s", err.text);
+    return false;
+}
+
 static bool read_config(const struct command_line *l, struct sim_config *c)
 {
     sim_defaults(c);
@@ -90,7 +104,7 @@ static bool read_config(const struct command_line *l, struct sim_config *c)
            number(l, CHOICE_sim_overhead, 1000000000, &c->overhead_ns) &&
            small(l, CHOICE_sim_ps_per_byte, 1000000, &c->byte_ps) &&
            small(l, CHOICE_sim_link, 1000000000, &c->link_ns) && read_schedule(l, c) &&
-           read_flags(l, c);
+           read_flags(l, c) && read_connectivity(l, c);
 }
 
 /* ---- the report ------------------------------------------------------------------------------ */
