@@ -87,6 +87,13 @@
 #define LIMIT_NAME_PORT    16384
 #define LIMIT_CLIENT_NAMES 4096
 
+/* The store of PyTorch's processes: one key, one value and the keys of one query as in its own
+ * server; a query of several values fits a client's queue. */
+#define LIMIT_TCPSTORE_KEY   (8u << 10)
+#define LIMIT_TCPSTORE_VALUE (8u << 20)
+#define LIMIT_TCPSTORE_KEYS  (128u << 10)
+#define LIMIT_TCPSTORE_QUERY (32u << 20)
+
 /* Credentials that a process has used are overwritten in later records of its trace, of so many: a
  * process that makes more does not pass on the oldest any more. */
 #define LIMIT_TRACE_CREDENTIALS 64

@@ -17,6 +17,7 @@ bool dispatch_effect(struct dispatch *d, const struct effect *e, uint64_t now_ns
     case EFFECT_modex_ahead:
     case EFFECT_reply:
     case EFFECT_names:
+    case EFFECT_store_query:
     case EFFECT_collective_query:
     case EFFECT_collective_reply:
     case EFFECT_allocate:
@@ -52,6 +53,7 @@ bool dispatch_message(struct dispatch *d, const struct msg *m, uint64_t now_ns)
     switch (m->kind) {
     case MSG_modex_request:
     case MSG_names:
+    case MSG_store_query:
     case MSG_spawn_request:
     case MSG_allocate:
     case MSG_group_bootstrap:

@@ -259,6 +259,7 @@ void rpc_effect(struct rpc *r, const struct effect *e)
     case EFFECT_collective_reply: send_effect(r, e, (uint32_t)e->u.collective_reply.asker); break;
     case EFFECT_allocate:
     case EFFECT_group_bootstrap:
+    case EFFECT_store_query:
     case EFFECT_names: send_effect(r, e, 0); break;
     case EFFECT_reply: send_reply(r, &e->u.reply); break;
     case EFFECT_spawn: send_spawn(r, &e->u.spawn); break;
@@ -325,6 +326,25 @@ static void on_group_bootstrap(struct rpc *r, uint32_t from, const struct op_gro
         send_answer(r, from, m->ticket, &a);
     else if (!x->calls.deliver(x->arg, in))
         rpc_answer(r, in->u.group_bootstrap.ticket, &a);
+}
+
+/* Without a ticket nobody needs the answer. */
+static void on_store_query(struct rpc *r, uint32_t from, const struct op_store_query *m,
+                           uint64_t now_ns)
+{
+    const struct core_context *x = r->context;
+    struct input *in = INPUT_AT(now_ns, store_query);
+    uint64_t ticket = m->ticket ? keep_question(r, from, m->ticket) : 0;
+    struct answer a = { .status = ticket ? ANSWER_NOT_FOUND : ANSWER_NO_MEMORY };
+
+    in->u.store_query = *m;
+    in->u.store_query.ticket = ticket;
+    if ((ticket || !m->ticket) && x->calls.deliver(x->arg, in))
+        return;
+    if (ticket)
+        rpc_answer(r, ticket, &a);
+    else if (m->ticket)
+        send_answer(r, from, m->ticket, &a);
 }
 
 static void on_spawn(struct rpc *r, uint32_t from, const struct op_spawn_request *m)
@@ -401,6 +421,7 @@ void rpc_receive(struct rpc *r, const struct msg *m, uint64_t now_ns)
     case MSG_collective_query: on_collective_query(r, m->from, &m->u.collective_query); break;
     case MSG_names: on_names(r, m->from, &m->u.names, now_ns); break;
     case MSG_group_bootstrap: on_group_bootstrap(r, m->from, &m->u.group_bootstrap, now_ns); break;
+    case MSG_store_query: on_store_query(r, m->from, &m->u.store_query, now_ns); break;
     case MSG_spawn_request: on_spawn(r, m->from, &m->u.spawn_request); break;
     case MSG_allocate: on_allocate(r, m->from, &m->u.allocate); break;
     case MSG_answer: on_answer(r, m); break;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/core_names.h"
+#include "core/key_store.h"
 #include "core/effect.h"
 #include "core/group_bootstrap.h"
 #include "core/host_calls.h"
@@ -30,10 +31,16 @@ void core_init(struct core *c, uint64_t seed)
     c->bootstraps_due_ns = UINT64_MAX;
 }
 
+static void free_with_store(struct job *j)
+{
+    key_store_free(j->key_store);
+    job_free(j);
+}
+
 void core_free(struct core *c)
 {
     LIST_EACH(l, &c->jobs)
-    job_free(LIST_OF(l, struct job, link));
+    free_with_store(LIST_OF(l, struct job, link));
     LIST_EACH(l, &c->lookups)
     nameservice_wait_free(LIST_OF(l, struct nameservice_wait, link));
     LIST_EACH(l, &c->name_batches)
@@ -152,7 +159,7 @@ void core_job_remove(struct core *c, struct job *j)
     group_store_job_ended(&c->group_data, j->id);
     LIST_EACH(l, &c->jobs)
     job_forget(LIST_OF(l, struct job, link), j->id);
-    job_free(j);
+    free_with_store(j);
     group_bootstrap_job_ended(c);
 }
 

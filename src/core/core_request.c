@@ -20,9 +20,11 @@
 #include "core/job_lookup.h"
 #include "core/job_node.h"
 #include "core/job_ring.h"
+#include "core/key_store.h"
 #include "core/modex.h"
 #include "core/request.h"
 #include "core/startup.h"
+#include "wire/tcpstore.h"
 
 /* Descriptions of pending requests. */
 
@@ -469,6 +471,51 @@ static void about_node_parts(const struct core_call *k, struct pending *w)
     (void)w;
 }
 
+/* The node of the launcher keeps it. */
+static enum answer_status ask_keeper(struct core *c, const struct job *j, uint32_t rank,
+                                     uint64_t ticket, const struct request_store *rq)
+{
+    struct effect e =
+        EFFECT_WITH(store_query, .job = j->id, .rank = rank, .ticket = ticket, .query = rq->query,
+                    .connection = rq->connection, .args = rq->args);
+
+    if (!effect_own(&e) || !effects_push(&c->effects, e))
+        return ANSWER_NO_MEMORY;
+    return ANSWER_LATER;
+}
+
+static enum answer_status do_store(const struct core_call *k)
+{
+    const struct request_store *rq = &k->rq->u.store;
+
+    if (rq->query >= TCPSTORE_QUERIES)
+        return ANSWER_NOT_FOUND;
+    if (k->core->names_elsewhere)
+        return ask_keeper(k->core, k->job, k->rank, k->ticket, rq);
+    return key_store_request(k);
+}
+
+void core_store_leave(struct core *c, struct job *j, uint32_t rank, uint32_t connection)
+{
+    struct request_store rq = { .query = TCPSTORE_CANCEL_WAIT, .connection = connection };
+
+    if (c->names_elsewhere)
+        ask_keeper(c, j, rank, 0, &rq);
+    else
+        key_store_leave(c, j, rank, connection);
+}
+
+/* The first of the keys. */
+static void about_store(const struct core_call *k, struct pending *w)
+{
+    struct slice rest = k->rq->u.store.args;
+    int64_t n;
+
+    if (tcpstore_args(k->rq->u.store.query)[0] == '*' && !tcpstore_get_number(&rest, &n))
+        return;
+    tcpstore_get_bytes(&rest, &w->name);
+}
+
 static enum answer_status do_node_parts(const struct core_call *k)
 {
     if (!k->core->is_manager)
@@ -518,6 +565,7 @@ static const struct {
     [REQ_credential] = { do_credential, NULL },
     [REQ_node_parts] = { do_node_parts, about_node_parts },
     [REQ_allocate] = { do_allocate, NULL },
+    [REQ_store] = { do_store, about_store },
     [REQ_finalize] = { do_finalize, NULL },
     [REQ_abort] = { core_abort, NULL },
 };

@@ -19,4 +19,7 @@ uint64_t core_tick(struct core *c, uint64_t now_ns);
 void core_request(struct core *c, struct job *j, uint32_t rank, uint64_t ticket,
                   const struct request *rq, uint64_t now_ns, struct answer *a_p);
 
+/* A connection of that process to the store of its job has closed: it waits no more. */
+void core_store_leave(struct core *c, struct job *j, uint32_t rank, uint32_t connection);
+
 #endif

@@ -123,6 +123,7 @@ struct job {
     struct list cleanups; /* paths to clean up (control.h) */
     uint32_t ncleanups;
     struct nodeattrs waiting;        /* for attributes of nodes */
+    struct key_store *key_store;     /* NULL: nobody has used it here */
     struct errmsg node_wait_refusal; /* the last one */
     struct job_partner *partners;
     uint32_t npartners;

@@ -119,8 +119,8 @@ bool environment_style_has(struct slice name)
     return false;
 }
 
-/* It has variables for the store, and the program none of them. */
-static bool needs_store(enum environment_style style, const struct environment_style_calls *calls)
+bool environment_style_needs_store(enum environment_style style,
+                                   const struct environment_style_calls *calls)
 {
     bool needs = false;
 
@@ -137,7 +137,7 @@ static bool needs_store(enum environment_style style, const struct environment_s
 void environment_style_put(enum environment_style style, const struct environment_place *place,
                            const struct environment_style_calls *calls)
 {
-    bool store = place->store_port && needs_store(style, calls);
+    bool store = place->store_port && environment_style_needs_store(style, calls);
     char digits[SLICE_DIGITS_MAX];
 
     for (int i = 0; i < ROWS; i++) {

@@ -56,6 +56,9 @@ struct environment_style_calls {
     void (*put)(void *arg, const char *name, struct slice value);
     void *arg;
 };
+/* It has variables for the store, and the program none of them: the store is needed. */
+bool environment_style_needs_store(enum environment_style style,
+                                   const struct environment_style_calls *calls);
 void environment_style_put(enum environment_style style, const struct environment_place *place,
                            const struct environment_style_calls *calls);
 

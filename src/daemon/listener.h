@@ -15,6 +15,8 @@ struct listener {
     struct peer_conns conns;     /* of processes and tools */
     struct peer_conn *singleton; /* of a process that is not our child; NULL: none */
     uint32_t *port_ids;          /* PMI_ID by rank of the first job */
+    struct acceptor stores;      /* for clients of the jobs' stores (core/key_store.h) */
+    uint16_t store_port;         /* 0: it is not open */
 };
 
 /* quota: of unauthenticated connections at all listeners.  0 or -errno. */
@@ -29,5 +31,9 @@ void listener_take(struct listener *s, int fd);
 
 /* PMI_ID for that many ranks: unguessable numbers.  0 or -errno. */
 int listener_make_ids(struct listener *s, uint32_t count);
+
+/* The port for clients of the jobs' stores, which is opened with the first call; 0: it cannot be.
+ */
+uint16_t listener_store_port(struct listener *s);
 
 #endif

@@ -143,11 +143,12 @@ static enum environment_style style_noted(char *const *env)
     return ENVIRONMENT_STYLE_NONE;
 }
 
-static void env_style(struct env_writer *w, const struct job *job, const struct job_map_proc *p)
+static void env_style(struct env_writer *w, const struct processes *all, const struct job *job,
+                      const struct job_map_proc *p)
 {
     enum environment_style style = style_noted(job->plan.apps[p->app].env);
     const struct environment_style_calls calls = { style_has, style_put, w };
-    const struct environment_place place = {
+    struct environment_place place = {
         .values = { [ENVIRONMENT_VALUE_RANK] = p->rank,
                     [ENVIRONMENT_VALUE_SIZE] = job->plan.nprocs,
                     [ENVIRONMENT_VALUE_LOCAL_RANK] = p->local_rank,
@@ -157,8 +158,9 @@ static void env_style(struct env_writer *w, const struct job *job, const struct 
         .nspace = job->nspace,
     };
 
-    if (style != ENVIRONMENT_STYLE_NONE)
-        environment_style_put(style, &place, &calls);
+    if (environment_style_needs_store(style, &calls))
+        place.store_port = listener_store_port(all->config.listener);
+    environment_style_put(style, &place, &calls);
 }
 
 char **process_env(struct processes *p, const struct job *job, uint32_t rank)
@@ -179,7 +181,7 @@ char **process_env(struct processes *p, const struct job *job, uint32_t rank)
     env_connection(&w, p, job, rank);
     env_pmix(&w, p, job, rank);
     env_places(&w, job, proc);
-    env_style(&w, job, proc);
+    env_style(&w, p, job, proc);
     if (job->plan.breakpoint)
         env_text(&w, "PMIX_BREAKPOINT", job->plan.breakpoint);
     if (p->config.context->config->hostname) {

@@ -15,6 +15,28 @@ static void rest(struct acceptor *d)
     watch_want(&d->watch, 0);
 }
 
+int acceptor_open_loopback(struct acceptor *d, struct loop *l, const struct acceptor_calls *calls,
+                           void *arg, uint16_t *port_p)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    socklen_t len = sizeof at;
+    int rc;
+
+    if (fd < 0)
+        return -errno;
+    if (bind(fd, (struct sockaddr *)&at, sizeof at) < 0 || listen(fd, SOMAXCONN) < 0 ||
+        getsockname(fd, (struct sockaddr *)&at, &len) < 0)
+        rc = -errno;
+    else
+        rc = acceptor_open(d, l, fd, calls, arg);
+    if (rc < 0)
+        close(fd);
+    else
+        *port_p = ntohs(at.sin_port);
+    return rc;
+}
+
 void acceptor_retry(struct acceptor *d)
 {
     if (d->fd < 0 || !d->resting)

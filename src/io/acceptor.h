@@ -9,6 +9,7 @@
 #define WIREUP_IO_ACCEPTOR_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 #include "io/loop.h"
@@ -34,6 +35,9 @@ struct acceptor {
 /* fd, a non-blocking listening socket, becomes the struct acceptor's on success.  0 or -errno. */
 int acceptor_open(struct acceptor *d, struct loop *l, int fd, const struct acceptor_calls *calls,
                   void *arg);
+/* The same with a socket of its own, at a port of the loopback address that the system chooses. */
+int acceptor_open_loopback(struct acceptor *d, struct loop *l, const struct acceptor_calls *calls,
+                           void *arg, uint16_t *port_p);
 /* A descriptor has been closed: waiting connections are accepted at once. */
 void acceptor_retry(struct acceptor *d);
 void acceptor_close(struct acceptor *d); /* harmless twice, and on ACCEPTOR_CLOSED */

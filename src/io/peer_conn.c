@@ -284,14 +284,26 @@ static void writable(void *arg)
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-struct peer_conn *peer_conn_open(struct peer_conns *all, int fd, struct job *job, uint32_t rank,
-                                 bool inherited)
+/* What becomes a connection: of the process, if job is not NULL. */
+struct opening {
+    struct job *job;
+    uint32_t rank;
+    bool inherited, store;
+};
+
+static struct peer *new_peer(struct server *s, const struct opening *o, struct peer_conn *c)
+{
+    return o->store ? server_store_peer_new(s, o->job, o->rank, c)
+                    : server_peer_new(s, o->job, o->rank, o->inherited, c);
+}
+
+static struct peer_conn *open_conn(struct peer_conns *all, int fd, const struct opening *o)
 {
     struct peer_conn *c = calloc(1, sizeof *c);
 
     if (!c)
         return NULL;
-    c->peer = server_peer_new(all->config.server, job, rank, inherited, c);
+    c->peer = new_peer(all->config.server, o, c);
     watch_open(&c->watch, all->config.loop, fd, readable, writable, c);
     if (!c->peer || watch_want(&c->watch, LOOP_READ) < 0) {
         server_peer_free(all->config.server, c->peer);
@@ -302,12 +314,18 @@ struct peer_conn *peer_conn_open(struct peer_conns *all, int fd, struct job *job
     c->fd = fd;
     c->cred.uid = all->config.uid;
     c->cred.gid = all->config.gid;
-    c->cred.has_gid = inherited;
-    c->proven = inherited;
-    c->known = job != NULL;
-    c->marked = inherited && peer_cred_is_marked(fd);
-    list_append(inherited ? &all->given : &all->accepted, &c->link);
+    c->cred.has_gid = o->inherited;
+    c->proven = o->inherited;
+    c->known = o->job != NULL;
+    c->marked = o->inherited && peer_cred_is_marked(fd);
+    list_append(o->inherited ? &all->given : &all->accepted, &c->link);
     return c;
+}
+
+struct peer_conn *peer_conn_open(struct peer_conns *all, int fd, struct job *job, uint32_t rank,
+                                 bool inherited)
+{
+    return open_conn(all, fd, &(struct opening){ job, rank, inherited, false });
 }
 
 struct peer_conn *peer_conn_accept(struct peer_conns *all, int fd, const struct peer_cred *cred)
@@ -383,6 +401,25 @@ void peer_conns_called(struct peer_conns *all, int fd)
     called(all, fd, NULL);
 }
 
+void peer_conns_store_called(struct peer_conns *all, int fd, peer_conn_whose_fn *whose, void *arg)
+{
+    struct opening o = { .store = true };
+    struct peer_conn *c = NULL;
+    struct peer_cred cred;
+    int one = 1;
+
+    if (identify(all, fd, &cred))
+        o.job = whose(arg, &cred, &o.rank);
+    if (o.job)
+        c = open_conn(all, fd, &o);
+    if (!c) {
+        close(fd);
+        return;
+    }
+    c->cred = cred;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+}
+
 static struct peer_conn *oldest_unauthenticated(const struct peer_conns *all)
 {
     LIST_EACH(l, &all->accepted)
@@ -423,25 +460,11 @@ void peer_conns_init(struct peer_conns *all, const struct peer_conns_config *con
 int peer_conns_listen(struct peer_conns *all)
 {
     const struct acceptor_calls calls = { called, make_room };
-    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    socklen_t len = sizeof at;
-    int rc;
+    int rc = acceptor_open_loopback(&all->acceptor, all->config.loop, &calls, all, &all->port);
 
-    if (fd < 0)
-        return -errno;
-    if (bind(fd, (struct sockaddr *)&at, sizeof at) < 0 || listen(fd, SOMAXCONN) < 0 ||
-        getsockname(fd, (struct sockaddr *)&at, &len) < 0)
-        rc = -errno;
-    else
-        rc = acceptor_open(&all->acceptor, all->config.loop, fd, &calls, all);
-    if (rc < 0) {
-        close(fd);
-        return rc;
-    }
-    all->port = ntohs(at.sin_port);
-    keep_spare(all);
-    return 0;
+    if (rc == 0)
+        keep_spare(all);
+    return rc;
 }
 
 static void close_all(struct list *conns)

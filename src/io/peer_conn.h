@@ -97,6 +97,11 @@ int peer_conns_listen(struct peer_conns *all);
 /* A connection to the port that another has accepted, close-on-exec and non-blocking; it may be
  * closed at once. */
 void peer_conns_called(struct peer_conns *all, int fd);
+/* The same at the port for clients of jobs' stores (server_store_peer_new()), which do not say who
+ * they are: whose() finds their process by the kernel's word, and without it (NULL) the connection
+ * is refused. */
+typedef struct job *peer_conn_whose_fn(void *arg, const struct peer_cred *cred, uint32_t *rank_p);
+void peer_conns_store_called(struct peer_conns *all, int fd, peer_conn_whose_fn *whose, void *arg);
 /* Closes the port and all connections; harmless twice, and on zeroed memory. */
 void peer_conns_close(struct peer_conns *all);
 

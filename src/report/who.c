@@ -277,6 +277,7 @@ static const char *const reasons[REQ_KINDS] = {
     [REQ_publish] = "other launchers are being asked",
     [REQ_unpublish] = "other launchers are being asked",
     [REQ_spawn] = "it is being started",
+    [REQ_store] = "no process has set it",
 };
 
 static const struct job *owner_of(const struct writer *w, const struct pending *one)

@@ -30,6 +30,7 @@ static void refuse(struct effect_host *h, const struct effect *e)
     case EFFECT_job_attr: refuse_ticket(h->server, e->u.job_attr.ticket); break;
     case EFFECT_spawn: refuse_ticket(h->server, e->u.spawn.ticket); break;
     case EFFECT_names: refuse_ticket(h->server, e->u.names.ticket); break;
+    case EFFECT_store_query: refuse_ticket(h->server, e->u.store_query.ticket); break;
     case EFFECT_credential: refuse_ticket(h->server, e->u.credential.ticket); break;
     case EFFECT_allocate: refuse_ticket(h->server, e->u.allocate.ticket); break;
     case EFFECT_group_bootstrap: refuse_ticket(h->server, e->u.group_bootstrap.ticket); break;

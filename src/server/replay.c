@@ -413,7 +413,8 @@ static int on_open(struct replay *r, const struct record *d)
         return bad(r, "a connection out of order");
     l = calloc(1, sizeof *l);
     if (l)
-        l->peer = server_peer_new(&r->server, j, (uint32_t)v->rank, v->fds != 0, l);
+        l->peer = v->store && j ? server_store_peer_new(&r->server, j, (uint32_t)v->rank, l)
+                                : server_peer_new(&r->server, j, (uint32_t)v->rank, v->fds != 0, l);
     if (!l || !l->peer) {
         free(l);
         return bad(r, "out of memory");

@@ -50,6 +50,7 @@ bool rights_needed(const struct request *rq)
     case REQ_monitor: /* of a file: whether it is there is not for everybody */
         return rq->u.monitor.watches ||
                (rq->u.monitor.period_ns && !stays_in_job(rq->u.monitor.range));
+    case REQ_store:
     case REQ_identify:
     case REQ_attach:
     case REQ_get:

@@ -18,6 +18,7 @@
 #include "trace/record.h"
 #include "server/rights.h"
 #include "server/server_priv.h"
+#include "server/tcpstore.h"
 #include "wire/pmix_greeting.h"
 
 void server_init(struct server *s, uint64_t seed, const struct log *log)
@@ -57,7 +58,7 @@ static uint64_t ticket_of(const struct peer *p, uint32_t token)
     return (uint64_t)p->id << 32 | token;
 }
 
-struct peer *server_peer_new(struct server *s, struct job *job, uint32_t rank, bool can_pass_fd,
+static struct peer *new_peer(struct server *s, struct job *job, uint32_t rank, bool can_pass_fd,
                              void *host)
 {
     struct peer *p = calloc(1, sizeof *p);
@@ -81,9 +82,34 @@ struct peer *server_peer_new(struct server *s, struct job *job, uint32_t rank, b
         return NULL;
     }
     list_append(&s->peers, &p->link);
-    RECORD_OUTPUT(s, open, .connection = p->id, .job = job ? (int64_t)job->id : -1, .rank = rank,
-                  .fds = can_pass_fd);
     return p;
+}
+
+static void record_open(const struct server *s, const struct peer *p)
+{
+    RECORD_OUTPUT(s, open, .connection = p->id, .job = p->job ? (int64_t)p->job->id : -1,
+                  .rank = p->rank, .fds = p->can_pass_fd, .store = p->session != NULL);
+}
+
+struct peer *server_peer_new(struct server *s, struct job *job, uint32_t rank, bool can_pass_fd,
+                             void *host)
+{
+    struct peer *p = new_peer(s, job, rank, can_pass_fd, host);
+
+    if (p)
+        record_open(s, p);
+    return p;
+}
+
+struct peer *server_store_peer_new(struct server *s, struct job *job, uint32_t rank, void *host)
+{
+    struct peer *p = new_peer(s, job, rank, false, host);
+
+    if (!p)
+        return NULL;
+    p->session = tcpstore_ops.create(p);
+    record_open(s, p);
+    return p->session ? p : server_peer_free(s, p);
 }
 
 struct peer *server_peer_free(struct server *s, struct peer *p)
@@ -98,6 +124,8 @@ struct peer *server_peer_free(struct server *s, struct peer *p)
     core_names_drop_lookups(&s->core, ticket_of(p, 0), ticket_of(p, UINT32_MAX));
     list_unlink(&p->link);
     list_unlink(&p->dirty);
+    if (p->session && p->session->ops == &tcpstore_ops)
+        core_store_leave(&s->core, p->job, p->rank, p->id);
     if (p->session)
         p->session->ops->destroy(p->session);
     buf_free(&p->out);
@@ -166,7 +194,7 @@ static void give_up(struct server *s, struct peer *p, const char *why)
     else
         log_warn(s->log, "%s", why); /* an unidentified connection affects no job */
     p->closing = true;
-    if (p->job && !uncount_line(p))
+    if (p->job && !uncount_line(p) && !(p->session && p->session->ops->is_aside))
         job_event(p->job, p->rank, PROC_EVENT_BREAK, 0);
     server_mark_dirty(s, p);
 }
@@ -191,6 +219,8 @@ static void answer(struct server *s, struct peer *p, uint32_t token, const struc
 {
     if (p->session)
         p->session->ops->answer(p->session, token, a);
+    if (p->fault)
+        give_up(s, p, p->fault);
     if (p->wants_output)
         server_recall_output(s, p);
     p->wants_output = false;

@@ -146,6 +146,8 @@ void server_recall(const struct server *s, struct slice nspace, uint32_t rank, s
  * can travel on it.  Inputs name it by its id.  NULL: no memory. */
 struct peer *server_peer_new(struct server *s, struct job *job, uint32_t rank, bool can_pass_fd,
                              void *host);
+/* A connection of a TCPStore's client (proto/tcpstore.def) that belongs to that process. */
+struct peer *server_store_peer_new(struct server *s, struct job *job, uint32_t rank, void *host);
 /* Closes without notifying anybody; the host has closed its file descriptor.  Returns NULL. */
 struct peer *server_peer_free(struct server *s, struct peer *p);
 

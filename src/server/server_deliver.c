@@ -327,6 +327,18 @@ static bool server_on_names(struct server *s, const struct op_names *o, uint64_t
     return true;
 }
 
+static bool server_on_store_query(struct server *s, const struct op_store_query *o, uint64_t now_ns)
+{
+    struct request rq =
+        REQUEST_WITH(store, .query = o->query, .connection = o->connection, .args = o->args);
+    struct answer a;
+
+    core_request(&s->core, job_of(s, o->job), o->rank, o->ticket | TICKET_OF_HOST, &rq, now_ns, &a);
+    if (o->ticket && a.status != ANSWER_LATER)
+        server_reply(s, o->ticket, &a);
+    return true;
+}
+
 static bool server_on_names_reply(struct server *s, const struct op_names_reply *o, uint64_t now_ns)
 {
     const struct job *j = o->query ? job_of(s, o->query->job) : NULL;

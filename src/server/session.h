@@ -55,6 +55,7 @@ struct peer {
     bool wants_output;      /* the session has subscribed to output: the kept output is due */
     bool registered;        /* it has registered for events */
     bool owes;              /* the session has requests, though no bytes have come */
+    const char *fault;      /* an answer shows that it is to be closed, and why; else NULL */
     uint64_t notified[(LIMIT_KEPT_EVENTS + 63) / 64]; /* the kept events that it was notified of: a
                                                      bit for each slot */
     struct session *session;                          /* NULL: no bytes have come yet */
@@ -101,7 +102,8 @@ struct spoken {
 };
 
 struct session_ops {
-    const char *name;                          /* "PMI-1" */
+    const char *name; /* "PMI-1" */
+    bool is_aside; /* its process takes part by other connections: its end is that of no process */
     struct session *(*create)(struct peer *p); /* NULL: no memory */
     void (*destroy)(struct session *s);
     /* Keeps a copy of the bytes.  0 or -ENOMEM. */

@@ -1,11 +1,13 @@
 #!/bin/sh
-# Programs without MPI: the variables that PyTorch's, JAX's and Horovod's read (proto/environment_styles.def).
+# Programs without MPI: the variables that PyTorch's, JAX's and Horovod's read (proto/environment_styles.def), and the
+# store that PyTorch's meet through (tcpstore.py; PyTorch itself, where Python has it).
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
 use_launcher wireup
 patience=120
 python=/usr/bin/python3
+client=$WU_SRC/tests/e2e/tcpstore.py
 unset RANK WORLD_SIZE MASTER_ADDR MASTER_PORT
 
 # The variables of these styles that a process has, in order.
@@ -48,6 +50,44 @@ echo "exec '$WIREUP' -n 1 '$tmp/script' '$tmp/vars.sh'" >"$tmp/nested.sh"
 launch 2 "$tmp/script" "$tmp/nested.sh"
 same "a launcher inside a job passes no rank on" "$rc $(sorted | sort -u)" "0 $(torch 0 1 0 1 0 1)" || explain
 
+# The store.
+goods() # N
+{
+    yes "store good" | head -n "$1"
+}
+for dialect in old new; do
+    launch 4 "$python" "$client" "$dialect"
+    same "the store, $dialect messages" "$rc $(cat "$out")" "0 $(goods 4)" || explain
+    ok "a wrong query is reported" grep -q 'rank 3: its store knows no query 71' "$err" || explain
+done
+launch 1 -genv MASTER_ADDR example.invalid "$python" -c "import os; print(os.environ['MASTER_ADDR'],
+    'MASTER_PORT' in os.environ, 'TORCHELASTIC_USE_AGENT_STORE' in os.environ)"
+same "a meeting point of the user's" "$rc $(cat "$out")" "0 example.invalid False False" || explain
+
+cat >"$tmp/port.py" <<'END'
+import os, sys, time
+with open(sys.argv[1] + ".new", "w") as file:
+    file.write(os.environ["MASTER_PORT"])
+os.rename(sys.argv[1] + ".new", sys.argv[1])
+while not os.path.exists(sys.argv[2]):
+    time.sleep(0.05)
+END
+"$WIREUP" -n 1 "$python" "$tmp/port.py" "$tmp/port" "$tmp/go" >"$out" 2>"$err" &
+pid=$!
+wait_until 60 test -e "$tmp/port"
+"$python" -c 'import socket, sys
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+s.settimeout(60)
+try:
+    s.sendall(b"\3\1\0\0\0\0\0\0\0n\1\0\0\0\0\0\0\0")
+    print(len(s.recv(8)))
+except ConnectionError:
+    print(0)' "$(cat "$tmp/port")" >"$tmp/stranger"
+: >"$tmp/go"
+wait "$pid"
+same "a process of no job is not served" "$? $(cat "$tmp/stranger")" "0 0" || explain
+ok "and reported" grep -q "refused a connection to the store of a job: it is from no process of one here" "$err" || explain
+
 needs_host_names
 named_agent
 run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:1,n3:1 -n 4 "$tmp/script" "$tmp/vars.sh"
@@ -57,4 +97,8 @@ same "over three nodes" "$rc $(sorted)" "0 $(
     torch 2 4 0 1 1 3
     torch 3 4 0 1 2 3
 )" || explain
+for dialect in old new; do
+    run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:1 -n 5 "$python" "$client" "$dialect"
+    same "the store over three nodes, $dialect messages" "$rc $(cat "$out")" "0 $(goods 5)" || explain
+done
 finish

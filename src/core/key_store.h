@@ -1,0 +1,26 @@
+/* key_store.h - the store of a job by which PyTorch's processes meet (REQ_store, wire/tcpstore.h):
+ * keys whose values change, are added to and are waited for, and queues.
+ *
+ * Unlike a key-value space of PMI (job_kvs.h), it is one at any time for all nodes: the node of the
+ * launcher keeps it, the others ask that (core_request.c).  What a process puts there counts as
+ * kept in the store on its behalf, and so does its waiting.
+ */
+#ifndef WIREUP_CORE_KEY_STORE_H
+#define WIREUP_CORE_KEY_STORE_H
+
+#include "core/core_call.h"
+
+struct key_store;
+
+/* Carries out REQ_store.  OK with the reply, which lives until the next call; LATER; NOT_FOUND: no
+ * query of that number; BAD_KEY: arguments that do not fit the query; BAD_VALUE: no number to add
+ * to, or a sum, a value or a reply that is too large; DUPLICATE: this connection waits already;
+ * OVER_QUOTA; NO_MEMORY. */
+enum answer_status key_store_request(const struct core_call *k);
+
+/* The connection of that process has closed: it waits no more. */
+void key_store_leave(struct core *c, struct job *j, uint32_t rank, uint32_t connection);
+
+struct key_store *key_store_free(struct key_store *s); /* NULL is harmless; returns NULL */
+
+#endif
