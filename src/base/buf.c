@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 void buf_init(struct buf *b, size_t max)
 {
@@ -163,6 +164,16 @@ __attribute__((format(printf, 2, 0))) static void append_format(struct buf *b, c
         return;
     vsnprintf(room, (size_t)n + 1, format, args); /* buf_room leaves space for the NUL */
     b->end += (size_t)n;
+}
+
+void buf_time(struct buf *b, uint64_t wall_ns)
+{
+    time_t seconds = (time_t)(wall_ns / 1000000000u);
+    struct tm t;
+    char text[32];
+
+    if (gmtime_r(&seconds, &t) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &t))
+        buf_printf(b, "%s.%03uZ", text, (unsigned)(wall_ns / 1000000u % 1000u));
 }
 
 void buf_printf(struct buf *b, const char *format, ...)

@@ -209,8 +209,13 @@
 /* Bytes queued for a process that does not read the input that others push to it. */
 #define LIMIT_PUSH_QUEUE (16u << 20)
 
-/* Forwarded output (IOF) queued for a subscriber; beyond it, output is dropped. */
+/* Forwarded output (IOF) that is cached for a subscriber that does not read: of each channel,
+ * unless it asks for another size, and all that it may ask for; what waits in its connection
+ * besides; and a line that is held until it is whole. */
 #define LIMIT_LISTENER_QUEUE (1u << 20)
+#define LIMIT_LISTENER_CACHE (16u << 20)
+#define LIMIT_LISTENER_OUT   (64u << 10)
+#define LIMIT_LISTENER_LINE  (64u << 10)
 
 /* Monitors of one client (output, heartbeats) that are active at once. */
 #define LIMIT_CLIENT_MONITORS 256

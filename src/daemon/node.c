@@ -81,6 +81,7 @@ static void equip_core(struct node *n)
     c->memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     if (gethostname(n->hostname, sizeof n->hostname - 1) == 0)
         c->hostname = n->hostname;
+    c->wall_offset_ns = clock_wall_ns() - clock_now_ns();
     c->knows_way = knows_way;
     if (getcwd(wdir, sizeof wdir))
         n->wdir = strdup(wdir); /* NULL: processes are not given it */

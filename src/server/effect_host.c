@@ -56,12 +56,22 @@ void effect_host_carry_out(struct effect_host *h, struct effect *e)
     effect_drop(e);
 }
 
-void effect_host_flush(struct effect_host *h)
+static void write_all(struct effect_host *h)
 {
     struct peer *p;
 
     while (h->handlers->write && (p = server_dirty(h->server)))
         h->handlers->write(h->arg, p);
+}
+
+/* What is due meanwhile is done in the next turn. */
+void effect_host_flush(struct effect_host *h)
+{
+    write_all(h);
+    if (h->handlers->ring_at && server_due(h->server) < h->due_ns) {
+        h->due_ns = UINT64_MAX;
+        h->handlers->ring_at(h->arg, server_due(h->server));
+    }
 }
 
 /* Most turns change no deadline. */
@@ -92,7 +102,7 @@ void effect_host_settle(struct effect_host *h)
     do {
         while (server_effect_next(h->server, &e))
             effect_host_carry_out(h, &e);
-        effect_host_flush(h);
+        write_all(h);
         keep_time(h);
     } while (has_work(h));
 }

@@ -365,6 +365,8 @@ const struct session_ops pmix_ops = {
     .follow = pmix_groups_follow,
     .output = pmix_output,
     .caught_up = pmix_pulls_caught_up,
+    .drain = pmix_pulls_drain,
+    .tick = pmix_pulls_tick,
 };
 
 void pmix_send_output(struct peer *p, const pmix_proc_t *source, uint16_t channel, size_t ref,

@@ -10,6 +10,8 @@ pmix_replier pmix_reply_push;
 /* Sends the output if the client has subscribed to it; false: it has not. */
 bool pmix_output(struct session *base, const struct spoken *o);
 void pmix_pulls_caught_up(struct session *base); /* the kept output has been sent */
+void pmix_pulls_drain(struct session *base);     /* the client reads */
+uint64_t pmix_pulls_tick(struct session *base, uint64_t now_ns);
 
 /* The output of a job that the client spawned goes to it, without a subscription of its own. */
 void pmix_forward(struct pmix_session *s, const char *nspace, uint16_t channels);

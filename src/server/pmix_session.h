@@ -81,7 +81,8 @@ struct pmix_session {
     struct list pulls;
     uint32_t npulls;
     size_t last_pull;
-    bool monitored; /* heartbeats are counted */
+    size_t output_held; /* bytes that wait in their queues */
+    bool monitored;     /* heartbeats are counted */
     struct list groups;
     uint32_t ngroups;
     struct list invitations; /* open ones (pmix_invite.h) */

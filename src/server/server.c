@@ -150,6 +150,8 @@ void server_wrote(struct server *s, struct peer *p, size_t n)
     if (n)
         p->pass_store = false;
     buf_take(&p->out, n);
+    if (p->holds_output && p->session && buf_len(&p->out) <= LIMIT_LISTENER_OUT)
+        p->session->ops->drain(p->session);
 }
 
 /* ---- requests and answers -------------------------------------------------------------------- */
@@ -532,6 +534,7 @@ uint64_t server_tick(struct server *s, uint64_t now_ns)
     q->tick_ns = UINT64_MAX;
     effects_tick_by(q, core_tick(&s->core, now_ns));
     effects_tick_by(q, server_monitors_tick(s, now_ns, &recorded));
+    effects_tick_by(q, server_outputs_tick(s, now_ns, &recorded));
     /* Some find nothing to do: whoever waited has been answered. */
     if (s->recorder && (recorded || q->count != before))
         server_notify(s, &(struct record){ .kind = RECORD_tick, .time_ns = now_ns });

@@ -51,13 +51,10 @@ static void keep(struct server *s, const struct spoken *o)
         forget_oldest(s);
 }
 
-/* A client that does not read misses new output; the server does not keep it for it. */
 static bool give(struct server *s, struct peer *p, const struct spoken *o)
 {
     if (!p->session || !p->session->ops->output || p->closing)
         return false;
-    if (buf_len(&p->out) > LIMIT_LISTENER_QUEUE)
-        return true; /* it has subscribed, perhaps to this one */
     if (!p->session->ops->output(p->session, o))
         return false;
     server_mark_dirty(s, p);
@@ -135,4 +132,22 @@ enum answer_status server_recall_output(struct server *s, struct peer *p)
     if (p->session->ops->caught_up)
         p->session->ops->caught_up(p->session);
     return ANSWER_OK;
+}
+
+uint64_t server_outputs_tick(struct server *s, uint64_t now_ns, bool *notified_p)
+{
+    uint64_t next = UINT64_MAX;
+
+    LIST_EACH(l, &s->peers)
+    {
+        struct peer *p = LIST_OF(l, struct peer, link);
+        uint64_t due;
+        if (!p->gathers_output || !p->session || p->closing)
+            continue;
+        due = p->session->ops->tick(p->session, now_ns);
+        next = due < next ? due : next;
+        *notified_p = true;
+        server_mark_dirty(s, p);
+    }
+    return next;
 }

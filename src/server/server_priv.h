@@ -158,6 +158,8 @@ void server_debug_release(struct server *s, const struct notice *n, const struct
 /* A client has subscribed to output, or may do so late. */
 bool server_output_wanted(const struct server *s, const struct op_output *o);
 enum answer_status server_recall_output(struct server *s, struct peer *p);
+/* To clients that gather output; as server_monitors_tick(). */
+uint64_t server_outputs_tick(struct server *s, uint64_t now_ns, bool *notified_p);
 void server_outputs_free(struct server *s);
 
 /* ---- server_psets.c ---- */

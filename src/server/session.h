@@ -53,6 +53,8 @@ struct peer {
     bool restricted_logged; /* the refusal of a request for that was reported */
     bool restricted;        /* the writer lacks the rights of the user who started it (rights.h) */
     bool wants_output;      /* the session has subscribed to output: the kept output is due */
+    bool holds_output;      /* … and output waits for it to read */
+    bool gathers_output;    /* … and some waits for its time (ops.tick) */
     bool registered;        /* it has registered for events */
     bool owes;              /* the session has requests, though no bytes have come */
     const char *fault;      /* an answer shows that it is to be closed, and why; else NULL */
@@ -119,6 +121,11 @@ struct session_ops {
     void (*follow)(struct session *s, const struct notice *n, bool is_end);
     /* True: the client has subscribed to that output, and was sent some.  May be NULL. */
     bool (*output)(struct session *s, const struct spoken *o);
+    /* More of the output that was held may be sent (peer.holds_output).  May be NULL. */
+    void (*drain)(struct session *s);
+    /* Time has passed, for one that gathers output; returns when it is due again, or UINT64_MAX.
+     * May be NULL. */
+    uint64_t (*tick)(struct session *s, uint64_t now_ns);
     /* All kept output has been sent.  May be NULL. */
     void (*caught_up)(struct session *s);
 };

@@ -231,6 +231,41 @@ pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
     return c ? api_end(c, pull(c, &p, regcbfunc, regcbdata)) : PMIX_ERR_INIT;
 }
 
+/* What the server has gathered for it comes before the reply. */
+static void read_forgotten(struct client *c, struct op *op, struct punpack *r)
+{
+    (void)r;
+    forget(c, op->out.number);
+}
+
+static void deliver_forgotten(struct op *op)
+{
+    op->callback.op(op->status, op->cbdata);
+}
+
+static const struct op_kind unpull_kind = { .read = read_forgotten, .deliver = deliver_forgotten };
+
+static pmix_status_t unpull(struct message *m, size_t ref, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct op here, *op = &here;
+    pmix_status_t rc;
+
+    if (cbfunc && !(op = op_new(&unpull_kind, cbdata))) {
+        conn_drop(&m->server->conn, m->from);
+        return PMIX_ERR_NOMEM;
+    }
+    if (cbfunc) {
+        op->callback.op = cbfunc;
+        op->out.number = ref;
+        return progress_send(m, op);
+    }
+    op_init(op, &unpull_kind);
+    op->out.number = ref;
+    rc = op_call(m, op);
+    op_clear(op);
+    return rc;
+}
+
 pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t directives[], size_t ndirs,
                                   pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
@@ -246,8 +281,7 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t directives[]
                                                      : message_begin(c, &m, CMD_IOF_DEREG);
     if (rc == PMIX_SUCCESS) {
         message_put(&m, iof_dereg, { .infos = PMSG_LENT(directives, ndirs), .ref = s->server_ref });
-        forget(c, iofhdlr);
-        rc = cbfunc ? api_status_begin(&m, cbfunc, cbdata) : api_status_call(&m);
+        rc = unpull(&m, iofhdlr, cbfunc, cbdata);
     }
     return api_end(c, rc);
 }

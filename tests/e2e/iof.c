@@ -1,0 +1,358 @@
+/* iof.c - what a subscription to output (PMIx_IOF_pull) and a push of input ask for.  Rank 0 spawns
+ * children on all nodes, and others wait for it.
+ *
+ *   iof NODES ours|theirs      prints `iof NODES good`, or `iof NODES WRONG ...`
+ *   iof wrong                  expects what is not so */
+#define PROGRAM "iof"
+#include <pmix_tool.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmix_rank.h"
+
+enum { CHILDREN = 3, MOST = 4096 };
+
+static struct received {
+    pthread_mutex_t lock;
+    char text[MOST];
+    size_t n;
+    atomic_int bytes, pieces, ends;
+} got = { .lock = PTHREAD_MUTEX_INITIALIZER }, other = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static atomic_int registered, answered, ended;
+static size_t last_ref;
+
+static void note(struct received *h, const pmix_byte_object_t *bytes, const pmix_info_t *infos,
+                 size_t n)
+{
+    pthread_mutex_lock(&h->lock);
+    if (bytes && bytes->size && h->n + bytes->size < sizeof h->text) {
+        memcpy(h->text + h->n, bytes->bytes, bytes->size);
+        h->n += bytes->size;
+        h->bytes += (int)bytes->size;
+        h->pieces++;
+    }
+    pthread_mutex_unlock(&h->lock);
+    for (size_t i = 0; i < n; i++)
+        h->ends += PMIX_CHECK_KEY(&infos[i], PMIX_IOF_COMPLETE) && PMIX_INFO_TRUE(&infos[i]);
+}
+
+static void on_output(size_t ref, pmix_iof_channel_t channel, pmix_proc_t *source,
+                      pmix_byte_object_t *bytes, pmix_info_t infos[], size_t n)
+{
+    (void)ref, (void)channel, (void)source;
+    note(&got, bytes, infos, n);
+}
+
+static void on_other_output(size_t ref, pmix_iof_channel_t channel, pmix_proc_t *source,
+                            pmix_byte_object_t *bytes, pmix_info_t infos[], size_t n)
+{
+    (void)ref, (void)channel, (void)source;
+    note(&other, bytes, infos, n);
+}
+
+static void forget_all(struct received *h)
+{
+    pthread_mutex_lock(&h->lock);
+    memset(h->text, 0, sizeof h->text);
+    h->n = 0;
+    h->bytes = h->pieces = h->ends = 0;
+    pthread_mutex_unlock(&h->lock);
+}
+
+static void on_registered(pmix_status_t status, size_t ref, void *arg)
+{
+    (void)arg;
+    must("registration", status);
+    last_ref = ref;
+    registered++;
+}
+
+static void on_answer(pmix_status_t status, void *arg)
+{
+    (void)arg;
+    must("answer", status);
+    answered++;
+}
+
+static void on_end(size_t handler, pmix_status_t status, const pmix_proc_t *source,
+                   pmix_info_t info[], size_t n, pmix_info_t results[], size_t nresults,
+                   pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    (void)handler, (void)status, (void)source, (void)info, (void)n, (void)results, (void)nresults;
+    ended++;
+    if (done)
+        done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+}
+
+/* ---- what the checks are made of ------------------------------------------------------------- */
+
+static size_t pull(const char *nspace, pmix_info_t *infos, size_t n, pmix_iof_cbfunc_t handler)
+{
+    int before = registered;
+    pmix_proc_t procs[2];
+
+    /* (Named twice: it is one.) */
+    PMIX_LOAD_PROCID(&procs[0], nspace, 0);
+    PMIX_LOAD_PROCID(&procs[1], nspace, PMIX_RANK_WILDCARD);
+    must("pull",
+         PMIx_IOF_pull(procs, 2, infos, n, PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL,
+                       handler, on_registered, NULL));
+    wait_for("registrations", &registered, before + 1);
+    return last_ref;
+}
+
+static size_t pull_by(const char *nspace, const char *key, uint32_t number)
+{
+    pmix_info_t info;
+
+    forget_all(&got);
+    if (number)
+        PMIX_INFO_LOAD(&info, key, &number, PMIX_UINT32);
+    else
+        PMIX_INFO_LOAD(&info, key, NULL, PMIX_BOOL);
+    PMIX_INFO_REQUIRED(&info);
+    return pull(nspace, &info, 1, on_output);
+}
+
+static void stop(size_t ref)
+{
+    int before = answered;
+
+    must("deregister", PMIx_IOF_deregister(ref, NULL, 0, on_answer, NULL));
+    wait_for("answers", &answered, before + 1);
+}
+
+static void push(const pmix_proc_t *to, size_t n, const char *text, bool complete)
+{
+    int before = answered;
+    pmix_byte_object_t bytes = { (char *)(uintptr_t)text, strlen(text) };
+    pmix_info_t info;
+
+    PMIX_INFO_LOAD(&info, PMIX_IOF_COMPLETE, &complete, PMIX_BOOL);
+    must("push", PMIx_IOF_push(to, n, &bytes, &info, 1, on_answer, NULL));
+    wait_for("answers to a push", &answered, before + 1);
+}
+
+/* Waits for that number of bytes; the text may come in any order of its lines. */
+static void expect(const char *what, struct received *h, const char *text)
+{
+    wait_for(what, &h->bytes, (int)strlen(text));
+    if (strcmp(h->text, text) != 0)
+        complain("%s: '%s', not '%s'", what, h->text, text);
+}
+
+static void spawn(char *script, int n, const char *host, char *name)
+{
+    char shell[] = "/bin/sh", option[] = "-c", *argv[] = { shell, option, script, NULL };
+    pmix_rank_t all = PMIX_RANK_WILDCARD;
+    pmix_info_t infos[4];
+    size_t ninfos = 3;
+    pmix_app_t app;
+
+    PMIX_APP_CONSTRUCT(&app);
+    app.cmd = shell;
+    app.argv = argv;
+    app.maxprocs = n;
+    PMIX_INFO_LOAD(&infos[0], PMIX_FWD_STDIN, NULL, PMIX_BOOL);
+    PMIX_INFO_LOAD(&infos[1], PMIX_STDIN_TGT, &all, PMIX_PROC_RANK);
+    PMIX_INFO_LOAD(&infos[2], PMIX_MAPBY, "node", PMIX_STRING);
+    if (host)
+        PMIX_INFO_LOAD(&infos[ninfos++], PMIX_HOST, host, PMIX_STRING);
+    must("spawn", PMIx_Spawn(infos, ninfos, &app, 1, name));
+}
+
+/* ---- the checks ------------------------------------------------------------------------------ */
+
+static char print_all[] = "printf 0123456789; printf abc >&2", copy[] = "exec cat";
+
+/* All that was written before anybody subscribed, and each end once. */
+static void check_late(void)
+{
+    pmix_nspace_t name;
+
+    spawn(print_all, CHILDREN, NULL, name);
+    wait_for("ends of jobs", &ended, 1);
+    forget_all(&got);
+    pull(name, NULL, 0, on_output);
+    wait_for("bytes of a late subscription", &got.bytes, CHILDREN * 13);
+    wait_for("ends of streams", &got.ends, CHILDREN * 2);
+}
+
+/* … or what fits into the cache that is asked for, on the node of the subscriber. */
+static void check_cache(const char *host)
+{
+    pmix_info_t infos[2];
+    uint32_t four = 4;
+    pmix_nspace_t name;
+
+    spawn(print_all, 1, host, name);
+    wait_for("ends of jobs", &ended, 2);
+    pull_by(name, PMIX_IOF_CACHE_SIZE, four);
+    wait_for("ends of streams", &got.ends, 2);
+    if (got.bytes != 7 || !strstr(got.text, "6789") || !strstr(got.text, "abc"))
+        complain("the newest four of a channel: '%s'", got.text);
+    forget_all(&got);
+    PMIX_INFO_LOAD(&infos[0], PMIX_IOF_CACHE_SIZE, &four, PMIX_UINT32);
+    PMIX_INFO_LOAD(&infos[1], PMIX_IOF_DROP_NEWEST, NULL, PMIX_BOOL);
+    pull(name, infos, 2, on_output);
+    wait_for("ends of streams", &got.ends, 2);
+    if (got.bytes != 7 || !strstr(got.text, "0123") || !strstr(got.text, "abc"))
+        complain("the oldest four of a channel: '%s'", got.text);
+}
+
+/* A child whose output is what it is given, and a subscription to it. */
+static struct copier {
+    pmix_proc_t proc;
+    size_t ref;
+} begin(const char *key, uint32_t number)
+{
+    struct copier c;
+    pmix_nspace_t name;
+
+    spawn(copy, 1, NULL, name);
+    PMIX_LOAD_PROCID(&c.proc, name, 0);
+    c.ref = pull_by(name, key, number);
+    return c;
+}
+
+static void end(const struct copier *c)
+{
+    int before = ended;
+
+    push(&c->proc, 1, "", true);
+    wait_for("ends of jobs", &ended, before + 1);
+}
+
+static void check_size(void)
+{
+    struct copier c = begin(PMIX_IOF_BUFFERING_SIZE, 4);
+
+    push(&c.proc, 1, "ab", false);
+    push(&c.proc, 1, "cdef", false);
+    expect("gathered bytes", &got, "abcdef");
+    wait_for("pieces", &got.pieces, 1);
+    end(&c);
+}
+
+static void check_time(void)
+{
+    struct copier c = begin(PMIX_IOF_BUFFERING_SIZE, 1000);
+    pmix_info_t infos[2];
+    uint32_t much = 1000, second = 1;
+
+    PMIX_INFO_LOAD(&infos[0], PMIX_IOF_BUFFERING_SIZE, &much, PMIX_UINT32);
+    PMIX_INFO_LOAD(&infos[1], PMIX_IOF_BUFFERING_TIME, &second, PMIX_UINT32);
+    forget_all(&other);
+    pull(c.proc.nspace, infos, 2, on_other_output);
+    push(&c.proc, 1, "in time", false);
+    expect("bytes that have waited", &other, "in time");
+    wait_for("pieces that are too small", &got.pieces, 0);
+    end(&c);
+    expect("what the end brings", &got, "in time");
+}
+
+/* (OpenPMIx's library has no handler for what comes after the call.) */
+static void check_stop(void)
+{
+    struct copier c = begin(PMIX_IOF_BUFFERING_SIZE, 1000);
+
+    forget_all(&other);
+    pull(c.proc.nspace, NULL, 0, on_other_output);
+    push(&c.proc, 1, "left", false);
+    expect("bytes at once", &other, "left");
+    stop(c.ref);
+    expect("bytes that were left", &got, "left");
+    end(&c);
+    wait_for("ends of a stream that is not subscribed to", &got.ends, 0);
+}
+
+static void check_formats(void)
+{
+    struct copier c = begin(PMIX_IOF_TAG_OUTPUT, 0);
+    char want[1024];
+
+    push(&c.proc, 1, "two\nlines\n", false);
+    snprintf(want, sizeof want, "[%.255s,0]<stdout>: two\n[%.255s,0]<stdout>: lines\n",
+             c.proc.nspace, c.proc.nspace);
+    expect("tagged lines", &got, want);
+    end(&c);
+
+    c = begin(PMIX_IOF_XML_OUTPUT, 0);
+    push(&c.proc, 1, "a<b\n", false);
+    snprintf(want, sizeof want, "<stdout nspace=\"%s\" rank=\"0\">a&lt;b&#010;</stdout>\n",
+             c.proc.nspace);
+    expect("XML", &got, want);
+    end(&c);
+
+    c = begin(PMIX_IOF_TIMESTAMP_OUTPUT, 0);
+    push(&c.proc, 1, "now\n", false);
+    wait_for("bytes with a time", &got.bytes, (int)strlen("2026-01-01T00:00:00.000Z now\n"));
+    if (strncmp(got.text, "20", 2) != 0 || strcmp(got.text + 23, "Z now\n") != 0)
+        complain("a time: '%s'", got.text);
+    end(&c);
+}
+
+/* Input for two of them, and its end in the same call. */
+static void check_push(void)
+{
+    pmix_nspace_t name;
+    pmix_proc_t two[2];
+    int before = ended;
+
+    spawn(copy, CHILDREN, NULL, name);
+    forget_all(&got);
+    pull(name, NULL, 0, on_output);
+    PMIX_LOAD_PROCID(&two[0], name, 0);
+    PMIX_LOAD_PROCID(&two[1], name, CHILDREN - 1);
+    push(two, 2, "in,", true);
+    wait_for("ends of streams", &got.ends, 4);
+    expect("what two print_all", &got, "in,in,");
+    PMIX_LOAD_PROCID(&two[0], name, 1);
+    push(two, 1, "", true);
+    wait_for("ends of jobs", &ended, before + 1);
+    wait_for("all ends of streams", &got.ends, 6);
+}
+
+static void check_all(const char *host, bool ours)
+{
+    pmix_status_t code = PMIX_EVENT_JOB_END;
+
+    PMIx_Register_event_handler(&code, 1, NULL, 0, on_end, on_registered, NULL);
+    wait_for("registrations", &registered, 1);
+    check_late();
+    check_cache(host);
+    check_size();
+    check_time();
+    if (ours)
+        check_stop();
+    check_formats();
+    check_push();
+}
+
+int main(int argc, char **argv)
+{
+    char host[256] = "";
+    pmix_value_t *v = NULL;
+
+    mode = argc > 1 ? argv[1] : "";
+    if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS)
+        return 1;
+    if (PMIx_Get(&me, PMIX_HOSTNAME, NULL, 0, &v) == PMIX_SUCCESS) {
+        snprintf(host, sizeof host, "%s", v->data.string);
+        PMIX_VALUE_RELEASE(v);
+    }
+    if (!strcmp(mode, "wrong"))
+        expect("nothing", &got, "");
+    if (!strcmp(mode, "wrong"))
+        complain("as it should be");
+    else if (me.rank == 0)
+        check_all(host, argc > 2 && !strcmp(argv[2], "ours"));
+    fence();
+    if (me.rank == 0 && !wrong)
+        printf("\niof %s good\n", mode);
+    fflush(stdout);
+    PMIx_Finalize(NULL, 0);
+    return wrong != 0;
+}
