@@ -59,7 +59,7 @@ int tools_begin(struct tools *t, struct errmsg *err)
     if (c->tools != NODE_TOOLS_OFF)
         rc = tools_write(t, &why);
     if (rc == 0 && c->tools == NODE_TOOLS_SYSTEM)
-        rc = tool_files_put_system(&t->contacts, &what, t->dir, &why);
+        rc = tool_files_put_role(&t->contacts, &what, t->dir, "sys", &why);
     return rc ? errmsg_set(err, TOOLS_BAD, "-tool-files: %s; nothing was started", why.text) : 0;
 }
 

@@ -227,12 +227,12 @@ int tool_files_put_tool(struct tool_file_list *c, const struct tool_file *what, 
     return tool_files_put(c, what, path, err);
 }
 
-int tool_files_put_system(struct tool_file_list *c, const struct tool_file *what, const char *dir,
-                          struct errmsg *err)
+int tool_files_put_role(struct tool_file_list *c, const struct tool_file *what, const char *dir,
+                        const char *role, struct errmsg *err)
 {
     char path[TOOL_FILES_PATH_MAX];
 
-    if ((size_t)snprintf(path, sizeof path, "%s/pmix.sys.%.255s", dir, what->hostname) >=
+    if ((size_t)snprintf(path, sizeof path, "%s/pmix.%s.%.255s", dir, role, what->hostname) >=
         sizeof path)
         return cannot(err, -ENAMETOOLONG, dir);
     return tool_files_put(c, what, path, err);

@@ -51,9 +51,10 @@ int tool_files_begin(struct tool_file_list *c, const struct tool_file *what, con
 /* A further one; `which` empty: <dir>/pmix.<host>.tool. */
 int tool_files_put_tool(struct tool_file_list *c, const struct tool_file *what, const char *dir,
                         const char *which, struct errmsg *err);
-/* <dir>/pmix.sys.<host> */
-int tool_files_put_system(struct tool_file_list *c, const struct tool_file *what, const char *dir,
-                          struct errmsg *err);
+/* <dir>/pmix.<role>.<host>: the file of the one server of this machine that has the role ("sys",
+ * the system's server, "sched", its scheduler, "sysctrlr", its controller). */
+int tool_files_put_role(struct tool_file_list *c, const struct tool_file *what, const char *dir,
+                        const char *role, struct errmsg *err);
 /* A file that a user has named. */
 int tool_files_put(struct tool_file_list *c, const struct tool_file *what, const char *path,
                    struct errmsg *err);

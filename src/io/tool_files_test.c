@@ -53,7 +53,7 @@ static void test_life(void)
     tool_files_init(&c);
     EQ(tool_files_begin(&c, &one, top, "1", dir, &err), 0);
     EQ(tool_files_put_tool(&c, &one, dir, "", &err), 0);
-    EQ(tool_files_put_system(&c, &one, top, &err), 0);
+    EQ(tool_files_put_role(&c, &one, top, "sys", &err), 0);
     OK(!strcmp(first_line(path_of(dir, "pmix.host.tool.1")), one.uri));
     OK(!strcmp(first_line(path_of(dir, "pmix.host.tool")), one.uri));
     OK(!strcmp(first_line(path_of(top, "pmix.sys.host")), one.uri));
@@ -134,7 +134,7 @@ static void test_in_the_way(void)
     unlink(dir);
     if (symlink("/nowhere", path_of(top, "pmix.sys.host")) < 0)
         abort();
-    OK(tool_files_put_system(&c, &one, top, &err) < 0);
+    OK(tool_files_put_role(&c, &one, top, "sys", &err) < 0);
     unlink(path_of(top, "pmix.sys.host"));
     rmdir(away);
     tool_files_remove(&c);

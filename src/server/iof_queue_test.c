@@ -11,7 +11,8 @@
 
 static size_t held;
 
-static bool put(struct iof_queue *q, uint32_t rank, uint16_t channel, const char *text, bool blocked)
+static bool put(struct iof_queue *q, uint32_t rank, uint16_t channel, const char *text,
+                bool blocked)
 {
     struct spoken o = { .nspace = "job", .rank = rank, .channel = channel };
 

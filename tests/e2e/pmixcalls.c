@@ -398,9 +398,11 @@ static void output(void)
     pmix_byte_object_t bo = { (char *)"output\n", 7 };
     pmix_status_t rc;
 
-    if (bare)
-        return;
     rc = PMIx_IOF_pull(&all, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_output, NULL, NULL);
+    if (bare) {
+        host_must("pull", rc);
+        return;
+    }
     if (rc < 0)
         complain("pull: %s", PMIx_Error_string(rc));
     /* with callbacks: 4.2.2's client never comes back without one */

@@ -8,8 +8,8 @@
  * what their servers give them.  -v: each call of a host's function is told on standard error, as
  * `upcall NAME`; -b: only what a host must have; -p: the processes get a PMI descriptor too
  * (wireup_server.h); -d: blobs of fences are damaged on the way (so tests can fail); -s: it serves
- * tools of the whole session; -n: the job's name begins with that of another one, which is known to
- * every host and has no process.
+ * tools of the whole session; -r: it is scheduler and controller; -n: the job's name begins with
+ * that of another one, which is known to every host and has no process.
  *
  * Ends with the largest exit code of a process, or 128 + its signal. */
 #include <dlfcn.h>
@@ -31,7 +31,7 @@
 enum { MAX_NODES = 8, MAX_RANKS = 4096 };
 
 static int nodes, ranks, node;
-static bool verbose, bare, with_pmi, damages, session, nested;
+static bool verbose, bare, with_pmi, damages, session, nested, roles;
 static char **command;
 static const char *const outer = "testjob";
 static const char *job = "testjob";
@@ -832,7 +832,7 @@ static void host(void)
                                     .client_connected = client_connected };
     char names_of[4096], ppn[65536], name[16];
     int per = (ranks + nodes - 1) / nodes, first = node * per, local;
-    pmix_info_t info[2];
+    pmix_info_t info[4];
     pmix_proc_t everybody;
     bool yes = true;
 
@@ -869,7 +869,9 @@ static void host(void)
     PMIX_INFO_LOAD(&info[0], PMIX_HOSTNAME, name, PMIX_STRING);
     PMIX_INFO_LOAD(&info[1], session ? PMIX_SERVER_SESSION_SUPPORT : PMIX_SERVER_TOOL_SUPPORT, &yes,
                    PMIX_BOOL);
-    if (PMIx_server_init(&module, info, 2) != PMIX_SUCCESS)
+    PMIX_INFO_LOAD(&info[2], "pmix.srv.sched", &roles, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[3], "pmix.srv.ctrlr", &roles, PMIX_BOOL);
+    if (PMIx_server_init(&module, info, 4) != PMIX_SUCCESS)
         die("PMIx_server_init");
     make_maps(names_of, ppn, sizeof names_of);
     if ((nested && register_job(outer, ranks, 0, names_of, ppn) != PMIX_SUCCESS) ||
@@ -895,12 +897,13 @@ int main(int argc, char **argv)
     int opt, ends[2];
     struct sigaction ended = { .sa_handler = child_ended, .sa_flags = SA_RESTART };
 
-    while ((opt = getopt(argc, argv, "+vbpdsn")) > 0) {
+    while ((opt = getopt(argc, argv, "+vbpdsnr")) > 0) {
         verbose = verbose || opt == 'v';
         bare = bare || opt == 'b';
         with_pmi = with_pmi || opt == 'p';
         damages = damages || opt == 'd';
         session = session || opt == 's';
+        roles = roles || opt == 'r';
         nested = nested || opt == 'n';
     }
     if (nested)

@@ -138,6 +138,14 @@ for who in "env" ${strangers:+"$theirs"}; do
             "$([ "$way" = 'pid 999999' ] && echo 0 || echo 1)" || explain
     done
 done
+for role in scheduler controller; do
+    for has in -r ""; do
+        # shellcheck disable=SC2016,SC2086
+        host $has 1 1 sh -c 'unset PMIX_NAMESPACE PMIX_RANK; exec "$1" "$2" 0' sh "$here-pmixtool" $role
+        same "a tool looks for the $role${has:-, and there is none}" "$(grep -c "pmixtool good" "$out")" \
+            "$([ -n "$has" ] && echo 1 || echo 0)" || explain
+    done
+done
 for who in "env" ${strangers:+"$theirs"}; do
     # shellcheck disable=SC2016,SC2086
     host 1 1 $who sh -c 'unset PMIX_NAMESPACE PMIX_RANK; exec "$1" uri "$PMIX_SERVER_URI41" spawn' sh "$tool"

@@ -1,6 +1,7 @@
 /* pmixtool.c - a PMIx tool: finds a server, asks it something, and goes.
  *
- *   pmixtool uri URI | pid PID [spawn]   spawn: and has it start a process, whose output it hears
+ *   pmixtool uri URI | pid PID | scheduler 0 | controller 0 [spawn]
+ *                        spawn: and has it start a process, whose output it hears
  *
  * Prints `pmixtool good` when the host of pmixhost.c has let it in and answered. */
 #include <pmix_tool.h>
@@ -48,7 +49,11 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     pid = atoi(argv[2]);
-    if (!strcmp(argv[1], "pid"))
+    if (!strcmp(argv[1], "scheduler"))
+        PMIX_INFO_LOAD(&info, "pmix.cnct.sched", NULL, PMIX_BOOL);
+    else if (!strcmp(argv[1], "controller"))
+        PMIX_INFO_LOAD(&info, "pmix.cnct.ctrlr", NULL, PMIX_BOOL);
+    else if (!strcmp(argv[1], "pid"))
         PMIX_INFO_LOAD(&info, PMIX_SERVER_PIDINFO, &pid, PMIX_PID);
     else
         PMIX_INFO_LOAD(&info, PMIX_SERVER_URI, argv[2], PMIX_STRING);

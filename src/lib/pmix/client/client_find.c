@@ -38,9 +38,14 @@ static bool read_flag(struct wish *w, const pmix_info_t *i)
         const char *key;
         bool *flag;
     } flags[] = {
-        { PMIX_CONNECT_TO_SYSTEM, &w->system },  { PMIX_CONNECT_SYSTEM_FIRST, &w->system_first },
-        { PMIX_TOOL_DO_NOT_CONNECT, &w->alone }, { PMIX_TOOL_CONNECT_OPTIONAL, &w->optional },
-        { PMIX_PRIMARY_SERVER, &w->primary },    { PMIX_LAUNCHER, &w->launcher },
+        { PMIX_CONNECT_TO_SYSTEM, &w->system },
+        { PMIX_CONNECT_SYSTEM_FIRST, &w->system_first },
+        { PMIX_TOOL_DO_NOT_CONNECT, &w->alone },
+        { PMIX_TOOL_CONNECT_OPTIONAL, &w->optional },
+        { PMIX_PRIMARY_SERVER, &w->primary },
+        { PMIX_LAUNCHER, &w->launcher },
+        { PMIX_CONNECT_TO_SCHEDULER, &w->scheduler },
+        { PMIX_CONNECT_TO_SYS_CONTROLLER, &w->controller },
     };
 
     for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
@@ -156,20 +161,20 @@ static void search(struct search *s, const char *dir, int depth)
         closedir(d);
 }
 
-/* kind: "sys." or "tool"; which: pid or name, or empty. */
-static bool find_file(const struct wish *w, bool system, const char *which,
+/* role: "sys" and its like (io/tool_files.h), or NULL; which: pid or name, or empty. */
+static bool find_file(const struct wish *w, const char *role, const char *which,
                       struct found_server *f_p)
 {
     const char *given = getenv("PMIX_HOSTNAME");
     char host[256] = "localhost", name[FOUND_MAX];
-    struct search s = { .name = name, .whole = system || *which, .f = f_p };
+    struct search s = { .name = name, .whole = role || *which, .f = f_p };
 
     if (given)
         snprintf(host, sizeof host, "%s", given);
     else
         gethostname(host, sizeof host - 1);
-    if (system)
-        snprintf(name, sizeof name, "pmix.sys.%s", host);
+    if (role)
+        snprintf(name, sizeof name, "pmix.%s.%s", role, host);
     else
         snprintf(name, sizeof name, "pmix.%s.tool%s%s", host, *which ? "." : "", which);
     search(&s, w->tmpdir, SEARCH_DEPTH);
@@ -269,16 +274,18 @@ static bool find_once(const struct wish *w, const struct pmix_env *env, struct f
         return set(f_p, w->uri, "");
     if (w->file)
         return read_contact(w->file, f_p);
-    if ((w->system || w->system_first) && find_file(w, true, "", f_p))
+    if (w->scheduler || w->controller)
+        return find_file(w, w->scheduler ? "sched" : "sysctrlr", "", f_p);
+    if ((w->system || w->system_first) && find_file(w, "sys", "", f_p))
         return true;
     if (w->system)
         return false;
     snprintf(pid, sizeof pid, "%ld", w->pid);
     if (w->pid || w->nspace)
-        return find_file(w, false, w->pid ? pid : w->nspace, f_p) || find_launcher(w, f_p);
+        return find_file(w, NULL, w->pid ? pid : w->nspace, f_p) || find_launcher(w, f_p);
     if (env->uri)
         return set(f_p, env->uri, env->version);
-    return find_file(w, false, "", f_p) || find_launcher(w, f_p);
+    return find_file(w, NULL, "", f_p) || find_launcher(w, f_p);
 }
 
 bool server_find(const struct wish *w, const struct pmix_env *env, struct found_server *f_p)

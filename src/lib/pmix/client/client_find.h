@@ -15,7 +15,8 @@ struct wish {
     const char *uri, *file, *tmpdir, *nspace;
     long pid; /* of the server; 0: not known */
     uint32_t retries, delay_s;
-    bool system, system_first, alone, named, optional, primary, launcher;
+    bool system, scheduler, controller; /* the one server of this machine that has that role */
+    bool system_first, alone, named, optional, primary, launcher;
     pmix_proc_t name; /* of the tool */
 };
 

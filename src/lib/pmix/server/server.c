@@ -165,7 +165,10 @@ static struct pserver *make(const struct pserver_options *o)
     s->server.core.reports_topologies = true;
     s->wants = o->progress;
     s->event_base = o->event_base;
-    s->serves_tools = o->serves_tools || o->is_system || o->is_session;
+    s->serves_tools =
+        o->serves_tools || o->is_system || o->is_session || o->is_scheduler || o->is_controller;
+    s->is_scheduler = o->is_scheduler;
+    s->is_controller = o->is_controller;
     s->is_system = o->is_system;
     s->is_session = o->is_session;
     s->hostname = hostname_of(o);

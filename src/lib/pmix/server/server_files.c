@@ -40,6 +40,23 @@ static void report(struct pserver *s, const char *where)
     }
 }
 
+static void put_roles(struct pserver *s, const struct tool_file *what)
+{
+    const struct {
+        bool has;
+        const char *name;
+    } roles[] = { { s->is_system, "sys" },
+                  { s->is_scheduler, "sched" },
+                  { s->is_controller, "sysctrlr" } };
+    struct errmsg err;
+
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+        if (roles[i].has)
+            check(s, tool_files_put_role(&s->contacts, what, s->system_tmpdir, roles[i].name, &err),
+                  &err);
+    }
+}
+
 void sfiles_write(struct pserver *s, const struct pserver_options *o)
 {
     const struct tool_file what = { s->uri, s->hostname };
@@ -51,8 +68,7 @@ void sfiles_write(struct pserver *s, const struct pserver_options *o)
         report(s, o->report);
     if (o->launcher_file)
         check(s, tool_files_put(&s->contacts, &what, o->launcher_file, &err), &err);
-    if (s->is_system)
-        check(s, tool_files_put_system(&s->contacts, &what, s->system_tmpdir, &err), &err);
+    put_roles(s, &what);
     if (!s->serves_tools)
         return;
     snprintf(pid, sizeof pid, "%ld", (long)getpid());

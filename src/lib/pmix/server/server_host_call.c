@@ -309,10 +309,17 @@ static void read_pull(struct ask *a, struct punpack *r)
     pmsg_free_iof_pull(&m, NULL);
 }
 
+/* What the host delivers goes to its own handlers in any case. */
+static bool is_own(const struct ask *a)
+{
+    return PMIx_Check_procid(&a->from, &a->s->me);
+}
+
 static pmix_status_t call_pull(struct ask *a)
 {
-    if (!MODULE(a).iof_pull)
-        return PMIX_OPERATION_SUCCEEDED; /* output that the host delivers by itself is passed on */
+    if (!MODULE(a).iof_pull && is_own(a))
+        return PMIX_OPERATION_SUCCEEDED;
+    NEEDS(a, iof_pull);
     return MODULE(a).iof_pull(a->procs, a->nprocs, a->infos, a->ninfos,
                               (pmix_iof_channel_t)a->status, ask_on_op, a);
 }
@@ -348,8 +355,9 @@ static void read_unpull(struct ask *a, struct punpack *r)
 
 static pmix_status_t call_unpull(struct ask *a)
 {
-    if (!MODULE(a).iof_pull)
+    if (!MODULE(a).iof_pull && is_own(a))
         return PMIX_OPERATION_SUCCEEDED;
+    NEEDS(a, iof_pull);
     ask_add_info(&a->infos, &a->ninfos, PMIX_IOF_STOP, NULL, PMIX_BOOL);
     return MODULE(a).iof_pull(NULL, 0, a->infos, a->ninfos, PMIX_FWD_NO_CHANNELS, ask_on_op, a);
 }

@@ -37,6 +37,10 @@ static void read_option(const pmix_info_t *i, struct pserver_options *o, size_t 
         o->serves_tools = flag_of(i);
     else if (PMIx_Check_key(key, PMIX_SERVER_SYSTEM_SUPPORT))
         o->is_system = flag_of(i);
+    else if (PMIx_Check_key(key, PMIX_SERVER_SCHEDULER))
+        o->is_scheduler = flag_of(i);
+    else if (PMIx_Check_key(key, PMIX_SERVER_SYS_CONTROLLER))
+        o->is_controller = flag_of(i);
     else if (PMIx_Check_key(key, PMIX_SERVER_SESSION_SUPPORT))
         o->is_session = flag_of(i);
     else if (PMIx_Check_key(key, PMIX_TCP_REPORT_URI))
