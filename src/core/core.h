@@ -63,7 +63,8 @@ struct core {
                                  too */
     const char *name;         /* of the server, as in its address; the host's, or NULL */
     uint32_t name_rank;
-    const char *uri;                              /* that address; the host's, or NULL */
+    const char *uri;     /* that address; the host's, or NULL */
+    const char *started; /* when the server has started, in words; the host's, or NULL */
     struct ended_job ended_jobs[CORE_ENDED_JOBS]; /* the most recent ones, in a ring */
     uint32_t nended;                              /* ever recorded */
     const char *hostname;    /* this machine's, as it calls itself; the host's, or NULL */

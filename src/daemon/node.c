@@ -69,12 +69,26 @@ static bool knows_way(struct slice words)
     return overlay_schedule_known(words, &schedule);
 }
 
+static void equip_clock(struct node *n)
+{
+    uint64_t wall_ns = clock_wall_ns();
+    time_t now = (time_t)(wall_ns / NS_PER_S);
+
+    n->server.clock = clock_now_ns;
+    n->server.epoch_ns = wall_ns - clock_now_ns();
+    if (ctime_r(&now, n->started)) {
+        n->started[strcspn(n->started, "\n")] = '\0';
+        n->server.core.started = n->started;
+    }
+}
+
 /* The core serves this node's processes, and is given the data that it cannot find out itself. */
 static void equip_core(struct node *n)
 {
     struct core *c = &n->server.core;
     char wdir[PATH_MAX];
 
+    equip_clock(n);
     c->is_manager = true;
     c->has_neighbours = control_socket_is_open(&n->control_socket);
     c->has_topology = true;

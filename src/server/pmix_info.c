@@ -212,6 +212,39 @@ static uint32_t universe(const struct job_map *p)
     return slots > p->nprocs ? slots : p->nprocs;
 }
 
+/* The nodes without processes have no place in either text. */
+static void raw_map(const struct job_map *p, bool ranks, const struct buf *peers, struct buf *out)
+{
+    for (uint32_t n = 0; n < p->nnodes; n++) {
+        if (!p->nodes[n].nprocs)
+            continue;
+        if (buf_len(out))
+            buf_byte(out, ranks ? ';' : ',');
+        if (ranks)
+            buf_slice_put(out, buf_slice(&peers[n]));
+        else
+            buf_str(out, p->nodes[n].name);
+    }
+}
+
+bool pmix_raw_map(const struct job *j, const char *key, pmix_value_t *v_p)
+{
+    bool ranks = !strcmp(key, PMIX_PROC_MAP_RAW);
+    struct buf *peers = calloc(j->plan.nnodes + (size_t)1, sizeof *peers), all = BUF_NULL(INFO_MAX);
+
+    *v_p = (pmix_value_t){ .type = PMIX_STRING };
+    if ((ranks || !strcmp(key, PMIX_NODE_MAP_RAW)) && all_known(&j->plan) && peers &&
+        peer_lists(&j->plan, peers)) {
+        raw_map(&j->plan, ranks, peers, &all);
+        v_p->data.string = buf_len(&all) && buf_cstr(&all) ? buf_steal(&all, NULL) : NULL;
+    }
+    for (uint32_t n = 0; peers && n < j->plan.nnodes; n++)
+        buf_free(&peers[n]);
+    free(peers);
+    buf_free(&all);
+    return v_p->data.string;
+}
+
 /* How the job was placed, and by whom. */
 static void put_placement(struct ppack *w, const struct subject *s)
 {
@@ -333,6 +366,7 @@ static void put_job(struct ppack *w, const struct job *j, const char *nodes,
         put(w, &job, PMIX_SESSION_ID, u32(j->session));
         put(w, &job, PMIX_NUM_SLOTS, u32(slots_of(p)));
         put_maps(w, &job, nodes, peers);
+        put(w, &job, PMIX_HOSTNAME_KEEP_FQDN, flag(true)); /* names are those of the node list */
         put_placement(w, &job);
     }
     put_facts(w, &job);
@@ -474,6 +508,41 @@ static void app_nodes(struct buf *out, const struct job *j, uint32_t app)
     free(seen);
 }
 
+/* The ranks of an application on each node that has some; not when it is long (put_maps()). */
+static void app_map(struct buf *out, const struct job *j, uint32_t app)
+{
+    const struct job_map *p = &j->plan;
+    uint32_t first = p->apps[app].first_rank, n = p->apps[app].nprocs;
+    struct buf *lists = calloc(p->nnodes + (size_t)1, sizeof *lists), all = BUF_NULL(INFO_MAX);
+
+    for (uint32_t i = 0; lists && i < p->nnodes; i++)
+        buf_init(&lists[i], INFO_MAX);
+    for (uint32_t r = first; lists && r < first + n && r < p->nprocs; r++)
+        buf_printf(&lists[p->procs[r].node], "%s%u", buf_len(&lists[p->procs[r].node]) ? "," : "",
+                   r);
+    for (uint32_t i = 0; lists && i < p->nnodes; i++) {
+        if (buf_len(&lists[i]))
+            buf_printf(&all, "%s" SLICE_FMT, buf_len(&all) ? ";" : "",
+                       SLICE_ARG(buf_slice(&lists[i])));
+        buf_free(&lists[i]);
+    }
+    regex_write_ranks(out, buf_slice(&all));
+    free(lists);
+    buf_free(&all);
+}
+
+/* What a host of ours knows of the places of an application. */
+static void add_app_map(struct infos *i, const struct job *j, uint32_t app, struct buf *map)
+{
+    if (j->facts.count)
+        return;
+    if (j->plan.words[JOB_MAP_BY])
+        add(i, PMIX_APP_MAP_TYPE, text(j->plan.words[JOB_MAP_BY]));
+    app_map(map, j, app);
+    if (buf_len(map) && buf_cstr(map))
+        add(i, PMIX_APP_MAP_REGEX, text(buf_cstr(map)));
+}
+
 /* Texts about the hardware name the library that understands them. */
 static void put_hwloc(struct ppack *w, const struct subject *s, const char *key, const char *what)
 {
@@ -513,7 +582,7 @@ static void put_apps(struct ppack *w, const struct job *j)
         const struct subject s = { j, FACT_APP, a };
         struct infos i = { .about = &s };
         struct buf command = BUF_NULL(MAP_MAX), nodes = BUF_NULL(INFO_MAX),
-                   room = BUF_NULL(MAP_MAX);
+                   room = BUF_NULL(MAP_MAX), map = BUF_NULL(MAP_MAX);
         const char *wdir = start_dir(j, app, &room);
         add(&i, PMIX_APPNUM, u32(a));
         add(&i, PMIX_APP_SIZE, u32(app->nprocs));
@@ -527,7 +596,9 @@ static void put_apps(struct ppack *w, const struct job *j)
         app_nodes(&nodes, j, a);
         if (buf_cstr(&nodes))
             add(&i, PMIX_NODE_LIST, text(buf_cstr(&nodes)));
+        add_app_map(&i, j, a, &map);
         put_array(w, PMIX_APP_INFO_ARRAY, &i);
+        buf_free(&map);
         buf_free(&command);
         buf_free(&nodes);
         buf_free(&room);

@@ -24,6 +24,10 @@ bool pmix_make_job_info(struct job *j);
  * memory. */
 bool pmix_node_value(const struct job *j, uint32_t node, const char *key, pmix_value_t *v_p);
 
+/* PMIX_NODE_MAP_RAW or PMIX_PROC_MAP_RAW, in memory of its own.  False: another key, not known, or
+ * no memory. */
+bool pmix_raw_map(const struct job *j, const char *key, pmix_value_t *v_p);
+
 /* KVALs of one process of it. */
 void pmix_put_rank_info(struct ppack *w, const struct job *j, uint32_t rank);
 

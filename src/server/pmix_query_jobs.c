@@ -7,7 +7,9 @@
 #include "core/core.h"
 #include "server/node_part.h"
 #include "server/pmix_findings.h"
+#include "server/pmix_info.h"
 #include "server/pmix_value.h"
+#include "wire/pmix_mem.h"
 
 enum { TEXT_MAX = 1 << 24 };
 
@@ -177,16 +179,15 @@ static void take_part(const struct job *j, pmix_proc_info_t *table, const uint32
     }
 }
 
-static void find_table(struct pmix_findings *f, const char *key, const struct query_subject *about,
-                       bool local)
+/* NULL: no memory. */
+static pmix_proc_info_t *make_table(const struct pmix_findings *f,
+                                    const struct query_subject *about, bool local, uint32_t *n_p)
 {
     const struct job *j = about->job;
-    pmix_proc_info_t *table = j ? calloc(j->plan.nprocs + (size_t)1, sizeof *table) : NULL;
-    uint32_t *places = j ? calloc(j->plan.nprocs + (size_t)1, sizeof *places) : NULL;
+    pmix_proc_info_t *table = calloc(j->plan.nprocs + (size_t)1, sizeof *table);
+    uint32_t *places = calloc(j->plan.nprocs + (size_t)1, sizeof *places);
     uint32_t n = 0;
 
-    if (!j)
-        f->missed++;
     for (uint32_t r = 0; table && places && r < j->plan.nprocs; r++) {
         bool wanted = about->rank == PMIX_RANK_WILDCARD || about->rank == r;
         places[r] = UINT32_MAX;
@@ -199,8 +200,22 @@ static void find_table(struct pmix_findings *f, const char *key, const struct qu
          places && table && (p = pmix_next_part(f, NODE_PART_OF_PROCS, p));)
         take_part(j, table, places, p);
     free(places);
-    if (j)
-        info_array_items(&f->list, key, PMIX_PROC_INFO, table, n);
+    *n_p = n;
+    return table;
+}
+
+static void find_table(struct pmix_findings *f, const char *key, const struct query_subject *about,
+                       bool local)
+{
+    pmix_proc_info_t *table;
+    uint32_t n;
+
+    if (!about->job) {
+        f->missed++;
+        return;
+    }
+    table = make_table(f, about, local, &n);
+    info_array_items(&f->list, key, PMIX_PROC_INFO, table, n);
 }
 
 void pmix_find_table(struct pmix_findings *f, const char *key, const struct query_subject *about)
@@ -213,6 +228,78 @@ void pmix_find_local_table(struct pmix_findings *f, const char *key,
                            const struct query_subject *about)
 {
     find_table(f, key, about, !about->host);
+}
+
+/* ---- one process ----------------------------------------------------------------------------- */
+
+/* That is named; the requester, if none is.  False: nothing is known of its state. */
+static bool find_proc(struct pmix_findings *f, const struct query_subject *about,
+                      pmix_proc_state_t *state_p)
+{
+    const struct peer *p = f->s->base.peer;
+    struct query_subject one = *about;
+    pmix_proc_info_t *table;
+    uint32_t n = 0;
+
+    if (one.rank == PMIX_RANK_WILDCARD && one.job == p->job)
+        one.rank = p->rank;
+    if (!one.job || one.rank == PMIX_RANK_WILDCARD)
+        return false;
+    table = make_table(f, &one, false, &n);
+    f->list.no_memory = f->list.no_memory || !table;
+    *state_p = table && n == 1 ? table->state : PMIX_PROC_STATE_UNDEF;
+    if (table)
+        pmem_free(ptype_find(PMIX_PROC_INFO), table, n, NULL);
+    free(table);
+    return *state_p != PMIX_PROC_STATE_UNDEF;
+}
+
+void pmix_find_proc_state(struct pmix_findings *f, const char *key,
+                          const struct query_subject *about)
+{
+    pmix_proc_state_t state;
+
+    if (find_proc(f, about, &state))
+        info_array_add(&f->list, key,
+                       (pmix_value_t){ .type = PMIX_PROC_STATE, .data.state = state });
+    else
+        f->missed++;
+}
+
+/* Of one that has ended. */
+void pmix_find_term_status(struct pmix_findings *f, const char *key,
+                           const struct query_subject *about)
+{
+    static const struct {
+        pmix_proc_state_t state;
+        pmix_status_t status;
+    } ends[] = { { PMIX_PROC_STATE_TERMINATED, PMIX_SUCCESS },
+                 { PMIX_PROC_STATE_TERM_NON_ZERO, PMIX_ERR_EXIT_NONZERO_TERM },
+                 { PMIX_PROC_STATE_ABORTED_BY_SIG, PMIX_ERR_PROC_ABORTED_BY_SIG } };
+    pmix_proc_state_t state = PMIX_PROC_STATE_UNDEF;
+    bool known = find_proc(f, about, &state);
+
+    for (size_t i = 0; known && i < sizeof ends / sizeof *ends; i++) {
+        if (state == ends[i].state) {
+            info_array_add(&f->list, key,
+                           (pmix_value_t){ .type = PMIX_STATUS, .data.status = ends[i].status });
+            return;
+        }
+    }
+    f->missed++;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+/* The nodes with processes of the job, or the processes of each of these. */
+void pmix_find_map(struct pmix_findings *f, const char *key, const struct query_subject *about)
+{
+    pmix_value_t v;
+
+    if (about->job && pmix_raw_map(about->job, key, &v))
+        info_array_add(&f->list, key, v);
+    else
+        f->missed++;
 }
 
 void pmix_find_peers(struct pmix_findings *f, const char *key, const struct query_subject *about)

@@ -156,3 +156,38 @@ void pmix_find_group_members(struct pmix_findings *f, const char *key,
         f->missed++;
     free(g.all);
 }
+
+static bool is_member(const struct group *g, const struct job *j, uint32_t rank)
+{
+    for (size_t i = 0; i < g->nprocs; i++) {
+        if (!strcmp(g->procs[i].nspace, j->nspace) &&
+            (g->procs[i].rank == rank || g->procs[i].rank == PMIX_RANK_WILDCARD))
+            return true;
+    }
+    return false;
+}
+
+/* Of the process that is named, or of the requester. */
+void pmix_find_groups_of_proc(struct pmix_findings *f, const char *key,
+                              const struct query_subject *about)
+{
+    const struct peer *p = f->s->base.peer;
+    bool own = about->rank == PMIX_RANK_WILDCARD && about->job == p->job;
+    uint32_t rank = own ? p->rank : about->rank;
+    struct groups g = groups_of(f);
+    char **names = calloc(g.n + 1, sizeof *names);
+    size_t n = 0;
+
+    for (size_t i = 0; names && about->job && i < g.n; i++) {
+        if (is_member(&g.all[i], about->job, rank) && (names[n] = strdup(g.all[i].id)))
+            n++;
+    }
+    f->list.no_memory = f->list.no_memory || g.no_memory || !names;
+    if (n)
+        info_array_items(&f->list, key, PMIX_STRING, names, n);
+    else {
+        free(names);
+        f->missed++;
+    }
+    free(g.all);
+}

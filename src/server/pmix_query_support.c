@@ -19,6 +19,19 @@ void pmix_find_uri(struct pmix_findings *f, const char *key, const struct query_
         f->missed++;
 }
 
+/* Of the server of the node that is asked. */
+void pmix_find_start_time(struct pmix_findings *f, const char *key,
+                          const struct query_subject *about)
+{
+    const char *started = f->s->base.peer->core->started;
+
+    (void)about;
+    if (started)
+        info_array_text(&f->list, key, started);
+    else
+        f->missed++;
+}
+
 /* This one: others are found by tools themselves. */
 void pmix_find_servers(struct pmix_findings *f, const char *key, const struct query_subject *about)
 {

@@ -182,9 +182,18 @@ static bool find_set_names(const struct key_query *m, pmix_value_t *v)
     return found_array(v, PMIX_STRING, names, n);
 }
 
+/* ---- values of the job ------------------------------------------------------------------------
+ */
+
+/* They are long for large jobs, so nobody gets them unasked. */
+static bool find_map(const struct key_query *m, pmix_value_t *v)
+{
+    return pmix_raw_map(m->job, m->key, v);
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum about { ABOUT_RANK, ABOUT_NODE };
+enum about { ABOUT_RANK, ABOUT_NODE, ABOUT_JOB };
 
 static const struct row {
     const char *key;
@@ -192,6 +201,8 @@ static const struct row {
     finder *find;
 } rows[] = {
     { PMIX_CPUSET_BITMAP, ABOUT_RANK, find_cpuset },
+    { PMIX_NODE_MAP_RAW, ABOUT_JOB, find_map },
+    { PMIX_PROC_MAP_RAW, ABOUT_JOB, find_map },
     { PMIX_PSET_NAMES, ABOUT_RANK, find_set_names },
     { PMIX_LOCAL_PROCS, ABOUT_NODE, find_local_procs },
     { PMIX_LOCAL_CPUSETS, ABOUT_NODE, find_local_cpusets },
@@ -274,7 +285,7 @@ static bool names_node(const char *key)
 static bool is_there(const struct key_query *m, enum about about)
 {
     return m->rank < m->job->plan.nprocs &&
-           (about == ABOUT_RANK || m->job->plan.procs[m->rank].node == m->node);
+           (about != ABOUT_NODE || m->job->plan.procs[m->rank].node == m->node);
 }
 
 static void reply(struct pmix_session *s, uint32_t tag, const struct key_query *m, enum about about,
@@ -288,7 +299,7 @@ static void reply(struct pmix_session *s, uint32_t tag, const struct key_query *
     pmsg_write_owned(&w, s->release, &(struct pmsg_owned){ .status = PMIX_SUCCESS });
     pmix_set_proc(&head.owner, m->job->nspace, there ? m->rank : PMIX_RANK_WILDCARD);
     pmsg_write_proc_values(&part, s->release, &head);
-    if (there || (names_node(m->key) && m->node == own_node(m->job)))
+    if (there || about == ABOUT_JOB || (names_node(m->key) && m->node == own_node(m->job)))
         ppack_kval(&part, m->key, v);
     else
         put_node_array(&part, m, v);
@@ -365,6 +376,16 @@ static bool ask_distances(struct command *c, const struct job *j, uint32_t rank)
     return true;
 }
 
+static bool has_subject(enum about about, const struct key_query *q)
+{
+    switch (about) {
+    case ABOUT_RANK: return q->rank < q->job->plan.nprocs;
+    case ABOUT_NODE: return q->node != NO_NODE;
+    case ABOUT_JOB: break;
+    }
+    return true;
+}
+
 bool pmix_reply_reserved(struct command *c, const struct pmsg_get *m)
 {
     const struct peer *p = c->s->base.peer;
@@ -380,8 +401,7 @@ bool pmix_reply_reserved(struct command *c, const struct pmsg_get *m)
     if (distances)
         return ask_distances(c, j, m->rank);
     q = (struct key_query){ p->core, j, row->key, m->rank, node_of(j, m) };
-    if ((row->about == ABOUT_RANK ? m->rank >= j->plan.nprocs : q.node == NO_NODE) ||
-        !row->find(&q, &v))
+    if (!has_subject(row->about, &q) || !row->find(&q, &v))
         return false;
     known = v.type != PMIX_PROC_CPUSET || c->s->as->level >= PTYPE_V4; /* that type to the client */
     if (known)

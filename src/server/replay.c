@@ -50,7 +50,7 @@ struct replay {
     struct arena arena; /* of one input */
     const struct record_identify *identity;
     uint64_t store_max;
-    char *name, *uri, *sessions, *hostname; /* of the server */
+    char *name, *uri, *sessions, *hostname, *started; /* of the server */
     bool begun, over;
     int verdict;
     struct errmsg why;
@@ -199,6 +199,10 @@ static int on_begin(struct replay *r, const struct record *d)
         r->server.core.hostname = r->hostname =
             strndup(d->u.begin.hostname.ptr, d->u.begin.hostname.len);
     r->server.core.memory = d->u.begin.memory;
+    r->server.epoch_ns = d->u.begin.epoch;
+    if (d->u.begin.started.len)
+        r->server.core.started = r->started =
+            strndup(d->u.begin.started.ptr, d->u.begin.started.len);
     r->server.identify = identify;
     r->server.admit = admit;
     r->server.arg = r;
@@ -768,6 +772,7 @@ struct replay *replay_free(struct replay *r)
     free(r->uri);
     free(r->sessions);
     free(r->hostname);
+    free(r->started);
     free(r);
     return NULL;
 }

@@ -531,6 +531,7 @@ uint64_t server_tick(struct server *s, uint64_t now_ns)
 
     if (now_ns < q->tick_ns)
         return q->tick_ns;
+    s->now_ns = now_ns;
     q->tick_ns = UINT64_MAX;
     effects_tick_by(q, core_tick(&s->core, now_ns));
     effects_tick_by(q, server_monitors_tick(s, now_ns, &recorded));

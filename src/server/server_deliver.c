@@ -497,6 +497,11 @@ static int pid_of(const struct server *s, const struct op_proc_state *o)
     return o->pid ? o->pid : job_of(s, o->job)->procs[o->rank].pid;
 }
 
+static uint64_t time_of(const struct server *s, const struct input *in)
+{
+    return in->now_ns || !s->clock ? in->now_ns : s->clock();
+}
+
 bool server_deliver(struct server *s, const struct input *in)
 {
     struct record r;
@@ -504,8 +509,10 @@ bool server_deliver(struct server *s, const struct input *in)
 
     if (!server_input_is_known(s, in) || is_moot(s, in))
         return false;
+    s->now_ns = time_of(s, in);
     if (s->recorder) {
         record_input(in, &r);
+        r.time_ns = s->now_ns;
         if (in->kind == INPUT_proc_state)
             r.u.of.proc_state.pid = pid_of(s, &in->u.proc_state);
         server_notify(s, &r);

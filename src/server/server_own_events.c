@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "base/limit.h"
 #include "core/input.h"
 #include "core/job_end.h"
@@ -18,7 +19,7 @@
 struct own_event {
     struct notice notice;
     pmix_proc_t affected;
-    pmix_info_t infos[5];
+    pmix_info_t infos[6];
     size_t n;
 };
 
@@ -73,6 +74,14 @@ static bool is_others(const struct server *s, const struct job *j, const struct 
     return server_event_is_end(n) && j->follows && s->core.has_others;
 }
 
+static void add_time(struct own_event *e, const struct server *s)
+{
+    time_t now = (time_t)((s->epoch_ns + s->now_ns) / NS_PER_S);
+
+    if (s->epoch_ns && s->now_ns)
+        add(e, PMIX_EVENT_TIMESTAMP, (pmix_value_t){ .type = PMIX_TIME, .data.time = now });
+}
+
 /* j: the job that it is about; NULL: none. */
 static void raise_event(struct server *s, const struct job *j, struct own_event *e)
 {
@@ -81,6 +90,7 @@ static void raise_event(struct server *s, const struct job *j, struct own_event 
 
     if (j && is_others(s, j, &e->notice))
         return;
+    add_time(e, s);
     ppack_init(&w, &bytes, &ptype_own);
     pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { e->n, e->infos } });
     e->notice.infos = buf_slice(&bytes);

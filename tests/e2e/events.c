@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "keeps.h"
@@ -40,6 +41,7 @@ enum {
     SLOW = -5108
 };
 
+static time_t begun;
 static bool reference; /* OpenPMIx's library */
 
 static size_t add_handler(pmix_status_t code, pmix_notification_fn_t fn, pmix_info_t *infos,
@@ -589,6 +591,15 @@ static bool is_expected(pmix_status_t code)
            code == PMIX_EVENT_JOB_END;
 }
 
+/* Since this process has begun, and not in the future. */
+static void check_time(pmix_status_t code, const pmix_info_t *info, size_t n)
+{
+    const pmix_value_t *v = value_of(info, n, PMIX_EVENT_TIMESTAMP);
+
+    if (!v || v->type != PMIX_TIME || v->data.time < begun - 1 || v->data.time > time(NULL) + 1)
+        complain("%s: at no time, or a wrong one", PMIx_Error_string(code));
+}
+
 static void check_job_event(pmix_status_t code, const pmix_info_t *info, size_t n)
 {
     const pmix_value_t *name = value_of(info, n, PMIX_NSPACE),
@@ -598,6 +609,7 @@ static void check_job_event(pmix_status_t code, const pmix_info_t *info, size_t 
     bool of_proc =
         code != PMIX_EVENT_JOB_START && code != PMIX_LAUNCH_COMPLETE && code != PMIX_EVENT_JOB_END;
 
+    check_time(code, info, n);
     if (!who || (who->data.proc->rank == PMIX_RANK_WILDCARD) == of_proc)
         complain("%s: no process, or a wrong one", PMIx_Error_string(code));
     if (!of_proc && !name)
@@ -759,6 +771,7 @@ int main(int argc, char **argv)
 {
     mode = argc > 1 ? argv[1] : "";
     reference = argc > 2 && !strcmp(argv[argc - 1], "reference");
+    begun = time(NULL);
     if (!strcmp(mode, "watch"))
         return watch(atoi(argv[2]));
     must("init", PMIx_Init(&me, NULL, 0));

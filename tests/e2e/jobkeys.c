@@ -147,6 +147,37 @@ static size_t parts_of(const char *text, char separator)
     return n;
 }
 
+/* ---- where processes are --------------------------------------------------------------------- */
+
+/* The ranks of each node, in the order of the nodes. */
+static void list_ranks(const char *nodes, char *out, size_t room)
+{
+    char *list = strdup(nodes), *rest = list, *name;
+    size_t n = 0;
+
+    *out = '\0';
+    while ((name = strsep(&rest, ","))) {
+        const struct place at = { .realm = PMIX_NODE_INFO, .host = name };
+        n += (size_t)snprintf(out + n, room - n, "%s%s", n ? ";" : "",
+                              text_of(&job, PMIX_LOCAL_PEERS, &at));
+    }
+    free(list);
+}
+
+static void check_maps(const char *map_by)
+{
+    static const struct place app = { .realm = PMIX_APP_INFO };
+    const char *nodes = text_of(&job, PMIX_NODE_LIST, NULL);
+    char ranks[1024];
+
+    list_ranks(nodes, ranks, sizeof ranks);
+    expect_text(&job, PMIX_NODE_MAP_RAW, NULL, nodes);
+    expect_text(&job, PMIX_PROC_MAP_RAW, NULL, ranks);
+    expect_flag(&job, PMIX_HOSTNAME_KEEP_FQDN, NULL, true);
+    expect_text(&job, PMIX_APP_MAP_TYPE, &app, map_by);
+    expect_text(&job, PMIX_APP_MAP_REGEX, &app, text_of(&job, PMIX_PROC_MAP, NULL));
+}
+
 /* ---- of the job ------------------------------------------------------------------------------ */
 
 static void check_job(char **words)
@@ -313,6 +344,7 @@ int main(int argc, char **argv)
     bound = strcmp(argv[2], "none") != 0;
     PMIx_Fence(NULL, 0, NULL, 0); /* all are there, and */
     check_job(argv + 1);
+    check_maps(argv[1]);
     check_ranks(bound);
     check_devices();
     check_nodes(bound, !strcmp(argv[5], "crowded"));

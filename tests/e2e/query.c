@@ -2,6 +2,7 @@
  *
  *   query hold              a process: rank 0 asks; all wait until a line comes
  *   query tool PID NODES    a tool of the launcher with that pid: asks about its job
+ *   query ends              processes of a job that goes on when one of them fails
  *   query spoil             the control: expects what is not so
  *
  * OPENPMIX: the release of OpenPMIx whose library it is, which can do less than ours.
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "keeps.h"
@@ -297,6 +299,39 @@ static void check_some_rows(void)
                  rows_of(some, ASK(some, TEXT(PMIX_NSPACE, job), TEXT(PMIX_HOSTNAME, last_host))),
                  SIZE / nodes);
     expect_missing("the table of no job", ASK(all, TEXT(PMIX_NSPACE, "nobody")));
+}
+
+static void expect_state(uint32_t rank, pmix_proc_state_t should)
+{
+    pmix_proc_t p = process(rank);
+    struct answer a = ASK(PMIX_PROC_STATE_STATUS, PROC(PMIX_PROCID, &p));
+    const pmix_value_t *v = value_of(&a, PMIX_PROC_STATE_STATUS);
+
+    if (!v || v->type != PMIX_PROC_STATE || v->data.state != should)
+        complain("the state of rank %u: %s, %d", rank, PMIx_Error_string(a.status),
+                 v ? v->data.state : -1);
+}
+
+static void expect_end(uint32_t rank, pmix_status_t should)
+{
+    pmix_proc_t p = process(rank);
+    struct answer a = ASK(PMIX_PROC_TERM_STATUS, PROC(PMIX_PROCID, &p));
+    const pmix_value_t *v = value_of(&a, PMIX_PROC_TERM_STATUS);
+
+    if (!v || v->type != PMIX_STATUS || v->data.status != should)
+        complain("the end of rank %u: %s", rank, PMIx_Error_string(v ? v->data.status : a.status));
+}
+
+static void check_states(void)
+{
+    pmix_proc_t two = process(2);
+
+    for (uint32_t r = 0; r < SIZE; r++)
+        expect_state(r, PMIX_PROC_STATE_CONNECTED);
+    expect_missing("the end of a process that runs",
+                   ASK(PMIX_PROC_TERM_STATUS, PROC(PMIX_PROCID, &two)));
+    expect_missing("the state of no process",
+                   ASK(PMIX_PROC_STATE_STATUS, TEXT(PMIX_NSPACE, "nobody")));
 }
 
 static void check_places(void)
@@ -584,6 +619,20 @@ static void check_devices(void)
 
 /* ---- groups and sets ------------------------------------------------------------------------- */
 
+static void expect_groups(uint32_t rank, uint32_t should)
+{
+    pmix_proc_t p = process(rank);
+    struct answer a = ASK(PMIX_GROUP_NAMES, PROC(PMIX_PROCID, &p));
+    const pmix_data_array_t *names = array_of(&a, PMIX_GROUP_NAMES, PMIX_STRING);
+    uint32_t n = 0;
+
+    for (size_t i = 0; names && i < names->size; i++) {
+        const char *name = ((char *const *)names->array)[i];
+        n += !strcmp(name, "all") || !strcmp(name, "few");
+    }
+    expect_count("groups of a process", n, should);
+}
+
 static void check_groups(void)
 {
     struct answer a = ASK_BARE(PMIX_QUERY_NUM_GROUPS), b = ASK_BARE(PMIX_QUERY_GROUP_NAMES);
@@ -598,6 +647,9 @@ static void check_groups(void)
         complain("groups: %s", text_of(&b, PMIX_QUERY_GROUP_NAMES));
     if (!members || members->size != 2 || procs[0].rank != 1 || procs[1].rank != 2)
         complain("members of a group of others");
+    expect_groups(0, 1);
+    expect_groups(2, 2);
+    expect_missing("the groups of nobody", ASK(PMIX_GROUP_NAMES, TEXT(PMIX_NSPACE, "nobody")));
     expect_missing("a group that is none",
                    ASK(PMIX_QUERY_GROUP_MEMBERSHIP, TEXT(PMIX_GROUP_ID, "none")));
     a = ASK_BARE(PMIX_QUERY_NUM_PSETS);
@@ -659,6 +711,18 @@ static void expect_function(const char *what, const struct answer *of, const cha
 /* Of wireup_client.h, which is not among OpenPMIx's headers. */
 #define SIGNALS_QUERY "wireup.qry.signals"
 
+/* As ctime() says it, and not in the future. */
+static void check_start(void)
+{
+    struct answer a = ASK_BARE(PMIX_SERVER_START_TIME);
+    const char *text = text_of(&a, PMIX_SERVER_START_TIME), *end;
+    struct tm t = { .tm_isdst = -1 };
+
+    end = strptime(text, "%a %b %d %H:%M:%S %Y", &t);
+    if (!end || *end || mktime(&t) > time(NULL))
+        complain("the start of the server: %s", text);
+}
+
 static void check_abilities(void)
 {
     const char *const two[] = { PMIX_QUERY_SUPPORTED_QUALIFIERS, PMIX_QUERY_MEMORY_USAGE, NULL };
@@ -719,7 +783,8 @@ static void check_everything(void)
     static void (*const checks[])(
         void) = { check_jobs,   check_table,    check_some_rows, check_places,  check_memory,
                   check_usage,  check_storage,  check_hardware,  check_devices, check_distances,
-                  check_groups, check_job_info, check_abilities, check_levels,  check_unknown };
+                  check_groups, check_job_info, check_abilities, check_levels,  check_unknown,
+                  check_states, check_start };
 
     for (int again = 0; again < 2; again++) {
         refreshed = again;
@@ -778,6 +843,46 @@ static int run_process(bool waits)
     return wrong != 0;
 }
 
+static int ends[2];
+
+static void on_end(size_t handler, pmix_status_t status, const pmix_proc_t *source,
+                   pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                   pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    (void)handler, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
+    if (write(ends[1], status == PMIX_ERR_EXIT_NONZERO_TERM ? "x" : "t", 1) < 0)
+        perror("write");
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+/* Rank 1 ends well, rank 2 does not, and then rank 0 asks. */
+static int run_ends(void)
+{
+    pmix_status_t codes[] = { PMIX_EVENT_PROC_TERMINATED, PMIX_ERR_EXIT_NONZERO_TERM };
+    char got[3];
+
+    if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS)
+        return 1;
+    snprintf(job, sizeof job, "%s", me.nspace);
+    nodes = number_of_nodes();
+    if (pipe(ends) < 0 || PMIx_Register_event_handler(codes, 2, NULL, 0, on_end, NULL, NULL) < 0)
+        return 1;
+    PMIx_Fence(NULL, 0, NULL, 0);
+    if (me.rank == 0) {
+        for (size_t i = 0; i < sizeof got; i++) { /* two ends, and the code of one */
+            if (read(ends[0], &got[i], 1) != 1)
+                return 1;
+        }
+        expect_state(1, PMIX_PROC_STATE_TERMINATED);
+        expect_state(2, PMIX_PROC_STATE_TERM_NON_ZERO);
+        expect_end(1, PMIX_SUCCESS);
+        expect_end(2, PMIX_ERR_EXIT_NONZERO_TERM);
+        printf("query ends %u %s\n", nodes, wrong ? "WRONG" : "good");
+    }
+    PMIx_Finalize(NULL, 0);
+    return me.rank == 2 ? 7 : wrong;
+}
+
 /* The launcher hosts processes only if there is one node. */
 static int run_tool(pid_t launcher, uint32_t n)
 {
@@ -804,6 +909,8 @@ int main(int argc, char **argv)
 {
     if (argc == 4 && !strcmp(argv[1], "tool"))
         return run_tool((pid_t)atoi(argv[2]), (uint32_t)atoi(argv[3]));
+    if (argc == 2 && !strcmp(argv[1], "ends"))
+        return run_ends();
     spoilt = argc == 2 && !strcmp(argv[1], "spoil");
     return run_process(!spoilt);
 }

@@ -40,10 +40,18 @@ launch 3 "$ours" spoil
 ok "what is wrong is seen to be wrong" grep -q "^query WRONG" "$out" || explain
 needs_host_names
 named_agent
+ended() # HOSTS...: some of its processes have
+{
+    run "$patience" "$WIREUP" -continuous "$@" -n 3 "$client" ends
+    same "how processes have ended ($nodes, ${client##*/})" "$rc $(cat "$out")" "7 query ends $nodes good" || explain
+}
+
 for client in $clients; do
     nodes=1
     job -tool-files on
+    ended
     nodes=3
     job -tool-files on -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1
+    ended -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1
 done
 finish

@@ -160,6 +160,8 @@ static struct pserver *make(const struct pserver_options *o)
     effect_host_init(&s->host, &s->server, &handlers, s);
     s->turned = drop_tools;
     s->server.takes = command_takes;
+    s->server.clock = clock_now_ns;
+    s->server.epoch_ns = clock_wall_ns() - clock_now_ns();
     s->server.arg = s;
     s->server.core.reports_collectives = true;
     s->server.core.reports_topologies = true;
