@@ -18,13 +18,18 @@ static void rest(struct acceptor *d)
 int acceptor_open_loopback(struct acceptor *d, struct loop *l, const struct acceptor_calls *calls,
                            void *arg, uint16_t *port_p)
 {
-    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct sockaddr_in at = { .sin_family = AF_INET,
+                              .sin_port = htons(*port_p),
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     socklen_t len = sizeof at;
+    const int yes = 1;
     int rc;
 
     if (fd < 0)
         return -errno;
+    if (*port_p) /* connections of an earlier server there may still be ending */
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (bind(fd, (struct sockaddr *)&at, sizeof at) < 0 || listen(fd, SOMAXCONN) < 0 ||
         getsockname(fd, (struct sockaddr *)&at, &len) < 0)
         rc = -errno;

@@ -35,7 +35,8 @@ struct acceptor {
 /* fd, a non-blocking listening socket, becomes the struct acceptor's on success.  0 or -errno. */
 int acceptor_open(struct acceptor *d, struct loop *l, int fd, const struct acceptor_calls *calls,
                   void *arg);
-/* The same with a socket of its own, at a port of the loopback address that the system chooses. */
+/* The same with a socket of its own, at a port of the loopback address: *port_p, or, if that is 0,
+ * one that the system chooses, which it becomes. */
 int acceptor_open_loopback(struct acceptor *d, struct loop *l, const struct acceptor_calls *calls,
                            void *arg, uint16_t *port_p);
 /* A descriptor has been closed: waiting connections are accepted at once. */

@@ -460,8 +460,10 @@ void peer_conns_init(struct peer_conns *all, const struct peer_conns_config *con
 int peer_conns_listen(struct peer_conns *all)
 {
     const struct acceptor_calls calls = { called, make_room };
-    int rc = acceptor_open_loopback(&all->acceptor, all->config.loop, &calls, all, &all->port);
+    uint16_t port = all->config.port;
+    int rc = acceptor_open_loopback(&all->acceptor, all->config.loop, &calls, all, &port);
 
+    all->port = rc == 0 ? port : 0;
     if (rc == 0)
         keep_spare(all);
     return rc;

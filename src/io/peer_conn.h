@@ -75,6 +75,7 @@ struct peer_conns_config {
     struct quota *quota; /* of connections that are not let in; may be shared with others */
     const struct log *log;
     const char *port_name; /* for sentences: "the job's port" */
+    uint16_t port;         /* to listen on; 0: any */
     uid_t uid;             /* ours */
     gid_t gid;
     const struct peer_conn_host *host;

@@ -210,7 +210,7 @@ static int open_all(struct pserver *s, const struct pserver_options *o)
     rc = loop_epoll_init(&s->loop);
     if (rc == 0) {
         timer_init(&s->due, &s->loop, ring, s);
-        rc = sconn_listen(s);
+        rc = sconn_listen(s, (uint16_t)o->port);
     }
     if (rc == 0) {
         snprintf(s->uri, sizeof s->uri, "%s.%u;tcp4://127.0.0.1:%u", s->me.nspace, s->me.rank,

@@ -133,6 +133,7 @@ struct pserver_options {
     bool serves_tools, is_system, is_session, is_scheduler, is_controller;
     const char *report; /* where to report our address: PMIX_TCP_REPORT_URI */
     const char *launcher_file;
+    int32_t port; /* to listen on; 0: any */
 };
 
 /* A listening server; its loop runs from now on.  PMIX_SUCCESS, or an error with a sentence. */

@@ -147,13 +147,14 @@ void sconn_called(struct pserver *s, int fd)
         peer_conns_called(&s->conns, fd);
 }
 
-int sconn_listen(struct pserver *s)
+int sconn_listen(struct pserver *s, uint16_t port)
 {
     const struct peer_conns_config config = { .server = &s->server,
                                               .loop = &s->loop,
                                               .quota = &s->quota,
                                               .log = &s->log,
                                               .port_name = "the server's port",
+                                              .port = port,
                                               .uid = s->uid,
                                               .gid = s->gid,
                                               .host = &host,

@@ -8,7 +8,7 @@
 
 struct local;
 
-int sconn_listen(struct pserver *s);
+int sconn_listen(struct pserver *s, uint16_t port);
 
 /* A connection that the host has accepted (listener); the descriptor is ours. */
 void sconn_called(struct pserver *s, int fd); /* 0 or -errno */

@@ -178,7 +178,9 @@ static pmix_status_t begin_server(const pmix_server_module_t *module, const pmix
     if (!host.watched && pthread_atfork(before_fork, after_fork, after_fork) != 0)
         return PMIX_ERR_NOMEM;
     host.watched = true;
-    options_read(infos, ninfos, &o, &size);
+    rc = options_read(infos, ninfos, &o, &size);
+    if (rc != PMIX_SUCCESS)
+        return rc;
     if (me) {
         o.nspace = me->nspace;
         o.rank = me->rank;

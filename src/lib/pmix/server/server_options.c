@@ -45,6 +45,8 @@ static void read_option(const pmix_info_t *i, struct pserver_options *o, size_t 
         o->is_session = flag_of(i);
     else if (PMIx_Check_key(key, PMIX_TCP_REPORT_URI))
         o->report = text_of(i);
+    else if (PMIx_Check_key(key, PMIX_TCP_IPV4_PORT))
+        PMIx_Value_get_number(&i->value, &o->port, PMIX_INT32);
     else if (PMIx_Check_key(key, PMIX_LAUNCHER_RENDEZVOUS_FILE))
         o->launcher_file = text_of(i);
     else if (PMIx_Check_key(key, WIREUP_MODULE_SIZE) && i->value.type == PMIX_SIZE)
@@ -56,8 +58,8 @@ static void read_option(const pmix_info_t *i, struct pserver_options *o, size_t 
         o->event_base = i->value.data.ptr;
 }
 
-void options_read(const pmix_info_t *infos, size_t ninfos, struct pserver_options *o,
-                  size_t *size_p)
+pmix_status_t options_read(const pmix_info_t *infos, size_t ninfos, struct pserver_options *o,
+                           size_t *size_p)
 {
     const char *rank = getenv("PMIX_SERVER_RANK");
 
@@ -69,4 +71,5 @@ void options_read(const pmix_info_t *infos, size_t ninfos, struct pserver_option
         read_option(&infos[i], o, size_p);
     if (o->event_base)
         o->progress = PSERVER_BASE;
+    return o->port < 0 || o->port > UINT16_MAX ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
 }

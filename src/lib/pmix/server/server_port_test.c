@@ -215,6 +215,29 @@ static void test_greeting(void)
     pserver_free(s);
 }
 
+/* Another process may take the port that was free a moment ago. */
+static void test_chosen(void)
+{
+    static pmix_server_module_t module;
+    pmix_status_t rc = PMIX_ERROR;
+    struct sockaddr_in free_one, at = { .sin_port = 0 };
+    pmix_info_t info;
+    int port = 70000;
+
+    PMIX_INFO_LOAD(&info, PMIX_TCP_IPV4_PORT, &port, PMIX_INT);
+    EQ(PMIx_server_init(&module, &info, 1), PMIX_ERR_BAD_PARAM);
+    for (int i = 0; i < 10 && rc != PMIX_SUCCESS; i++) {
+        OK(PMIx_server_init(&module, NULL, 0) == PMIX_SUCCESS && find_port(&free_one));
+        OK(PMIx_server_finalize() == PMIX_SUCCESS);
+        port = ntohs(free_one.sin_port);
+        PMIX_INFO_LOAD(&info, PMIX_TCP_IPV4_PORT, &port, PMIX_INT);
+        rc = PMIx_server_init(&module, &info, 1);
+    }
+    OK_F(rc == PMIX_SUCCESS && find_port(&at) && at.sin_port == free_one.sin_port,
+         "a server listens on the port that is chosen");
+    OK(PMIx_server_finalize() == PMIX_SUCCESS);
+}
+
 int main(void)
 {
     const struct rlimit few = { MOST, MOST };
@@ -244,5 +267,6 @@ int main(void)
     close(early);
     close(late);
     OK(PMIx_server_finalize() == PMIX_SUCCESS);
+    test_chosen();
     return tap_done();
 }
