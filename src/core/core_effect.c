@@ -22,12 +22,21 @@ static void blame(struct job *other, const struct job *j)
     }
 }
 
+static bool fail_together(const struct job *a, const struct job *b)
+{
+    const struct job *child = a->parent == b->id ? a : b->parent == a->id ? b : NULL;
+
+    if (child && child->plan.ways & JOB_MAP_APART)
+        return job_is_connected(a, b->id) || job_is_connected(b, a->id);
+    return job_is_related(a, b);
+}
+
 void core_abort_connected(struct core *c, const struct job *j)
 {
     LIST_EACH(l, &c->jobs)
     {
         struct job *other = LIST_OF(l, struct job, link);
-        if (other != j && !other->follows && !other->is_tool && job_is_related(other, j))
+        if (other != j && !other->follows && !other->is_tool && fail_together(other, j))
             blame(other, j);
     }
 }

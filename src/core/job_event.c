@@ -143,6 +143,16 @@ static void fail_or_go_on(struct job *j, uint32_t rank)
         job_end(j, rank, j->exit_code, j->reason.text);
 }
 
+/* A finalized process, or one without PMI, has ended. */
+static void end_well(struct job *j, uint32_t rank, enum proc_state before)
+{
+    if (j->procs[rank].code)
+        note_failure(j, rank, before);
+    if (j->procs[rank].code && j->plan.ways & JOB_MAP_STRICT && !j->follows)
+        job_end(j, rank, j->exit_code, j->reason.text);
+    count_end(j, rank);
+}
+
 /* It ended without harm to a program that does not need it; no collective will include it any more.
  */
 static void leave(struct job *j, uint32_t rank)
@@ -233,11 +243,7 @@ static void act(struct job *j, uint32_t rank, enum proc_event event, int code)
                       rank, host_of(j, rank));
         count_end(j, rank);
         break;
-    case PROC_ACTION_count_end:
-        if (p->code)
-            note_failure(j, rank, before);
-        count_end(j, rank);
-        break;
+    case PROC_ACTION_count_end: end_well(j, rank, before); break;
     case PROC_ACTION_end_badly: end_badly(j, rank, before); break;
     case PROC_ACTION_lose: lose(j, rank); break;
     case PROC_ACTION_break_rules: break_rules(j, rank); break;

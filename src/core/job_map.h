@@ -22,6 +22,19 @@ enum {
     JOB_MAP_APP_INDEX = 2,   /* argv[0] ends with "-" and the rank */
 };
 
+/* Ways of a spawned job that its controlling node alone needs to know. */
+enum {
+    JOB_MAP_STRICT = 1,        /* a process that ends with another code than 0 ends the job */
+    JOB_MAP_SILENT = 2,        /* no event tells that it has ended well */
+    JOB_MAP_JOINT = 4,         /* its exit code counts as the launcher's, unless that has one */
+    JOB_MAP_LOG_EVENTS = 8,    /* texts for the user: start, launch, end */
+    JOB_MAP_LOG_END = 16,      /* the end alone */
+    JOB_MAP_LOG_EXITS = 32,    /* the end of each process */
+    JOB_MAP_LOG_FAILURES = 64, /* that of each one that fails */
+    JOB_MAP_APART = 256,       /* it does not fail with the job that spawned it, nor that with it */
+    JOB_MAP_LOG_PROGRESS = 128, /* how many processes have started, now and then */
+};
+
 /* One application of the job: an executable with its arguments.  Separated by `:` on the command
  * line, one command of a spawn request.  Its index is the "appnum". */
 struct job_map_app {
@@ -116,6 +129,7 @@ struct job_map {
     const char
         *target; /* of these processes, which debug it: "RANK:NAMESPACE" or "all:..."; or NULL */
     const char *breakpoint; /* where processes stop that stop in the program; NULL: they choose */
+    uint32_t ways;          /* JOB_MAP_...; only on the planner */
     const char *report; /* lines for the user before the start; NULL: none.  Only on the planner */
 };
 

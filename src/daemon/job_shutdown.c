@@ -101,6 +101,19 @@ static void log_reason_once(struct job_shutdown *d, const struct job *job)
         log_reason(d, job);
 }
 
+/* Of several codes the first job's counts, then the first one that is not 0. */
+static void note_code(struct job_shutdown *d, const struct job *job)
+{
+    int code = job_exit_code(job);
+
+    if (job->id == d->jobs->first)
+        d->exit_code = code ? code : d->child_code;
+    else if (job->plan.ways & JOB_MAP_JOINT && !d->child_code)
+        d->child_code = code;
+    if (!d->exit_code)
+        d->exit_code = d->child_code;
+}
+
 void job_shutdown_report(struct job_shutdown *d, const struct job *job)
 {
     if (job->follows || job->is_tool) /* the launcher reports it; nobody does */
@@ -110,8 +123,7 @@ void job_shutdown_report(struct job_shutdown *d, const struct job *job)
     log_info(d->context->log, "job %s has ended: exit code %d", job->nspace, job_exit_code(job));
     if (d->context->config->print_exit_codes)
         print_codes(d->context->log, job);
-    if (job->id == d->jobs->first)
-        d->exit_code = job_exit_code(job);
+    note_code(d, job);
 }
 
 /* Drops all state of the job. */

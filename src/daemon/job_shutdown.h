@@ -25,6 +25,7 @@ struct job_shutdown {
     struct errmsg
         last_reason; /* why the last failed job has ended: others may end for the same reason */
     int exit_code;   /* for the user: of the first job, or of the reason why the node ended */
+    int child_code;  /* the first one, if not 0, of jobs whose code counts too (JOB_MAP_JOINT) */
 };
 
 /* The job cannot run as planned, because of a process of this node: it ends, or the node that

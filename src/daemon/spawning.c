@@ -146,7 +146,8 @@ static int start(struct local_jobs *jobs, const struct op_spawn *e, struct job *
                  uint32_t session, struct job_map *plan, struct local_job **w_p, struct errmsg *err)
 {
     const struct node_context *c = jobs->context;
-    bool keep_going = c->config->keep_going || is_recoverable(e->request);
+    bool strict = plan->ways & JOB_MAP_STRICT;
+    bool keep_going = !strict && (c->config->keep_going || is_recoverable(e->request));
     struct local_job *w;
 
     jobs->session = session;

@@ -31,6 +31,11 @@ struct spawn_plan {
     int *codes;
 };
 
+static int both(struct spawn_plan *r, const char *first, const char *second)
+{
+    return errmsg_set(r->err, SPAWN_BAD_REQUEST, "use either %s or %s", first, second);
+}
+
 /* ---- number of processes -------------------------------------------------------------------- */
 
 /* One item of a soft list: "n", "a:b" or "a:b:step". */
@@ -315,6 +320,39 @@ static uint32_t flags_of(const struct spawn_command *c)
            (spawn_info(c, SPAWN_INDEX).len ? JOB_MAP_APP_INDEX : 0u);
 }
 
+static uint32_t count_words(struct slice text)
+{
+    uint32_t n = 0;
+
+    for (text = slice_trim(text); text.len; text = slice_trim(text), n++)
+        slice_cut(&text, ' ');
+    return n;
+}
+
+/* The agent's words come first; the program is passed on as it was found. */
+static int put_agent(struct spawn_plan *r, struct slice agent, struct job_map_app *app)
+{
+    struct arena *a = &r->plan->arena;
+    uint32_t n = count_words(agent);
+    char **argv = arena_array(a, (size_t)app->argc + n + 1, sizeof *argv);
+
+    if (!n || app->flags & JOB_MAP_APP_INDEX)
+        return n ? both(r, SPAWN_EXEC_AGENT, SPAWN_INDEX)
+                 : errmsg_set(r->err, SPAWN_BAD_REQUEST, SPAWN_EXEC_AGENT " names no program");
+    if (!argv)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        agent = slice_trim(agent);
+        argv[i] = arena_str(a, slice_cut(&agent, ' '));
+    }
+    argv[n] = arena_str(a, slice_str(app->path));
+    for (uint32_t i = 1; i < app->argc; i++)
+        argv[n + i] = app->argv[i];
+    app->argv = argv;
+    app->argc += n;
+    return find_program(r, argv[0], SLICE_NULL, app);
+}
+
 static int make_app(struct spawn_plan *r, uint32_t at)
 {
     const struct spawn_command *c = &r->commands[at];
@@ -331,6 +369,8 @@ static int make_app(struct spawn_plan *r, uint32_t at)
         rc = choose_wdir(r, c, app);
     if (rc == 0)
         rc = find_program(r, app->argv[0], spawn_info(c, "path"), app);
+    if (rc == 0 && spawn_info(c, SPAWN_EXEC_AGENT).len)
+        rc = put_agent(r, spawn_info(c, SPAWN_EXEC_AGENT), app);
     return arena_ok(a) ? rc : -ENOMEM;
 }
 
@@ -412,11 +452,6 @@ static int word_of_all(struct spawn_plan *r, const char *key, const char **word_
 
 /* What the request says, by key. */
 enum { WORD_MAP_BY, WORD_RANK_BY, WORD_BIND_TO, WORD_PPR, WORD_PE, WORD_CPUS, WORD_FULL, WORDS };
-
-static int both(struct spawn_plan *r, const char *first, const char *second)
-{
-    return errmsg_set(r->err, SPAWN_BAD_REQUEST, "use either %s or %s", first, second);
-}
 
 /* All processes on the processors of a list: one seat of -bind-to user. */
 static const char *one_seat(struct arena *a, const char *list)
@@ -545,6 +580,34 @@ static int make_report(struct spawn_plan *r)
     return arena_ok(&r->plan->arena) ? 0 : -ENOMEM;
 }
 
+/* Of the whole job, whichever program says it. */
+static int read_ways(struct spawn_plan *r)
+{
+    static const struct {
+        const char *key;
+        uint32_t way;
+    } ways[] = {
+        { SPAWN_STRICT, JOB_MAP_STRICT },
+        { SPAWN_SILENT, JOB_MAP_SILENT },
+        { SPAWN_APART, JOB_MAP_APART },
+        { SPAWN_JOINT, JOB_MAP_JOINT },
+        { SPAWN_LOG_EVENTS, JOB_MAP_LOG_EVENTS },
+        { SPAWN_LOG_END, JOB_MAP_LOG_END },
+        { SPAWN_LOG_EXITS, JOB_MAP_LOG_EXITS },
+        { SPAWN_LOG_FAILURES, JOB_MAP_LOG_FAILURES },
+        { SPAWN_LOG_PROGRESS, JOB_MAP_LOG_PROGRESS },
+    };
+    uint32_t n = r->rq->ncommands;
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (spawn_info_of_all(r->commands, n, ways[i].key).len)
+            r->plan->ways |= ways[i].way;
+    }
+    if (r->plan->ways & JOB_MAP_STRICT && spawn_info_of_all(r->commands, n, SPAWN_RECOVERABLE).len)
+        return both(r, SPAWN_STRICT, SPAWN_RECOVERABLE);
+    return 0;
+}
+
 static int run_steps(struct spawn_plan *r)
 {
     struct arena *a = &r->plan->arena;
@@ -564,6 +627,8 @@ static int run_steps(struct spawn_plan *r)
     rc = make_apps(r);
     if (rc == 0)
         rc = of_all(r, spawn_output_read(r->plan, r->commands, n, r->err));
+    if (rc == 0)
+        rc = of_all(r, read_ways(r));
     if (rc == 0)
         rc = of_all(r, read_placement(r));
     if (rc == 0)

@@ -23,6 +23,9 @@
  *   do-not-launch    only planned: the answer names a job that does not exist
  *   spawn-timeout, job-timeout      seconds, for the start and from then on for the job
  *   stop-..., breakpoint    launch/spawn_stops.h
+ *   exec-agent       a command that gets the program and its arguments, and executes it
+ *   abort-non-zero, silent-termination, apart, joint-exit-code, log-..., show-progress
+ *                    the ways of core/job_map.h
  *   soft             "3", "1:5", "2:10:4", lists of these: numbers of processes that are also
  *                    accepted if the full number is impossible
  *   file             a file with more of these, a line each: KEY = VALUE; # begins a comment.  The

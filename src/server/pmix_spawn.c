@@ -15,6 +15,7 @@ enum word_kind {
     WORD_TEXT,
     WORD_NUMBER,
     WORD_FLAG,   /* "1", or no info */
+    WORD_NOT,    /* likewise, of a flag that is false */
     WORD_ENVAR,  /* NAME=VALUE */
     WORD_SPLICE, /* the separator, then NAME=VALUE */
     WORD_PREFIX, /* a directory of programs and libraries */
@@ -67,6 +68,17 @@ static const struct spawn_word {
     { PMIX_DISPLAY_ALLOCATION, SPAWN_SHOW_NODES, WORD_FLAG },
     { PMIX_REPORT_BINDINGS, SPAWN_SHOW_BINDINGS, WORD_FLAG },
     { PMIX_DO_NOT_LAUNCH, SPAWN_NO_LAUNCH, WORD_FLAG },
+    { PMIX_ABORT_NON_ZERO_TERM, SPAWN_STRICT, WORD_FLAG },
+    { PMIX_EVENT_SILENT_TERMINATION, SPAWN_SILENT, WORD_FLAG },
+    { PMIX_SPAWN_CHILD_SEP, SPAWN_APART, WORD_FLAG },
+    { PMIX_REPORT_CHILD_SEP, SPAWN_JOINT, WORD_NOT },
+    { PMIX_LOG_JOB_EVENTS, SPAWN_LOG_EVENTS, WORD_FLAG },
+    { PMIX_LOG_COMPLETION, SPAWN_LOG_END, WORD_FLAG },
+    { PMIX_LOG_PROC_TERMINATION, SPAWN_LOG_EXITS, WORD_FLAG },
+    { PMIX_LOG_PROC_ABNORMAL_TERMINATION, SPAWN_LOG_FAILURES, WORD_FLAG },
+    { PMIX_SHOW_LAUNCH_PROGRESS, SPAWN_LOG_PROGRESS, WORD_FLAG },
+    { PMIX_EXEC_AGENT, SPAWN_EXEC_AGENT, WORD_TEXT },
+    { PMIX_FORKEXEC_AGENT, SPAWN_EXEC_AGENT, WORD_TEXT },
     { PMIX_JOB_TIMEOUT, SPAWN_JOB_LIMIT, WORD_NUMBER },
     { PMIX_SPAWN_TIMEOUT, SPAWN_LIMIT, WORD_NUMBER },
     { PMIX_TIMEOUT, SPAWN_LIMIT, WORD_NUMBER },
@@ -245,7 +257,8 @@ static void add_word(struct spawn_infos *to, const struct spawn_word *w, const p
         add_made(to, w->ours, arena_printf(to->a, "%llu", (unsigned long long)pmix_number_of(v)));
         break;
     case WORD_FLAG:
-        if (pmix_flag_of(v))
+    case WORD_NOT:
+        if (pmix_flag_of(v) == (w->kind == WORD_FLAG))
             add_info(to, w->ours, "1");
         break;
     case WORD_ENVAR:
@@ -271,7 +284,8 @@ static bool fits(const struct spawn_word *w, const pmix_value_t *v)
     case WORD_RANKS: return are_ranks(v);
     case WORD_PROCS: return are_procs(v);
     case WORD_TARGET: return v->type == PMIX_PROC && v->data.proc;
-    case WORD_FLAG: break;
+    case WORD_FLAG:
+    case WORD_NOT: break;
     }
     return true;
 }

@@ -327,6 +327,7 @@ static const char *make_plan(struct replay *r, struct job_map *p, const struct r
         place_run(p, p->nprocs, runs->items + i);
         p->nprocs += runs->items[i];
     }
+    p->ways = (uint32_t)d->ways;
     if (!plan_places(p, d))
         return "the processors of an unknown process";
     if (!plan_stops(p, d))

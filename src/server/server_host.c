@@ -224,7 +224,7 @@ static void record_job(const struct server *s, const struct job *j)
                       .parent_rank = j->parent_rank, .stops = { l.stops, l.nstops },
                       .breakpoint = slice_str(p->breakpoint ? p->breakpoint : ""),
                       .target = slice_str(p->target ? p->target : ""),
-                      .psets = { l.psets, p->napps }, .session = j->session);
+                      .psets = { l.psets, p->napps }, .session = j->session, .ways = p->ways);
     }
     free_lists(&l);
     free(runs);

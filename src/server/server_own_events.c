@@ -12,6 +12,7 @@
 #include "core/job_end.h"
 #include "core/request.h"
 #include "pmix_common.h"
+#include "server/server_job_logs.h"
 #include "server/server_priv.h"
 #include "wire/pmix_message.h"
 
@@ -124,10 +125,18 @@ static bool is_end_of_job(int event)
     return event == PMIX_EVENT_JOB_END || event == PMIX_ERR_JOB_TERM_WO_SYNC;
 }
 
+static bool is_silent(const struct job *j, int event)
+{
+    return event == PMIX_EVENT_JOB_END && !j->failed && j->plan.ways & JOB_MAP_SILENT;
+}
+
 static void notify_of_job(struct server *s, const struct job *j, int event)
 {
     struct own_event e;
 
+    server_log_job(s, j, event);
+    if (is_silent(j, event))
+        return;
     begin(&e, j, PMIX_RANK_WILDCARD, event, PMIX_RANGE_SESSION);
     add_affected(&e);
     add_text(&e, PMIX_NSPACE, j->nspace);
@@ -171,6 +180,7 @@ static void notify_of_start(struct server *s, const struct job *j)
 {
     if (j->is_tool || s->takes)
         return;
+    server_log_progress(s, j);
     if (j->started == 1) {
         notify_of_sets(s, j);
         notify_of_job(s, j, PMIX_EVENT_JOB_START);
@@ -266,8 +276,10 @@ void server_notify_change(struct server *s, struct job *j, uint32_t rank,
         notify_of_stop(s, j, code);
     if (c->started != j->started)
         notify_of_start(s, j);
-    if (c->status)
+    if (c->status) {
+        server_log_proc(s, j, rank);
         notify_of_proc(s, j, rank, c->status, code);
+    }
     if (c->event == PROC_EVENT_EXIT && code && c->status != PMIX_ERR_PROC_KILLED_BY_CMD)
         notify_of_proc(s, j, rank, PMIX_ERR_EXIT_NONZERO_TERM, code);
     if (ends || c->event == PROC_EVENT_FINALIZE)

@@ -22,6 +22,11 @@
 
 #include "keeps.h"
 
+/* OpenPMIx 4.2 does not name it. */
+#ifndef PMIX_SPAWN_CHILD_SEP
+#define PMIX_SPAWN_CHILD_SEP "pmix.spchildsep"
+#endif
+
 enum { INFOS = 5, CHECKS = 6, APPS = 2, TEXT = 600 };
 
 static pmix_proc_t me;
@@ -61,6 +66,10 @@ struct row {
 #define FLAG_INFO(key)                                                                             \
     {                                                                                              \
         key, FLAG, NULL, 0, 1, false                                                               \
+    }
+#define NOT_INFO(key)                                                                              \
+    {                                                                                              \
+        key, FLAG, NULL, 0, 0, false                                                               \
     }
 #define NUMBER_INFO(key, number)                                                                   \
     {                                                                                              \
@@ -114,6 +123,21 @@ static const struct row rows[] = {
     { "place", "the session directory, of one", 0, { TEXT_INFO(PMIX_WDIR, "@/one") },
       { { .infos = { FLAG_INFO(PMIX_SET_SESSION_CWD) }, .checks = { "session" } }, { .checks = { "cwd @/one" } } } },
     { "place", "a number in argv", 0, { { 0 } }, { { .nprocs = 2 }, { .infos = { FLAG_INFO(PMIX_INDEX_ARGV) }, .nprocs = 2, .checks = { "index" } } } },
+
+    { "agents", "a command", 0, { REQUIRED_INFO(PMIX_EXEC_AGENT, STRING, "env SPAWN_AGENT=yes") }, { { .nprocs = 2, .checks = { "env SPAWN_AGENT=yes", "parent" } } } },
+    { "agents", "a path", 0, { { 0 } }, { { .infos = { REQUIRED_INFO(PMIX_FORKEXEC_AGENT, STRING, "@/agent.sh  of two words") }, .checks = { "env SPAWN_AGENT=of two words" } } } },
+    { "agents", "one that is not there", PMIX_ERR_JOB_EXE_NOT_FOUND, { TEXT_INFO(PMIX_EXEC_AGENT, "@/none") }, { { .nprocs = 1, .checks = { "never" } } } },
+
+    /* Two processes of which one ends with a code, and the other one waits for ever. */
+    { "ways", "strict", 0, { REQUIRED_INFO(PMIX_ABORT_NON_ZERO_TERM, FLAG, NULL), REQUIRED_INFO(PMIX_SPAWN_CHILD_SEP, FLAG, NULL), REQUIRED_INFO(PMIX_LOG_PROC_ABNORMAL_TERMINATION, FLAG, NULL) },
+      { { .nprocs = 2, .checks = { "code 3" } } } },
+    { "ways", "logged", 0, { REQUIRED_INFO(PMIX_LOG_JOB_EVENTS, FLAG, NULL), REQUIRED_INFO(PMIX_LOG_PROC_TERMINATION, FLAG, NULL), FLAG_INFO(PMIX_SHOW_LAUNCH_PROGRESS) },
+      { { .nprocs = 2 } } },
+    { "ways", "the end alone", 0, { REQUIRED_INFO(PMIX_LOG_COMPLETION, FLAG, NULL), FLAG_INFO(PMIX_LOG_PROC_ABNORMAL_TERMINATION), FLAG_INFO(PMIX_NOHUP), FLAG_INFO(PMIX_ENVARS_HARVESTED) },
+      { { .nprocs = 1 } } },
+    { "ways", "strict and not", PMIX_ERR_BAD_PARAM, { FLAG_INFO(PMIX_ABORT_NON_ZERO_TERM), FLAG_INFO(PMIX_JOB_RECOVERABLE) }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "joint", "its code is that of all", 0, { NOT_INFO(PMIX_REPORT_CHILD_SEP), FLAG_INFO(PMIX_SPAWN_CHILD_SEP) }, { { .nprocs = 1, .checks = { "code 5" } } } },
+    { "apart", "its code is its own", 0, { FLAG_INFO(PMIX_REPORT_CHILD_SEP), FLAG_INFO(PMIX_SPAWN_CHILD_SEP) }, { { .nprocs = 1, .checks = { "code 5" } } } },
 
     { "sets", "of two programs", 0, { { 0 } },
       { { .nprocs = 2, .infos = { REQUIRED_INFO(PMIX_PSET_NAME, STRING, "left") }, .checks = { "set left 2" } },
@@ -169,6 +193,7 @@ static const struct row rows[] = {
       { { .checks = { "never" } } } },
     { "late", "on another one", 0, { TEXT_INFO(PMIX_HOST, "n2") }, { { .nprocs = 1 } } },
 
+    { "notify", "or not", 0, { REQUIRED_INFO(PMIX_EVENT_SILENT_TERMINATION, FLAG, NULL) }, { { .nprocs = 1 } } },
     { "notify", "when it has ended", 0, { REQUIRED_INFO(PMIX_NOTIFY_COMPLETION, FLAG, NULL) }, { { .nprocs = 2 } } },
 
     /* on three nodes of two slots */
@@ -432,6 +457,15 @@ static bool check_never(const char *unused)
     return wrong(unused, NULL);
 }
 
+/* Rank 0 ends with it, having left; another one waits. */
+static bool check_code(const char *code)
+{
+    if (me.rank != 0)
+        return check_never(code);
+    PMIx_Finalize(NULL, 0);
+    exit(atoi(code));
+}
+
 static bool check_session(const char *unused)
 {
     char got[TEXT] = "none";
@@ -568,13 +602,13 @@ static bool check(const char *text)
     static const struct {
         const char *word;
         bool (*check)(const char *);
-    } checks[] = { { "env", check_env },         { "noenv", check_noenv },
-                   { "cwd", check_cwd },         { "parent", check_parent },
-                   { "never", check_never },     { "begins", check_begins },
-                   { "session", check_session }, { "index", check_index },
-                   { "first", check_first },     { "write", check_write },
-                   { "cpus", check_cpus },       { "cpu", check_cpu },
-                   { "nodes", check_nodes },     { "set", check_set } };
+    } checks[] = {
+        { "env", check_env },         { "noenv", check_noenv }, { "cwd", check_cwd },
+        { "parent", check_parent },   { "never", check_never }, { "begins", check_begins },
+        { "session", check_session }, { "index", check_index }, { "first", check_first },
+        { "write", check_write },     { "cpus", check_cpus },   { "cpu", check_cpu },
+        { "nodes", check_nodes },     { "set", check_set },     { "code", check_code }
+    };
     size_t n = strcspn(text, " ");
 
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {

@@ -13,6 +13,14 @@ export SPAWN_OLD=old SPAWN_LIST=a:b SPAWN_CPUS="$(nproc)"
 
 mkdir -p "$tmp/prefix/bin" "$tmp/one"
 echo "not a program" >"$tmp/file"
+cat >"$tmp/agent.sh" <<'EOF'
+#!/bin/sh
+SPAWN_AGENT="$1 $2 $3"
+export SPAWN_AGENT
+shift 3
+exec "$@"
+EOF
+chmod +x "$tmp/agent.sh"
 
 # TITLE GROUP ROWS CHILDREN LAUNCHER-OPTIONS...: what the parent and the children print.
 rows()
@@ -36,8 +44,25 @@ everything() # TITLE LAUNCHER-OPTIONS...
     rows "$case_of" place 6 13 "$@"
     rows "$case_of" sets 2 6 "$@"
     rows "$case_of" bind 9 10 "$@"
-    rows "$case_of" notify 1 2 "$@"
+    rows "$case_of" agents 3 3 "$@"
+    rows "$case_of" notify 2 3 "$@"
+    ways "$case_of" "$@"
     rows "$case_of" fail 14 2 "$@"
+}
+
+# Jobs whose end is not the parent's, and what is logged about them.
+ways() # TITLE LAUNCHER-OPTIONS...
+{
+    title=$1
+    shift
+    run "$patience" "$WIREUP" "$@" "$spawn" ways "$tmp"
+    same "$title: ways" "$rc $(sort "$out" | tr '\n' ';')" "0 logged good;logged good;the end alone good;ways 4 good;" || explain
+    same "$title: what is logged" "$(sed -n 's/job kvs[^ ]* (.*spawn)/JOB/p' "$err" | grep -v "^wireup" | sort | tr '\n' ';')" \
+        "JOB has ended with exit code 0;JOB has ended with exit code 0;JOB has started;JOB: 2 of 2 processes have started;JOB: all 2 processes are running;rank 0 of JOB has ended with exit code 0;rank 0 of JOB has ended with exit code 3;rank 1 of JOB has ended with exit code 0;rank 1 of JOB was killed by signal 15 (SIGTERM);" || explain
+    run "$patience" "$WIREUP" "$@" "$spawn" joint "$tmp"
+    same "$title: a job's code is that of all" "$rc $(cat "$out")" "5 joint 1 good" || explain
+    run "$patience" "$WIREUP" "$@" "$spawn" apart "$tmp"
+    same "$title: a job's code is its own" "$rc $(cat "$out")" "0 apart 1 good" || explain
 }
 
 # What the launcher says of a job before its start, and limits of time.
