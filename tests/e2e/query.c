@@ -36,6 +36,7 @@ enum {
     DROPS_STATUS = OPENPMIX > 0,
     DROPS_PARTS = OPENPMIX == 4,
     WAITS_FOR_ITSELF = OPENPMIX > 0,
+    LOOKS_ITSELF = OPENPMIX > 0, /* for servers, in files */
     PARTS_KEYS = OPENPMIX == 5
 };
 
@@ -419,6 +420,34 @@ static void check_usage(void)
 
 /* ---- storage and hardware -------------------------------------------------------------------- */
 
+static void expect_type(const char *key, const struct qualifier *which, pmix_data_type_t type)
+{
+    struct answer a = ask_all((const char *const[]){ key, NULL }, which);
+    const pmix_value_t *v = value_of(&a, key);
+
+    if (!v || v->type != type)
+        complain("%s: %s, type %d", key, PMIx_Error_string(a.status), v ? v->type : 0);
+}
+
+static void check_storage_facts(const struct qualifier *which)
+{
+    static const struct {
+        const char *key;
+        pmix_data_type_t type;
+    } facts[] = { { PMIX_STORAGE_MEDIUM, PMIX_STOR_MEDIUM },
+                  { PMIX_STORAGE_ACCESSIBILITY, PMIX_STOR_ACCESS },
+                  { PMIX_STORAGE_ACCESS_TYPE, PMIX_STOR_ACCESS_TYPE },
+                  { PMIX_STORAGE_CAPACITY_LIMIT, PMIX_UINT64 },
+                  { PMIX_STORAGE_CAPACITY_USED, PMIX_DOUBLE },
+                  { PMIX_STORAGE_OBJECT_LIMIT, PMIX_UINT64 },
+                  { PMIX_STORAGE_OBJECTS_USED, PMIX_UINT64 },
+                  { PMIX_STORAGE_MINIMAL_XFER_SIZE, PMIX_DOUBLE },
+                  { PMIX_STORAGE_SUGGESTED_XFER_SIZE, PMIX_DOUBLE } };
+
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        expect_type(facts[i].key, which, facts[i].type);
+}
+
 static void check_storage(void)
 {
     struct answer a = ASK(PMIX_QUERY_STORAGE_LIST, TEXT(PMIX_HOSTNAME, last_host));
@@ -436,6 +465,7 @@ static void check_storage(void)
         complain("storage %s is at %s", list, is);
     if (!*text_of(&a, PMIX_STORAGE_TYPE))
         complain("storage %s has no type", list);
+    check_storage_facts(which);
     expect_missing("a storage that is not there",
                    ASK(PMIX_STORAGE_TYPE, TEXT(PMIX_STORAGE_ID, "nowhere")));
     free(list);
@@ -723,6 +753,28 @@ static void check_start(void)
         complain("the start of the server: %s", text);
 }
 
+/* This one: its name and its address. */
+static void check_servers(void)
+{
+    struct answer a = ASK_BARE(PMIX_QUERY_AVAIL_SERVERS);
+    const pmix_data_array_t *list;
+    const pmix_info_t *one;
+    const pmix_value_t *name, *uri;
+
+    if (LOOKS_ITSELF)
+        return;
+    list = array_of(&a, PMIX_QUERY_AVAIL_SERVERS, PMIX_INFO);
+    one = list ? list->array : NULL;
+
+    expect_count("servers", count_named(list, PMIX_SERVER_INFO_ARRAY), 1);
+    if (!one || list->size == 0)
+        return;
+    name = inside(one, PMIX_SERVER_NSPACE);
+    uri = inside(one, PMIX_SERVER_URI);
+    if (!name || !uri || strncmp(uri->data.string, name->data.string, strlen(name->data.string)))
+        complain("the address of the server");
+}
+
 static void check_abilities(void)
 {
     const char *const two[] = { PMIX_QUERY_SUPPORTED_QUALIFIERS, PMIX_QUERY_MEMORY_USAGE, NULL };
@@ -784,7 +836,7 @@ static void check_everything(void)
         void) = { check_jobs,   check_table,    check_some_rows, check_places,  check_memory,
                   check_usage,  check_storage,  check_hardware,  check_devices, check_distances,
                   check_groups, check_job_info, check_abilities, check_levels,  check_unknown,
-                  check_states, check_start };
+                  check_states, check_start,    check_servers };
 
     for (int again = 0; again < 2; again++) {
         refreshed = again;
