@@ -123,7 +123,7 @@ _wireup_commands="who serve names trace timeline replay sim up tools ps down on 
 _wireup_choices()
 {
     case $1 in
-    who) echo "--json" ;;
+    who) echo "--json --stacks" ;;
     serve) echo "--n --timeout --trace --json" ;;
     names) echo "--json" ;;
     trace) echo "--json --rank --command --from --to --all --conversation" ;;

@@ -175,6 +175,11 @@
  * than the patience of the caller. */
 #define LIMIT_WHO_MS 1500
 
+/* The stack of one process may take this long (gdb reads all symbols of a large program), and those
+ * of all processes of a node together. */
+#define LIMIT_STACK_MS  5000
+#define LIMIT_STACKS_MS 15000
+
 /* After a fence in which some processes had no data, the start-up report waits this long for
  * another one. */
 #define LIMIT_STARTUP_QUIET_MS 3000

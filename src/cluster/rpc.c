@@ -215,9 +215,9 @@ static void send_spawn(struct rpc *r, const struct op_spawn *e)
     send_to(r, &m, 0);
 }
 
-void rpc_query(struct rpc *r, uint64_t ticket, struct slice job)
+void rpc_query(struct rpc *r, uint64_t ticket, struct slice job, bool stacks)
 {
-    struct msg m = MSG_WITH(who, .ticket = ticket, .job = job);
+    struct msg m = MSG_WITH(who, .ticket = ticket, .job = job, .stacks = stacks);
 
     send_to(r, &m, MSG_EVERYBODY);
 }
@@ -378,14 +378,24 @@ static void on_allocate(struct rpc *r, uint32_t from, const struct op_allocate *
         send_answer(r, from, m->ticket, &a);
 }
 
-static void on_who(struct rpc *r, uint32_t from, const struct op_who *w)
+void rpc_part(struct rpc *r, uint32_t to, uint64_t ticket, struct slice part)
 {
     struct answer a = { .status = ANSWER_OK };
+
+    a.parts.value = part;
+    send_answer(r, to, ticket, &a);
+}
+
+static void on_who(struct rpc *r, uint32_t from, const struct op_who *w)
+{
     struct buf part = BUF_NULL(LIMIT_DAEMON_LINK_MESSAGE / 2);
 
+    if (w->stacks && r->calls.stacks) {
+        r->calls.stacks(r->arg, from, w->ticket, w->job);
+        return;
+    }
     r->calls.pending(r->arg, w->job, &part);
-    a.parts.value = buf_ok(&part) ? buf_slice(&part) : SLICE_NULL;
-    send_answer(r, from, w->ticket, &a);
+    rpc_part(r, from, w->ticket, buf_ok(&part) ? buf_slice(&part) : SLICE_NULL);
     buf_free(&part);
 }
 

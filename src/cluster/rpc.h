@@ -30,6 +30,8 @@ struct rpc_calls {
     void (*node_part)(void *arg, uint32_t parts, struct buf *part);
     /* What another node knows, for rpc_node_parts(); empty: it had no memory for it. */
     void (*node_part_here)(void *arg, uint32_t from, uint64_t number, struct slice part);
+    /* Takes the stacks of this node's processes; rpc_part() follows. */
+    void (*stacks)(void *arg, uint32_t from, uint64_t ticket, struct slice job);
     /* Launcher: reserve nodes; rpc_answer() follows with its ticket. */
     void (*allocate)(void *arg, const struct op_allocate *e);
 };
@@ -55,8 +57,12 @@ void rpc_effect(struct rpc *r, const struct effect *e);
  * _who, _collective_query, _node_part_request or _node_part. */
 void rpc_receive(struct rpc *r, const struct msg *m, uint64_t now_ns);
 
-/* Launcher: asks all daemons for their pending operations; `part` brings the answers. */
-void rpc_query(struct rpc *r, uint64_t ticket, struct slice job);
+/* Launcher: asks all daemons for their pending operations, or for the stacks of their processes;
+ * `part` brings the answers. */
+void rpc_query(struct rpc *r, uint64_t ticket, struct slice job, bool stacks);
+
+/* The answer to a query. */
+void rpc_part(struct rpc *r, uint32_t to, uint64_t ticket, struct slice part);
 
 /* Asks all other nodes what they know; `node_part_here` brings the answers. */
 void rpc_node_parts(struct rpc *r, uint64_t number, uint32_t parts);

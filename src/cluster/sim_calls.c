@@ -245,7 +245,7 @@ static void root_request(struct sim_node *n)
 
     if (!s->asked && rand_below(&s->rand, 4) == 0) {
         s->asked = true;
-        rpc_query(&n->dispatch.rpc, 1, SLICE_NULL);
+        rpc_query(&n->dispatch.rpc, 1, SLICE_NULL, false);
         return;
     }
     s->exits++;

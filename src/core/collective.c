@@ -553,6 +553,17 @@ void collective_note_arrival(struct collective *c, uint32_t member)
     c->arrived++;
 }
 
+bool collective_note_withdrawal(struct collective *c, uint32_t member)
+{
+    int64_t at = collective_position(c->group, member);
+
+    if (!c->withdrawn)
+        c->withdrawn = calloc(c->group->count / 64 + 1, sizeof *c->withdrawn);
+    if (c->withdrawn && at >= 0)
+        c->withdrawn[at / 64] |= UINT64_C(1) << (at % 64);
+    return c->withdrawn != NULL;
+}
+
 void collective_contributed(struct collective *c)
 {
     c->contributed = true;

@@ -145,6 +145,8 @@ bool collective_includes(const struct collective_group *g, uint32_t rank);
 struct collective *collective_round(struct collective_group *g, uint64_t generation,
                                     uint64_t since_ns);
 void collective_note_arrival(struct collective *c, uint32_t member);
+/* A member that is missing had arrived, and timed out.  False: no memory. */
+bool collective_note_withdrawal(struct collective *c, uint32_t member);
 
 /* Takes the oldest round that cannot complete because rank has ended; NULL: there is none. */
 struct collective *collective_take_broken(struct collective_set *s, uint32_t rank);

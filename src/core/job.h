@@ -35,6 +35,7 @@
 
 struct core;
 struct effects;
+struct proc_look;
 
 enum { JOB_NO_RANK = UINT32_MAX };
 
@@ -82,9 +83,9 @@ struct proc {
         connections;  /* connect operations by which it is connected to processes of other jobs */
     uint64_t stored;  /* bytes it keeps in the store */
     uint64_t last_ns; /* its last request */
-    const char *last_word;      /* name of that request, static storage; NULL: none yet */
-    const char *reported_state; /* in a merged report of several nodes (who_part.h); NULL: ask the
-                               operating system */
+    const char *last_word;        /* name of that request, static storage; NULL: none yet */
+    const struct proc_look *look; /* in a merged report of all nodes (who_part.h): how its machine
+                                 sees it; NULL: not known */
 };
 
 /* A job that this one has connected to; each connect needs its disconnect. */

@@ -42,7 +42,7 @@ static void pending(void *arg, struct slice job, struct buf *part)
     struct cluster_io *s = arg;
 
     trace_writer_flush(s->trace_writer);
-    pending_query_part(&s->context->server->core, job, part);
+    pending_query_part(s->pending_queries, job, part);
 }
 
 static void pending_part(void *arg, uint32_t from, uint64_t ticket, struct slice part)
@@ -50,6 +50,13 @@ static void pending_part(void *arg, uint32_t from, uint64_t ticket, struct slice
     struct cluster_io *s = arg;
 
     pending_query_receive(s->pending_queries, from, ticket, part);
+}
+
+static void stacks(void *arg, uint32_t from, uint64_t ticket, struct slice job)
+{
+    struct cluster_io *s = arg;
+
+    pending_query_stacks(s->pending_queries, from, ticket, job);
 }
 
 static void own_node_part(void *arg, uint32_t parts, struct buf *part)
@@ -104,7 +111,7 @@ static void open_dispatch(struct cluster_io *s, uint32_t me)
                                  .core_calls = server_calls(),
                                  .core_arg = cluster_io_server(s),
                                  .rpc_calls = { spawn, pending, pending_part, own_node_part,
-                                                node_part_here, allocate },
+                                                node_part_here, stacks, allocate },
                                  .on_proc_states = on_proc_states,
                                  .wake = wake,
                                  .arg = s };

@@ -2,7 +2,7 @@
  * running launcher; so do other launchers (name_query.h).
  *
  * One request line, one answer, and the connection ends:
- *     who [json] [JOB]      the pending report (report/who.h) of all nodes (pending_query.h)
+ *     who [json] [stacks] [JOB]   the pending report (report/who.h) of all nodes (pending_query.h)
  *     names [json]          the published names
  *     read PROC SERVICE     look-up for a process of another launcher: `found` and a newline, then
  *                           the port, unescaped; or `none`; removes a read-once name.  PROC is

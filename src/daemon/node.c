@@ -559,7 +559,8 @@ static void child_acceptor(void *arg)
         struct task *t = processes_find(&n->processes, pid);
         if (t)
             process_ended(t, status);
-        else if (n->config.reaped) /* ... or an orphan from one of our processes */
+        else if (!stacks_reaped(&n->pending_queries.stacks, pid) &&
+                 n->config.reaped) /* ... or an orphan from one of our processes */
             n->config.reaped(n->config.arg, pid, status);
     }
     node_settle(n);

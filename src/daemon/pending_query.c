@@ -9,9 +9,9 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "report/who_part.h"
-#include "io/procstat.h"
 #include "daemon/node_context.h"
 #include "daemon/cluster_io.h"
+#include "wire/parts.h"
 
 enum { PENDING_QUERY_REPORT_MAX = 64 << 20 };
 
@@ -19,14 +19,23 @@ enum query_part_state {
     QUERY_PART_NOT_ASKED, /* the daemon has not announced itself yet */
     QUERY_PART_AWAITED,
     QUERY_PART_HERE,
+    QUERY_PART_STACKS,  /* it is, and stacks are awaited */
     QUERY_PART_REFUSED, /* the daemon had no memory for it */
     QUERY_PART_LOST     /* ... was lost before it answered */
 };
 
-/* A daemon's part of the report. */
+/* A daemon's part of the report; the first one is our own. */
 struct query_part {
-    struct buf text;
+    struct buf text, stacks;
     enum query_part_state state;
+};
+
+/* Of a daemon: its launcher waits for them. */
+struct asked_stacks {
+    struct list link;
+    struct pending_queries *of;
+    uint32_t from;
+    uint64_t ticket;
 };
 
 struct pending_query {
@@ -34,49 +43,66 @@ struct pending_query {
     struct pending_queries *of;
     uint64_t ticket;
     char *job; /* empty: all */
-    bool json;
+    bool json, stacks;
+    bool second; /* the stacks are awaited */
     struct timer patience;
-    struct query_part *parts; /* by position; NULL: only our own */
+    struct query_part *parts; /* by position; NULL: no memory */
     uint32_t count, awaited;
     pending_query_fn *done;
     void *arg;
 };
 
-/* ---- process states, as /proc has them ---- */
+/* ---- this node's part ---- */
 
-static const char *state_word(char letter)
+static bool look(void *arg, int pid, struct proc_look *look_p)
 {
-    switch (letter) {
-    case 'R': return "running";
-    case 'S': return "sleeping";
-    case 'D': return "waiting for a device";
-    case 'T': return "stopped";
-    case 't': return "stopped by a debugger";
-    case 'Z': return "ended";
-    default: return NULL;
-    }
+    struct pending_queries *q = arg;
+
+    return proc_look_at(&q->looks, pid, look_p) == 0;
 }
 
-static const char *machine_state(void *arg, int pid)
-{
-    struct procstat st;
-
-    (void)arg;
-    return procstat_read(pid, &st) == 0 ? state_word(st.state) : NULL;
-}
-
-static struct who_options options_of(struct slice job, bool json)
+static struct who_options options_of(struct pending_queries *q, struct slice job, bool json)
 {
     return (struct who_options){
-        .job = job, .json = json, .now_ns = clock_now_ns(), .machine_state = machine_state
+        .job = job, .json = json, .now_ns = clock_now_ns(), .look = look, .arg = q
     };
 }
 
-void pending_query_part(const struct core *c, struct slice job, struct buf *out)
+void pending_query_part(struct pending_queries *q, struct slice job, struct buf *out)
 {
-    struct who_options o = options_of(job, false);
+    struct who_options o = options_of(q, job, false);
 
-    who_part(c, &o, out);
+    who_part(&q->context->server->core, &o, out);
+}
+
+static void asked_free(struct asked_stacks *a)
+{
+    list_unlink(&a->link);
+    free(a);
+}
+
+static void send_stacks(void *arg, struct slice part)
+{
+    struct asked_stacks *a = arg;
+    const struct node_context *n = a->of->context;
+
+    rpc_part(&n->cluster->dispatch.rpc, a->from, a->ticket, part);
+    asked_free(a);
+}
+
+void pending_query_stacks(struct pending_queries *q, uint32_t from, uint64_t ticket,
+                          struct slice job)
+{
+    struct asked_stacks *a = calloc(1, sizeof *a);
+
+    if (!a) {
+        rpc_part(&q->context->cluster->dispatch.rpc, from, ticket, SLICE_NULL);
+        return;
+    }
+    *a = (struct asked_stacks){ .of = q, .from = from, .ticket = ticket };
+    list_init(&a->link);
+    list_append(&q->asked, &a->link);
+    stacks_begin(&q->stacks, job, send_stacks, a);
 }
 
 /* ---- the report ---- */
@@ -86,25 +112,62 @@ static bool is_daemon(const struct node_context *n)
     return n->cluster && n->cluster->router.config.me != 0;
 }
 
-/* This node's part is among them; without memory the report on our own core must do. */
-static int report_all(const struct pending_query *i, const struct who_options *o, struct buf *out)
+/* The stacks of one node; why_p: why there are not all, borrowed.  False: malformed. */
+static int add_stacks(struct who_picture *p, struct slice part, struct slice *why_p)
+{
+    struct slice stack;
+    uint64_t job;
+    uint32_t rank;
+    int rc = 0;
+
+    while (rc == 0 && parts_get_uint(&part, &job) && job != 0) {
+        if (!parts_get_u32(&part, &rank) || !parts_get_bytes(&part, &stack))
+            return 0;
+        rc = job <= UINT32_MAX ? who_picture_stack(p, (uint32_t)job - 1, rank, stack) : 0;
+    }
+    return parts_get_bytes(&part, why_p) ? rc : 0;
+}
+
+/* "from n1: gdb is not installed; from n2: ..." */
+static int all_stacks(const struct pending_query *i, struct who_picture *p, struct buf *why)
+{
+    const struct cluster_io *s = i->of->context->cluster;
+    int rc = 0;
+
+    for (uint32_t at = 0; rc == 0 && at < i->count; at++) {
+        struct slice one = SLICE_NULL;
+        if (buf_len(&i->parts[at].stacks))
+            rc = add_stacks(p, buf_slice(&i->parts[at].stacks), &one);
+        else if (i->parts[at].state == QUERY_PART_STACKS)
+            one = SLICE("no answer");
+        if (one.len == 0)
+            continue;
+        buf_str(why, buf_len(why) ? "; " : "");
+        buf_printf(why, "from %s: ", s ? s->names[at] : "this node");
+        buf_escaped(why, one);
+    }
+    return rc;
+}
+
+/* Without memory the report on our own core must do. */
+static int report_all(const struct pending_query *i, struct who_options *o, struct buf *out)
 {
     const struct core *c = &i->of->context->server->core;
-    struct who_picture *p = who_picture_new(c, o->now_ns);
-    struct buf own = BUF_NULL(PENDING_QUERY_REPORT_MAX);
-    int rc = p ? 0 : -ENOMEM;
+    struct who_picture *p = i->parts ? who_picture_new(c, o->now_ns) : NULL;
+    struct buf why = BUF_NULL(PENDING_QUERY_REPORT_MAX);
+    int rc = p && buf_ok(&i->parts[0].text) ? 0 : -ENOMEM;
 
-    pending_query_part(c, o->job, &own);
-    if (rc == 0 && (!buf_ok(&own) || who_picture_add(p, buf_slice(&own)) < 0))
-        rc = -ENOMEM;
-    for (uint32_t at = 1; rc == 0 && at < i->count; at++) {
+    for (uint32_t at = 0; rc == 0 && at < i->count; at++) {
         const struct buf *text = &i->parts[at].text;
         if (buf_len(text) && who_picture_add(p, buf_slice(text)) == -ENOMEM)
             rc = -ENOMEM;
     }
+    if (rc == 0 && i->stacks)
+        rc = all_stacks(i, p, &why);
+    o->no_stacks = buf_len(&why) ? buf_cstr(&why) : NULL;
     rc = rc == 0 ? who_picture_report(p, o, out) : who_report(c, o, out);
     who_picture_free(p);
-    buf_free(&own);
+    buf_free(&why);
     return rc;
 }
 
@@ -119,7 +182,7 @@ static void list_silent(const struct pending_query *i, struct buf *out)
 {
     const char *before = "no answer from ";
 
-    for (uint32_t at = 1; at < i->count; at++) {
+    for (uint32_t at = 1; i->parts && at < i->count; at++) {
         if (!is_silent(&i->parts[at]))
             continue;
         buf_printf(out, "%s%s%s", before, i->of->context->cluster->names[at],
@@ -130,35 +193,35 @@ static void list_silent(const struct pending_query *i, struct buf *out)
         buf_byte(out, '\n');
 }
 
-/* For programs, a member of each job.  NULL: no memory, or all have answered. */
-static const char **silent_names(const struct pending_query *i, uint32_t *n_p)
+/* NULL: no memory, or all have answered. */
+static struct who_silent *silent_nodes(const struct pending_query *i, uint32_t *n_p)
 {
-    const char **names = i->count ? calloc(i->count, sizeof *names) : NULL;
+    struct who_silent *nodes = i->count ? calloc(i->count, sizeof *nodes) : NULL;
 
     *n_p = 0;
-    for (uint32_t at = 1; names && at < i->count; at++) {
+    for (uint32_t at = 1; nodes && i->parts && at < i->count; at++) {
         if (is_silent(&i->parts[at]))
-            names[(*n_p)++] = i->of->context->cluster->names[at];
+            nodes[(*n_p)++] = (struct who_silent){ i->of->context->cluster->names[at],
+                                                   i->parts[at].state == QUERY_PART_LOST };
     }
-    return names;
+    return nodes;
 }
 
 static void write_report(const struct pending_query *i, struct buf *out)
 {
-    const struct node_context *n = i->of->context;
-    struct who_options o = options_of(slice_str(i->job), i->json);
-    const char **silent = i->parts ? silent_names(i, &o.nsilent) : NULL;
+    struct who_options o = options_of(i->of, slice_str(i->job), i->json);
+    struct who_silent *silent = silent_nodes(i, &o.nsilent);
     int rc = o.job.len ? WHO_NO_SUCH_JOB : 0;
 
     o.silent = silent;
-    if (is_daemon(n))
+    if (is_daemon(i->of->context))
         buf_str(out, i->json ? "[]\n" : "");
     else
-        rc = i->parts ? report_all(i, &o, out) : who_report(&n->server->core, &o, out);
+        rc = report_all(i, &o, out);
     if (rc == WHO_NO_SUCH_JOB) {
         buf_clear(out);
         buf_printf(out, "error: no job " SLICE_FMT " here\n", SLICE_ARG(slice_head(o.job, 200)));
-    } else if (i->parts && !i->json) {
+    } else if (!i->json) {
         list_silent(i, out);
     }
     free(silent);
@@ -168,16 +231,18 @@ static void pending_query_free(struct pending_query *i)
 {
     timer_stop(&i->patience);
     list_unlink(&i->link);
-    for (uint32_t at = 0; i->parts && at < i->count; at++)
+    stacks_forget(&i->of->stacks, i);
+    for (uint32_t at = 0; i->parts && at < i->count; at++) {
         buf_free(&i->parts[at].text);
+        buf_free(&i->parts[at].stacks);
+    }
     free(i->parts);
     free(i->job);
     free(i);
 }
 
-static void pending_query_over(void *arg)
+static void finish(struct pending_query *i)
 {
-    struct pending_query *i = arg;
     struct buf report = BUF_NULL(PENDING_QUERY_REPORT_MAX);
     pending_query_fn *done = i->done;
     void *who = i->arg;
@@ -192,63 +257,147 @@ static void pending_query_over(void *arg)
 
 /* ---- requests ---- */
 
-static void ask_nodes(struct pending_query *i)
+static void over(struct pending_query *i);
+
+/* Only those that answered at once are waited for longer. */
+static void own_stacks_here(void *arg, struct slice part)
+{
+    struct pending_query *i = arg;
+
+    buf_slice_put(&i->parts[0].stacks, part);
+    if (--i->awaited == 0)
+        over(i);
+}
+
+static void patience_over(void *arg)
+{
+    struct pending_query *i = arg;
+    const struct turn *turn = i->of->context->turn;
+
+    over(i);
+    turn_end(turn);
+}
+
+static void ask_stacks(struct pending_query *i)
+{
+    struct cluster_io *s = i->of->context->cluster;
+    uint32_t others = 0;
+
+    i->second = true;
+    i->ticket = ++i->of->next;
+    for (uint32_t at = 1; at < i->count; at++) {
+        if (i->parts[at].state == QUERY_PART_HERE)
+            others++;
+    }
+    i->awaited = others + 1; /* ours may be there at once, and end the query */
+    for (uint32_t at = 1; at < i->count; at++) {
+        if (i->parts[at].state == QUERY_PART_HERE)
+            i->parts[at].state = QUERY_PART_STACKS;
+    }
+    if (others)
+        rpc_query(&s->dispatch.rpc, i->ticket, slice_str(i->job), true);
+    timer_set(&i->patience, LIMIT_STACKS_MS + LIMIT_WHO_MS);
+    stacks_begin(&i->of->stacks, slice_str(i->job), own_stacks_here, i);
+}
+
+/* The answers are there, or the time has passed. */
+static void over(struct pending_query *i)
+{
+    if (i->stacks && !i->second && i->parts && !is_daemon(i->of->context))
+        ask_stacks(i);
+    else
+        finish(i);
+}
+
+/* A node that was lost before it was asked is missing, too. */
+static enum query_part_state first_state(const struct router *r, uint32_t at)
+{
+    if (router_reaches(r, at))
+        return QUERY_PART_AWAITED;
+    return router_is_lost(r, at) ? QUERY_PART_LOST : QUERY_PART_NOT_ASKED;
+}
+
+static void open_parts(struct pending_query *i, bool alone)
 {
     struct cluster_io *s = i->of->context->cluster;
 
-    i->count = s->router.config.count;
+    i->count = alone ? 1 : s->router.config.count;
     i->parts = calloc(i->count, sizeof *i->parts);
-    if (!i->parts)
-        return;
-    for (uint32_t at = 1; at < i->count; at++) {
+    for (uint32_t at = 0; i->parts && at < i->count; at++) {
         buf_init(&i->parts[at].text, LIMIT_DAEMON_LINK_MESSAGE);
-        if (!router_reaches(&s->router, at))
+        buf_init(&i->parts[at].stacks, LIMIT_DAEMON_LINK_MESSAGE);
+        if (at == 0)
             continue;
-        i->parts[at].state = QUERY_PART_AWAITED;
-        i->awaited++;
+        i->parts[at].state = first_state(&s->router, at);
+        i->awaited += i->parts[at].state == QUERY_PART_AWAITED;
     }
+}
+
+static void ask_nodes(struct pending_query *i)
+{
+    const struct node_context *n = i->of->context;
+    bool alone = !n->cluster || is_daemon(n) || launcher_state_is_alone(*n->state);
+
+    open_parts(i, alone);
+    if (i->parts && !is_daemon(n))
+        pending_query_part(i->of, slice_str(i->job), &i->parts[0].text);
     if (i->awaited)
-        rpc_query(&s->dispatch.rpc, i->ticket, slice_str(i->job));
+        rpc_query(&n->cluster->dispatch.rpc, i->ticket, slice_str(i->job), false);
+}
+
+/* `[json] [stacks] [JOB]` */
+static void read_words(struct pending_query *i, struct slice words)
+{
+    struct slice job = slice_trim(words), rest = job;
+
+    i->json = slice_is(slice_cut(&rest, ' '), "json");
+    if (i->json)
+        job = slice_trim(rest);
+    rest = job;
+    i->stacks = slice_is(slice_cut(&rest, ' '), "stacks");
+    if (i->stacks)
+        job = slice_trim(rest);
+    i->job = strndup(job.len ? job.ptr : "", job.len);
 }
 
 void pending_query_begin(struct pending_queries *q, struct slice words, pending_query_fn *done,
                          void *arg)
 {
-    const struct node_context *n = q->context;
     struct pending_query *i = calloc(1, sizeof *i);
-    struct slice job = slice_trim(words), rest = job;
-    bool json = slice_is(slice_cut(&rest, ' '), "json");
 
-    if (json)
-        job = slice_trim(rest);
     if (i)
-        i->job = strndup(job.len ? job.ptr : "", job.len);
+        read_words(i, words);
     if (!i || !i->job) {
         free(i);
         done(arg, SLICE("error: out of memory\n"));
         return;
     }
     i->of = q;
-    i->json = json;
     i->done = done;
     i->arg = arg;
     i->ticket = ++q->next;
     list_init(&i->link);
     list_append(&q->all, &i->link);
-    timer_init(&i->patience, n->loop, pending_query_over, i);
-    if (n->cluster && !is_daemon(n) && !launcher_state_is_alone(*n->state))
-        ask_nodes(i);
+    timer_init(&i->patience, q->context->loop, patience_over, i);
+    ask_nodes(i);
     if (i->awaited)
         timer_set(&i->patience, LIMIT_WHO_MS);
     else
-        pending_query_over(i);
+        over(i);
+}
+
+static bool is_awaited(const struct pending_query *i, uint32_t position)
+{
+    return i->parts && position < i->count &&
+           i->parts[position].state == (i->second ? QUERY_PART_STACKS : QUERY_PART_AWAITED);
 }
 
 /* Its part is not awaited any more. */
 static void settle(struct pending_query *i, uint32_t position, enum query_part_state state)
 {
-    if (position >= i->count || i->parts[position].state != QUERY_PART_AWAITED)
+    if (!is_awaited(i, position))
         return;
+    /* The loss is worth a line, although the first part is here. */
     i->parts[position].state = state;
     i->awaited--;
 }
@@ -260,7 +409,7 @@ static bool end_one(struct pending_queries *q)
     {
         struct pending_query *i = LIST_OF(l, struct pending_query, link);
         if (i->awaited == 0) {
-            pending_query_over(i);
+            over(i);
             return true;
         }
     }
@@ -279,10 +428,9 @@ void pending_query_receive(struct pending_queries *q, uint32_t position, uint64_
     LIST_EACH(l, &q->all)
     {
         struct pending_query *i = LIST_OF(l, struct pending_query, link);
-        if (i->ticket != ticket || position >= i->count ||
-            i->parts[position].state != QUERY_PART_AWAITED)
+        if (i->ticket != ticket || !is_awaited(i, position))
             continue;
-        buf_slice_put(&i->parts[position].text, text);
+        buf_slice_put(i->second ? &i->parts[position].stacks : &i->parts[position].text, text);
         settle(i, position, text.len ? QUERY_PART_HERE : QUERY_PART_REFUSED);
     }
     end_complete(q);
@@ -310,6 +458,9 @@ void pending_queries_open(struct pending_queries *q, const struct node_context *
     q->context = c;
     q->next = 0;
     list_init(&q->all);
+    list_init(&q->asked);
+    q->looks = (struct proc_looks){ NULL };
+    stacks_open(&q->stacks, c, &q->looks);
 }
 
 void pending_queries_close(struct pending_queries *q)
@@ -318,5 +469,9 @@ void pending_queries_close(struct pending_queries *q)
         return;
     LIST_EACH(l, &q->all)
     pending_query_free(LIST_OF(l, struct pending_query, link));
+    LIST_EACH(l, &q->asked)
+    asked_free(LIST_OF(l, struct asked_stacks, link));
+    stacks_close(&q->stacks);
+    proc_looks_free(&q->looks);
     q->context = NULL;
 }

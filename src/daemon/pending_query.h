@@ -1,6 +1,7 @@
 /* pending_query.h - who is missing, over all nodes: the launcher asks each daemon for its part
  * (report/who_part.h), waits a moment for the answers, and reports all parts together.  The report
- * names the nodes that did not answer; a lost daemon is not waited for.
+ * names the nodes that did not answer; a lost daemon is not waited for.  If stacks are wanted, the
+ * nodes that have answered are then asked for those of their processes (stacks.h).
  *
  * Alone, or if no daemon answers, the report covers the launcher's own core.  A daemon reports
  * nothing by itself: its launcher does.
@@ -12,14 +13,18 @@
 #include "base/slice.h"
 #include "base/buf.h"
 #include "cluster/msg_address.h"
+#include "daemon/stacks.h"
+#include "io/look.h"
 
-struct core;
 struct node_context;
 
 struct pending_queries {
     const struct node_context *context; /* NULL: not open */
     struct list all;
-    uint64_t next; /* ticket */
+    uint64_t next;           /* ticket */
+    struct proc_looks looks; /* at the processes of this node */
+    struct stacks stacks;
+    struct list asked; /* struct asked_stacks: a daemon's, which it was asked for */
 };
 
 /* The report, for people or programs, or a line that begins with `error:`. */
@@ -29,15 +34,17 @@ void pending_queries_open(struct pending_queries *q, const struct node_context *
 void pending_queries_close(
     struct pending_queries *q); /* done is not called; harmless twice, and on zeroed memory */
 
-/* words: `[json] [JOB]`.  done is called once: now or later. */
+/* words: `[json] [stacks] [JOB]`.  done is called once: now or later. */
 void pending_query_begin(struct pending_queries *q, struct slice words, pending_query_fn *done,
                          void *arg);
 
 /* The requester with this arg has gone. */
 void pending_query_forget(struct pending_queries *q, const void *arg);
 
-/* A daemon was asked: appends its part. */
-void pending_query_part(const struct core *c, struct slice job, struct buf *out);
+/* A daemon was asked: appends its part; or sends the stacks to that position when it has them. */
+void pending_query_part(struct pending_queries *q, struct slice job, struct buf *out);
+void pending_query_stacks(struct pending_queries *q, uint32_t from, uint64_t ticket,
+                          struct slice job);
 
 /* Launcher: a daemon's part has arrived. */
 void pending_query_receive(struct pending_queries *q, uint32_t position, uint64_t ticket,

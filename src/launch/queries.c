@@ -17,7 +17,8 @@
 
 enum { QUERIES_ANSWER_MAX = 64 << 20 };
 
-int queries_launcher(const struct launcher_name *who, struct slice question, struct buf *answer)
+static int query(const struct launcher_name *who, struct slice question, int patience_ms,
+                 struct buf *answer)
 {
     int fd = rendezvous_connect(who);
     int rc = fd < 0 ? fd : 0;
@@ -30,7 +31,7 @@ int queries_launcher(const struct launcher_name *who, struct slice question, str
         ssize_t n;
         if (!room)
             rc = -ENOMEM;
-        else if (poll(&p, 1, LIMIT_CONTROL_REPLY_MS) == 0)
+        else if (poll(&p, 1, patience_ms) == 0)
             rc = -ETIMEDOUT;
         else if ((n = recv(fd, room, 64 << 10, 0)) > 0)
             buf_commit(answer, (size_t)n);
@@ -44,9 +45,14 @@ int queries_launcher(const struct launcher_name *who, struct slice question, str
     return rc;
 }
 
+int queries_launcher(const struct launcher_name *who, struct slice question, struct buf *answer)
+{
+    return query(who, question, LIMIT_CONTROL_REPLY_MS, answer);
+}
+
 struct merge {
     struct json *json; /* NULL: the answers are text */
-    int answers;
+    int answers, patience_ms;
     struct buf out;
 };
 
@@ -68,6 +74,19 @@ static void add_answer(struct merge *m, struct slice answer)
         json_items(m->json, slice_mem(items.ptr + 1, items.len - 2));
 }
 
+/* A launcher that hangs is not waited for as long as one that takes stacks. */
+static int query_patiently(const struct launcher_name *who, struct slice question, int patience_ms,
+                           struct buf *answer)
+{
+    struct buf sign = BUF_NULL(QUERIES_ANSWER_MAX);
+    int rc = 0;
+
+    if (patience_ms > LIMIT_CONTROL_REPLY_MS)
+        rc = query(who, SLICE("ps\n"), LIMIT_CONTROL_REPLY_MS, &sign);
+    buf_free(&sign);
+    return rc < 0 ? rc : query(who, question, patience_ms, answer);
+}
+
 static void queries_all(const struct log *log, struct slice question, struct merge *m)
 {
     struct launcher_name *all;
@@ -75,7 +94,7 @@ static void queries_all(const struct log *log, struct slice question, struct mer
 
     for (int i = 0; i < n; i++) {
         struct buf answer = BUF_NULL(QUERIES_ANSWER_MAX);
-        int rc = queries_launcher(&all[i], question, &answer);
+        int rc = query_patiently(&all[i], question, m->patience_ms, &answer);
         if (rc == 0)
             add_answer(m, buf_slice(&answer));
         else if (rc != -ECONNREFUSED)
@@ -102,14 +121,17 @@ static void queries_all_json(const struct log *log, struct slice question, struc
 }
 
 /* Sends the request to all launchers and prints the answers. */
-static int put_question(const struct command_line *l, const char *verb, bool json)
+static int put_patiently(const struct command_line *l, const char *verb, bool json, bool stacks)
 {
-    struct merge m = { .out = BUF_NULL(QUERIES_ANSWER_MAX) };
+    struct merge m = { .patience_ms =
+                           LIMIT_CONTROL_REPLY_MS + (stacks ? LIMIT_STACKS_MS + LIMIT_WHO_MS : 0),
+                       .out = BUF_NULL(QUERIES_ANSWER_MAX) };
     struct buf question = BUF_NULL(4096);
     const char *job = l->operand;
     int code = 0;
 
-    buf_printf(&question, "%s%s%s%s\n", verb, json ? " json" : "", job ? " " : "", job ? job : "");
+    buf_printf(&question, "%s%s%s%s%s\n", verb, json ? " json" : "", stacks ? " stacks" : "",
+               job ? " " : "", job ? job : "");
     if (json)
         queries_all_json(l->log, buf_slice(&question), &m);
     else
@@ -129,13 +151,19 @@ static int put_question(const struct command_line *l, const char *verb, bool jso
     return code;
 }
 
+static int put_question(const struct command_line *l, const char *verb, bool json)
+{
+    return put_patiently(l, verb, json, false);
+}
+
 int queries_who(const struct command_line *l)
 {
     if (l->operand && strchr(l->operand, '\n')) {
         log_error(l->log, "there is no job with this name");
         return 2;
     }
-    return put_question(l, "who", l->choices[CHOICE_who_json] != NULL);
+    return put_patiently(l, "who", l->choices[CHOICE_who_json] != NULL,
+                         l->choices[CHOICE_who_stacks] != NULL);
 }
 
 int queries_names(const struct command_line *l)

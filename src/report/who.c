@@ -11,10 +11,12 @@
 #include "core/coll_id.h"
 #include "core/rank_ranges.h"
 #include "core/request.h"
+#include "report/findings.h"
+#include "report/stack_tree.h"
 
 /* At most this many missing processes, and this many pending requests, are described one by one; of
  * more, only the numbers are reported. */
-enum { WHO_DETAILS_MAX = 64 };
+enum { WHO_DETAILS_MAX = 64, WHO_IDLE_MAX = 16 };
 
 struct writer {
     const struct core *core;
@@ -30,23 +32,26 @@ static double seconds(uint64_t from, uint64_t to)
 
 /* ---- one process ----------------------------------------------------------------------------- */
 
-static const char *machine_state(const struct writer *w, const struct proc *p)
+static const char *machine_state(const struct proc *p)
 {
-    const char *s = p->reported_state;
+    const char *s =
+        p->look && p->state != PROC_STATE_GONE ? findings_state_word(p->look->state) : NULL;
 
-    if (!s && w->o->machine_state && p->pid && p->state != PROC_STATE_GONE)
-        s = w->o->machine_state(w->o->arg, p->pid);
     return s ? s : "";
 }
 
 static void proc_text(struct writer *w, const struct job *j, uint32_t rank)
 {
     const struct proc *p = &j->procs[rank];
-    const char *state = machine_state(w, p);
+    const char *state = machine_state(p);
 
     buf_printf(w->out, "    rank %u on %s (pid %d) %s%s%s", rank,
                j->plan.nodes[j->plan.procs[rank].node].name, p->pid, proc_state_name(p->state),
                *state ? ", " : "", state);
+    if (*state && p->look->waits_in[0])
+        buf_printf(w->out, " in %s", p->look->waits_in);
+    if (*state)
+        findings_cpu(p->look, w->out);
     if (p->last_word)
         buf_printf(w->out, "; last request: %s, %.1f s ago\n", p->last_word,
                    seconds(p->last_ns, w->o->now_ns));
@@ -62,13 +67,26 @@ static void json_proc_head(struct writer *w, const struct job *j, uint32_t rank)
     json_str(w->json, "state", proc_state_name(j->procs[rank].state));
 }
 
+static void json_look(struct json *j, const struct proc_look *look)
+{
+    json_i64(j, "looked_at", look->pid);
+    json_str(j, "waits_in", look->waits_in);
+    if (look->over_ns) {
+        json_decimal(j, "cpu_seconds", (double)look->cpu_ns / 1e9, 3);
+        json_decimal(j, "cpu_within_seconds", (double)look->over_ns / 1e9, 3);
+    }
+    json_str(j, "mpi_library", look->mpi);
+}
+
 static void proc_json(struct writer *w, const struct job *j, uint32_t rank)
 {
     const struct proc *p = &j->procs[rank];
 
     json_object(w->json, NULL);
     json_proc_head(w, j, rank);
-    json_str(w->json, "machine_state", machine_state(w, p));
+    json_str(w->json, "machine_state", machine_state(p));
+    if (*machine_state(p))
+        json_look(w->json, p->look);
     if (p->last_word) {
         json_str(w->json, "last_request", p->last_word);
         json_decimal(w->json, "seconds_ago", seconds(p->last_ns, w->o->now_ns), 3);
@@ -450,9 +468,104 @@ static void late_json(struct writer *w, const struct job *j)
     buf_free(&ranks);
 }
 
+/* ---- what is wrong, and where the processes are ---- */
+
+static void finding_text(void *arg, const struct finding *f)
+{
+    struct writer *w = arg;
+
+    buf_printf(w->out, "  " SLICE_FMT "\n", SLICE_ARG(f->text));
+}
+
+static void finding_json(void *arg, const struct finding *f)
+{
+    struct writer *w = arg;
+
+    json_object(w->json, NULL);
+    json_str(w->json, "kind", f->kind);
+    json_text(w->json, "ranks", f->ranks);
+    json_text(w->json, "text", f->text);
+    json_object_end(w->json);
+}
+
+/* The ranks that are in this state, of those that were looked at. */
+static void put_state(struct writer *w, const struct job *j, char state)
+{
+    struct buf ranks = BUF_NULL(w->out->max);
+    struct rank_ranges all = { .out = &ranks };
+
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (j->procs[r].look && j->procs[r].look->state == state)
+            rank_ranges_add(&all, r);
+    }
+    rank_ranges_end(&all);
+    if (buf_len(&ranks))
+        buf_printf(w->out, "    %s: " SLICE_FMT "\n", findings_state_word(state),
+                   SLICE_ARG(buf_slice(&ranks)));
+    buf_free(&ranks);
+}
+
+/* Few processes are described one by one. */
+static void idle_text(struct writer *w, const struct job *j)
+{
+    static const char states[] = "RSDTtZ";
+
+    buf_str(w->out, "  nobody waits in the process manager: the program itself is busy or stuck\n");
+    for (const char *s = states; *s && j->plan.nprocs > WHO_IDLE_MAX; s++)
+        put_state(w, j, *s);
+    for (uint32_t r = 0; r < j->plan.nprocs && j->plan.nprocs <= WHO_IDLE_MAX; r++) {
+        if (*machine_state(&j->procs[r]))
+            proc_text(w, j, r);
+    }
+}
+
+/* Of those that were looked at. */
+static void each_rank_json(struct writer *w, const struct job *j)
+{
+    json_array(w->json, "ranks");
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (j->procs[r].look)
+            proc_json(w, j, r);
+    }
+    json_array_end(w->json);
+}
+
+static void make_tree(const struct job *j, struct stack_tree *t)
+{
+    stack_tree_init(t);
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        const struct proc_look *look = j->procs[r].look;
+        if (look && look->stack && j->procs[r].state != PROC_STATE_GONE)
+            stack_tree_add(t, r, look->stack);
+    }
+    stack_tree_sort(t);
+}
+
+static void stacks_text(struct writer *w, const struct stack_tree *t)
+{
+    if (t->ngroups) {
+        buf_str(w->out, "  calls, the few first:\n");
+        stack_tree_text(t, 4, w->out);
+    }
+    if (w->o->no_stacks)
+        buf_printf(w->out, "  no stacks %s\n", w->o->no_stacks);
+}
+
+static void stacks_json(struct writer *w, const struct stack_tree *t)
+{
+    struct buf scratch = BUF_NULL(w->out->max);
+
+    json_array(w->json, "stacks");
+    stack_tree_json(t, w->json, &scratch);
+    json_array_end(w->json);
+    json_str(w->json, "no_stacks", w->o->no_stacks);
+    buf_free(&scratch);
+}
+
 static void job_text(struct writer *w, const struct job *j)
 {
     uint32_t counts[PROC_STATES];
+    struct stack_tree t;
 
     count_states(j, counts);
     buf_printf(w->out, "job %u %s, %u processes:", j->id, j->nspace, j->plan.nprocs);
@@ -461,18 +574,21 @@ static void job_text(struct writer *w, const struct job *j)
             buf_printf(w->out, " %u %s", counts[s], proc_state_name((enum proc_state)s));
     }
     buf_byte(w->out, '\n');
+    make_tree(j, &t);
+    findings_each(j, w->o, &t, finding_text, w);
     each_dead(w, j, dead_text);
     late_text(w, j);
     if (each_fence(w, j) + each_wait(w, j) == 0)
-        buf_str(w->out, "  nobody waits for anybody\n");
+        idle_text(w, j);
+    stacks_text(w, &t);
+    stack_tree_free(&t);
 }
 
-static void job_json(struct writer *w, const struct job *j)
+static void job_json_head(struct writer *w, const struct job *j)
 {
     uint32_t counts[PROC_STATES];
 
     count_states(j, counts);
-    json_object(w->json, NULL);
     json_u64(w->json, "job", j->id);
     json_str(w->json, "name", j->nspace);
     json_u64(w->json, "processes", j->plan.nprocs);
@@ -480,6 +596,18 @@ static void job_json(struct writer *w, const struct job *j)
     for (int s = 0; s < PROC_STATES; s++)
         json_u64(w->json, proc_state_name((enum proc_state)s), counts[s]);
     json_object_end(w->json);
+}
+
+static void job_json(struct writer *w, const struct job *j)
+{
+    struct stack_tree t;
+
+    make_tree(j, &t);
+    json_object(w->json, NULL);
+    job_json_head(w, j);
+    json_array(w->json, "findings");
+    findings_each(j, w->o, &t, finding_json, w);
+    json_array_end(w->json);
     late_json(w, j);
     json_array(w->json, "pending");
     each_fence(w, j);
@@ -490,9 +618,12 @@ static void job_json(struct writer *w, const struct job *j)
     json_array_end(w->json);
     json_array(w->json, "no_answer");
     for (uint32_t i = 0; i < w->o->nsilent; i++)
-        json_str(w->json, NULL, w->o->silent[i]);
+        json_str(w->json, NULL, w->o->silent[i].name);
     json_array_end(w->json);
+    each_rank_json(w, j);
+    stacks_json(w, &t);
     json_object_end(w->json);
+    stack_tree_free(&t);
 }
 
 bool who_knows(uint32_t kind)

@@ -4,8 +4,9 @@
  * For every pending fence, and for every collective across jobs: its name, its generation, the
  * ranks that have arrived, the missing ones with node, pid, state and last request, and for how
  * long.  For every get, look-up and spawn that is not answered yet: the requester, the object, for
- * how long, and the process it waits for.  Text for people, JSON for programs; both from the same
- * walk.
+ * how long, and the process it waits for.  What is wrong with the job, as far as that shows it
+ * (findings.h), comes first; its stacks, if they were taken (stack_tree.h), last.  Text for people,
+ * JSON for programs (docs/design/seeing.md); both from the same walk.
  */
 #ifndef WIREUP_REPORT_WHO_H
 #define WIREUP_REPORT_WHO_H
@@ -14,18 +15,24 @@
 
 #include "base/buf.h"
 #include "core/core.h"
+#include "core/proc_look.h"
+
+struct who_silent {
+    const char *name;
+    bool lost; /* it will not answer any more */
+};
 
 struct who_options {
     struct slice job; /* name or number of one job; empty: all */
     bool json;
     uint64_t now_ns;
-    /* The operating system's state of a process ("stopped", "sleeping"), or NULL. May be NULL
-     * itself. */
-    const char *(*machine_state)(void *arg, int pid);
+    /* How the machine sees a process of this node (who_part.h); false: it is gone.  May be NULL. */
+    bool (*look)(void *arg, int pid, struct proc_look *look_p);
     void *arg;
-    /* Nodes whose part is missing: JSON names them in each job, as it has no other place. */
-    const char *const *silent;
+    /* Nodes whose part is missing. */
+    const struct who_silent *silent;
     uint32_t nsilent;
+    const char *no_stacks; /* why there are not all; NULL: they were not wanted, or are there */
 };
 
 enum { WHO_NO_SUCH_JOB = 1 };

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/limit.h"
+#include "core/proc_look.h"
 #include "core/request.h"
 #include "wire/parts.h"
 
@@ -29,21 +30,34 @@ static uint64_t age(const struct who_options *o, uint64_t since_ns)
     return since_ns && since_ns < o->now_ns ? o->now_ns - since_ns : 0;
 }
 
+static void put_look(const struct who_options *o, const struct proc *p, struct buf *out)
+{
+    struct proc_look look;
+    bool known = o->look && p->pid && p->state != PROC_STATE_GONE && o->look(o->arg, p->pid, &look);
+
+    parts_put_uint(out, known);
+    if (!known)
+        return;
+    parts_put_uint(out, (uint64_t)look.pid);
+    parts_put_uint(out, (unsigned char)look.state);
+    parts_put_uint(out, look.cpu_ns);
+    parts_put_uint(out, look.over_ns);
+    put_text(out, slice_str(look.waits_in));
+    put_text(out, slice_str(look.mpi));
+}
+
 static void put_proc(const struct who_options *o, const struct job *j, uint32_t rank,
                      struct buf *out)
 {
     const struct proc *p = &j->procs[rank];
-    const char *state = NULL;
 
-    if (o->machine_state && p->pid && p->state != PROC_STATE_GONE)
-        state = o->machine_state(o->arg, p->pid);
     parts_put_uint(out, PART_PROC);
     parts_put_uint(out, rank);
     parts_put_uint(out, p->pid > 0 ? (uint64_t)p->pid : 0);
     parts_put_uint(out, p->state);
-    put_text(out, slice_str(state));
     put_text(out, slice_str(p->last_word));
     parts_put_uint(out, age(o, p->last_ns));
+    put_look(o, p, out);
 }
 
 static void put_members(const struct collective_group *g, struct buf *out)
@@ -55,6 +69,19 @@ static void put_members(const struct collective_group *g, struct buf *out)
     parts_put_uint(out, n);
     for (uint32_t i = 0; all && i < n; i++)
         parts_put_uint(out, all[i]);
+}
+
+static void put_withdrawn(const struct collective *c, struct buf *out)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < c->group->count; i++)
+        n += collective_has_withdrawn(c, i);
+    parts_put_uint(out, n);
+    for (uint32_t i = 0; i < c->group->count; i++) {
+        if (collective_has_withdrawn(c, i))
+            parts_put_uint(out, collective_member(c->group, i));
+    }
 }
 
 static void put_round(const struct who_options *o, const struct collective *c, bool meeting,
@@ -72,6 +99,7 @@ static void put_round(const struct who_options *o, const struct collective *c, b
         if (collective_is_here(c, i))
             parts_put_uint(out, collective_member(g, i));
     }
+    put_withdrawn(c, out);
 }
 
 static void put_rounds(const struct who_options *o, const struct collective_set *s, bool meetings,
@@ -143,6 +171,16 @@ static void job_drop(struct job *j)
     free(j);
 }
 
+static void proc_copy(struct proc *p, const struct proc *from)
+{
+    p->pid = from->pid;
+    p->state = from->state;
+    p->code = from->code;
+    p->signalled = from->signalled;
+    p->unreachable = from->unreachable;
+    p->left = from->left;
+}
+
 /* Of the job itself only constant members are used. */
 static bool job_copy(struct who_picture *p, const struct job *from)
 {
@@ -153,15 +191,14 @@ static bool job_copy(struct who_picture *p, const struct job *from)
     j->id = from->id;
     j->base = from->base;
     j->nspace = from->nspace;
+    j->is_adopted = from->is_adopted;
     j->plan = from->plan;
     list_init(&j->link);
     collective_set_init(&j->colls, from->id);
     list_append(&p->core.jobs, &j->link);
     j->procs = calloc(from->plan.nprocs ? from->plan.nprocs : 1, sizeof *j->procs);
-    for (uint32_t r = 0; j->procs && r < from->plan.nprocs; r++) {
-        j->procs[r].pid = from->procs[r].pid;
-        j->procs[r].state = from->procs[r].state;
-    }
+    for (uint32_t r = 0; j->procs && r < from->plan.nprocs; r++)
+        proc_copy(&j->procs[r], &from->procs[r]);
     return j->procs != NULL;
 }
 
@@ -195,19 +232,11 @@ struct who_picture *who_picture_free(struct who_picture *p)
     return NULL;
 }
 
-static const char *reported_state(void *arg, int pid)
-{
-    (void)arg;
-    (void)pid;
-    return NULL;
-}
-
 int who_picture_report(const struct who_picture *p, const struct who_options *o, struct buf *out)
 {
     struct who_options options = *o;
 
     options.now_ns = p->now_ns;
-    options.machine_state = reported_state;
     return who_report(&p->core, &options, out);
 }
 
@@ -254,13 +283,45 @@ static uint64_t since(const struct reader *r, uint64_t ago)
     return ago < r->p->now_ns ? r->p->now_ns - ago : 1;
 }
 
+static void copy_text(char *to, size_t size, struct slice s)
+{
+    size_t n = s.len < size ? s.len : size - 1;
+
+    for (size_t i = 0; i < n; i++) /* it goes to a terminal */
+        to[i] = s.ptr[i] < ' ' || s.ptr[i] > '~' ? '?' : s.ptr[i];
+    to[n] = '\0';
+}
+
+/* NULL: the process was not looked at. */
+static const struct proc_look *read_look(struct reader *r)
+{
+    struct proc_look look = { .pid = 0 }, *kept_look;
+
+    if (number(r, 1) == 0)
+        return NULL;
+    look.pid = (int)number(r, INT32_MAX);
+    look.state = (char)number(r, 127);
+    look.cpu_ns = number(r, UINT64_MAX);
+    look.over_ns = number(r, UINT64_MAX);
+    copy_text(look.waits_in, sizeof look.waits_in, text(r));
+    copy_text(look.mpi, sizeof look.mpi, text(r));
+    if (r->bad)
+        return NULL;
+    kept_look = arena_alloc(&r->p->texts, sizeof *kept_look);
+    r->no_memory = r->no_memory || !kept_look;
+    if (kept_look)
+        *kept_look = look;
+    return kept_look;
+}
+
 static void read_proc(struct reader *r, struct job *j)
 {
     uint32_t rank = (uint32_t)number(r, UINT32_MAX);
     int pid = (int)number(r, INT32_MAX);
     enum proc_state state = (enum proc_state)number(r, PROC_STATES - 1);
-    struct slice machine = text(r), word = text(r);
+    struct slice word = text(r);
     uint64_t ago = number(r, UINT64_MAX);
+    const struct proc_look *look = read_look(r);
     struct proc *p;
 
     if (r->bad || !j || rank >= j->plan.nprocs)
@@ -268,7 +329,7 @@ static void read_proc(struct reader *r, struct job *j)
     p = &j->procs[rank];
     p->pid = pid;
     p->state = state;
-    p->reported_state = kept(r, machine);
+    p->look = look;
     p->last_word = kept(r, word);
     p->last_ns = since(r, ago);
 }
@@ -306,6 +367,12 @@ static void read_arrivals(struct reader *r, struct collective *c)
         uint32_t member = (uint32_t)number(r, UINT32_MAX);
         if (c)
             collective_note_arrival(c, member);
+    }
+    n = (uint32_t)number(r, UINT32_MAX);
+    for (uint32_t i = 0; i < n && !r->bad; i++) {
+        uint32_t member = (uint32_t)number(r, UINT32_MAX);
+        if (c && !collective_note_withdrawal(c, member))
+            r->no_memory = true;
     }
 }
 
@@ -379,4 +446,20 @@ int who_picture_add(struct who_picture *p, struct slice part)
     if (r.no_memory)
         return -ENOMEM;
     return r.bad || r.rest.len ? 1 : 0;
+}
+
+int who_picture_stack(struct who_picture *p, uint32_t job, uint32_t rank, struct slice stack)
+{
+    struct job *j = core_job(&p->core, job);
+    struct proc_look *with;
+
+    if (!j || rank >= j->plan.nprocs || !j->procs[rank].look)
+        return 0;
+    with = arena_alloc(&p->texts, sizeof *with);
+    if (!with)
+        return -ENOMEM;
+    *with = *j->procs[rank].look;
+    with->stack = arena_str(&p->texts, stack);
+    j->procs[rank].look = with;
+    return with->stack ? 0 : -ENOMEM;
 }

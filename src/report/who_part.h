@@ -24,7 +24,11 @@ struct who_picture *who_picture_free(struct who_picture *p); /* returns NULL; NU
 /* 0; 1: the bytes are malformed (the valid ones among them count); -ENOMEM. */
 int who_picture_add(struct who_picture *p, struct slice part);
 
-/* As who_report() (o's machine_state is not asked: the parts have it). */
+/* Adds the stack of one process to its part's look at it (stack_tree.h); kept.  -ENOMEM, or 0, also
+ * if there is no such process in the picture. */
+int who_picture_stack(struct who_picture *p, uint32_t job, uint32_t rank, struct slice stack);
+
+/* As who_report(). */
 int who_picture_report(const struct who_picture *p, const struct who_options *o, struct buf *out);
 
 #endif

@@ -23,6 +23,8 @@ struct world {
     struct effect last; /* not an answer */
 };
 
+static const struct proc_look held = { .pid = 105, .state = 't' };
+
 static struct job *add_job(struct world *w, unsigned i, const char *name)
 {
     struct job_map p;
@@ -43,6 +45,7 @@ static void open_world(struct world *w)
     memset(w, 0, sizeof *w);
     core_init(&w->core, 3);
     w->jobs[0] = add_job(w, 0, "one");
+    w->jobs[0]->procs[5].look = &held;
     w->jobs[1] = add_job(w, 1, "two");
 }
 
@@ -81,20 +84,13 @@ static enum answer_status ask(struct world *w, unsigned job, uint32_t rank, uint
     return a.status;
 }
 
-static const char *asleep(void *arg, int pid)
-{
-    (void)arg;
-    return pid == 105 ? "stopped by a debugger" : NULL;
-}
-
 /* The report on one job (NULL: on all) at second 10. */
 static const char *report(struct world *w, const char *job, bool json)
 {
     static char text[1 << 16];
     struct who_options o = { .job = job ? slice_str(job) : SLICE_NULL,
                              .json = json,
-                             .now_ns = UINT64_C(10000000000),
-                             .machine_state = asleep };
+                             .now_ns = UINT64_C(10000000000) };
     struct buf out = BUF_NULL(sizeof text);
     int rc = who_report(&w->core, &o, &out);
 
@@ -111,16 +107,23 @@ static void same(const char *got, const char *want)
 
 static void test_fence(void)
 {
-    static const char idle[] = "0 job 0 one, 6 processes: 6 running\n  nobody waits for anybody\n";
+    static const char idle[] =
+        "0 job 0 one, 6 processes: 6 running\n"
+        "  rank 5 (pid 105 on here) is stopped by a debugger\n"
+        "  nobody waits in the process manager: the program itself is busy or stuck\n"
+        "    rank 5 on here (pid 105) running, stopped by a debugger; last request: fence, 2.0 s "
+        "ago\n";
     struct world w;
 
     open_world(&w);
-    same(report(&w, "one", false), idle);
+    OK(strstr(report(&w, "one", false),
+              "rank 5 on here (pid 105) running, stopped by a debugger; has not said") != NULL);
     EQ(ask(&w, 0, 0, 1, 4, (struct request){ .kind = REQ_fence }), ANSWER_LATER);
     EQ(ask(&w, 0, 3, 2, 5, (struct request){ .kind = REQ_fence }), ANSWER_LATER);
     EQ(ask(&w, 0, 5, 9, 7, REQUEST_WITH(put, .key = SLICE("k"))), ANSWER_OK);
     same(report(&w, "0", false),
          "0 job 0 one, 6 processes: 6 running\n"
+         "  rank 5 (pid 105 on here) is stopped by a debugger\n"
          "  fence WORLD:0, generation 0, for 6.0 s: 2 of 6 have arrived; missing: 1-2,4-5\n"
          "    rank 1 on here (pid 101) running; has not said anything yet\n"
          "    rank 2 on here (pid 102) running; has not said anything yet\n"
@@ -146,6 +149,7 @@ static void test_attribute(void)
     open_world(&w);
     EQ(ask(&w, 0, 2, 1, 4, get), ANSWER_LATER);
     same(report(&w, "one", false), "0 job 0 one, 6 processes: 6 running\n"
+                                   "  rank 5 (pid 105 on here) is stopped by a debugger\n"
                                    "  get node attribute \"lo\\\"ck\", for 6.0 s, by rank 2: "
                                    "no process of the node has put it\n");
     OK(strstr(report(&w, "two", false), "nobody waits") != NULL);
@@ -170,6 +174,7 @@ static void test_card(void)
     same(
         report(&w, "one", false),
         "0 job 0 one, 6 processes: 6 running\n"
+        "  rank 5 (pid 105 on here) is stopped by a debugger\n"
         "  get \"ep\" of rank 5, for 6.0 s, by rank 1: missing: 5\n"
         "    rank 5 on here (pid 105) running, stopped by a debugger; has not said anything yet\n");
     get.u.modex_get.nspace = SLICE("one");
@@ -207,6 +212,7 @@ static void test_spawn(void)
     EQ(ask(&w, 0, 1, 7, 4, REQUEST_WITH(spawn, .request = rq)), ANSWER_LATER);
     same(report(&w, "one", false),
          "0 job 0 one, 6 processes: 6 running\n"
+         "  rank 5 (pid 105 on here) is stopped by a debugger\n"
          "  spawn \"/bin/a\", 5 processes, for 6.0 s, by rank 1: it is being started\n");
     OK(strstr(report(&w, "one", true), "{\"request\":\"spawn\",\"name\":\"/bin/a\",\"rank\":1,"
                                        "\"seconds\":6.000,\"count\":5,") != NULL);

@@ -700,17 +700,18 @@ static void test_order(uint32_t nodes)
 
 /* ---- who is missing -------------------------------------------------------------------------- */
 
-static const char *asleep(void *arg, int pid)
+static bool asleep(void *arg, int pid, struct proc_look *look_p)
 {
     (void)arg;
-    return pid == 1005 ? "stopped" : NULL;
+    *look_p = (struct proc_look){ .pid = pid, .state = 'T' };
+    return pid == 1005;
 }
 
 /* The root's report, made of the parts of all nodes; cut: this many bytes of each part. */
 static const char *who(struct cluster *c, bool json, size_t cut)
 {
     static char text[1 << 14];
-    struct who_options o = { .json = json, .now_ns = 100, .machine_state = asleep };
+    struct who_options o = { .json = json, .now_ns = 100, .look = asleep };
     struct who_picture *p = who_picture_new(&c->nodes[0].server.core, 100);
     struct buf out = BUF_NULL(sizeof text - 1);
 
@@ -739,6 +740,7 @@ static void test_who(void)
 {
     static const char want[] =
         "job 0 job0, 6 processes: 1 running 5 attached\n"
+        "  rank 5 (pid 1005 on c) is stopped (by SIGSTOP or SIGTSTP); SIGCONT continues it\n"
         "  fence WORLD:0, generation 0, for 0.0 s: 4 of 6 have arrived; missing: 4-5\n"
         "    rank 4 on c (pid 1004) attached; last request: put, 0.0 s ago\n"
         "    rank 5 on c (pid 1005) running, stopped; has not said anything yet\n"
