@@ -102,21 +102,22 @@ _wireup()
 complete -o default -F _wireup wireup
 
 _wireup_options="
-n np c wdir wd chdir pset configfile timeout hosts host H hostlist machine machines
-machinelist hostfile f machinefile ppn perhost npernode N map-by bynode byslot
-cpus-per-rank cpus-per-proc cpus-per-task rank-by rankby rankmap rankfile rf oversubscribe
-nooversubscribe order-nodes localhost launcher bootstrap launcher-exec bootstrap-exec
-launch-agent launcher-args launcher-user ssh-user launcher-port ssh-port wireupd
-rmk iface interface tree-width collective connectivity port-range usize bind-to
-binding report-bindings cpu-list cpu-set membind topolib env envlist envnone envall
-genv genvlist genvnone genvall env-style x mca gmca stdin s prepend-rank l tag-output
-prepend-time prepend-pattern outfile-pattern outfile errfile-pattern errfile merge-output
-output-file output-directory output-from disable-auto-cleanup enable-recovery continuous
-enable-auto-cleanup print-all-exitcodes pmi-port disable-hostname-propagation enable-hostname-propagation
-memory-alloc-kinds job-attr stop-on-exec stop-in-init stop-in-app breakpoint verbose
-v debug quiet q display-map display-allocation dry-run do-not-launch trace report-startup
-tool-files tools json version V info help h display output with-ft pmixmca gpmixmca
-prtemca gprtemca report-state-on-timeout use-hwthread-cpus"
+n np c wdir wd chdir pset configfile timeout get-stack-traces hosts host H hostlist
+machine machines machinelist hostfile f machinefile ppn perhost npernode N map-by
+bynode byslot cpus-per-rank cpus-per-proc cpus-per-task rank-by rankby rankmap
+rankfile rf oversubscribe nooversubscribe order-nodes localhost launcher bootstrap
+launcher-exec bootstrap-exec launch-agent launcher-args launcher-user ssh-user
+launcher-port ssh-port wireupd rmk iface interface tree-width collective connectivity
+port-range usize bind-to binding report-bindings cpu-list cpu-set membind topolib
+env envlist envnone envall genv genvlist genvnone genvall env-style x mca gmca
+stdin s prepend-rank l tag-output prepend-time prepend-pattern outfile-pattern
+outfile errfile-pattern errfile merge-output output-file output-directory output-from
+disable-auto-cleanup enable-recovery continuous enable-auto-cleanup print-all-exitcodes
+pmi-port disable-hostname-propagation enable-hostname-propagation memory-alloc-kinds
+job-attr stop-on-exec stop-in-init stop-in-app breakpoint verbose v debug quiet
+q display-map display-allocation dry-run do-not-launch trace report-startup tool-files
+tools json version V info help h display output with-ft pmixmca gpmixmca prtemca
+gprtemca report-state-on-timeout use-hwthread-cpus"
 _wireup_commands="who serve names trace timeline replay sim up tools ps down on srun help version"
 
 # The options of the command $1.

@@ -62,7 +62,7 @@ static void report(struct control *u)
         log_error(context_of(u)->log, "%u of %u nodes are up%s%s", p.up, p.all,
                   p.awaited[0] ? "; " : "", p.awaited);
     else
-        pending_query_begin(u->config.pending_queries, SLICE_NULL, print_report, u);
+        pending_query_begin(u->config.pending_queries, SLICE("stacks"), print_report, u);
 }
 
 static void log_give_up(const struct control *u, bool late)
@@ -170,6 +170,18 @@ static void end_late(void *arg, struct slice report)
     turn_end(context_of(u)->turn);
 }
 
+/* Before the end by the time limit, with the stacks if the user wants them. */
+static void last_report(struct control *u)
+{
+    bool stacks = context_of(u)->config->stacks_when_late;
+
+    timer_set(&u->patience,
+              LIMIT_WHO_MS + LIMIT_KILLED_MS + (stacks ? LIMIT_STACKS_MS + LIMIT_WHO_MS : 0));
+    trace_writer_flush(u->config.trace_writer);
+    pending_query_begin(u->config.pending_queries, stacks ? SLICE("stacks") : SLICE_NULL, end_late,
+                        u);
+}
+
 /* ---- phase events ---- */
 
 /* Has every process of the first job been started, or failed to? */
@@ -194,11 +206,7 @@ static void happen(struct control *u, enum phase_event event, int sig)
     case PHASE_ACTION_give_up: give_up(u, event == PHASE_EVENT_LATE); break;
     case PHASE_ACTION_ask: ask(u, sig); break;
     case PHASE_ACTION_end_job: end_job(u); break;
-    case PHASE_ACTION_end_late:
-        timer_set(&u->patience, LIMIT_WHO_MS + LIMIT_KILLED_MS);
-        trace_writer_flush(u->config.trace_writer);
-        pending_query_begin(u->config.pending_queries, SLICE_NULL, end_late, u);
-        break;
+    case PHASE_ACTION_end_late: last_report(u); break;
     case PHASE_ACTION_kill: kill_all(u, event == PHASE_EVENT_SIGNAL); break;
     case PHASE_ACTION_hurry: timer_set(&u->patience, LIMIT_CLOSING_MS); break;
     case PHASE_ACTION_cut: cut(u, event == PHASE_EVENT_LATE); break;

@@ -50,7 +50,8 @@ struct node_config {
     const char *label;   /* pattern of a prefix for each line (see output_format.h), or NULL */
     const char *outfile; /* pattern of the output file of each rank, or NULL */
     const char *errfile;
-    uint32_t timeout_s; /* from begun_ns if that is known; 0: none */
+    uint32_t timeout_s;    /* from begun_ns if that is known; 0: none */
+    bool stacks_when_late; /* the report at its end has the stacks of the processes */
     bool keep_going;
     bool pmi_port;         /* PMI_PORT/PMI_ID instead of an inherited descriptor */
     bool print_exit_codes; /* of every rank, at the end */

@@ -238,7 +238,7 @@ static int keep_time(struct supervisor *g)
         if (g->phase == PHASE_STATE_PREPARING &&
             phase_state_step(&g->phase, PHASE_EVENT_LATE) == PHASE_ACTION_kill_worker)
             end_worker(g, text.text, LATE_CODE);
-        end_within(g, LIMIT_WHO_MS + LIMIT_KILLED_MS + LIMIT_CLOSING_MS);
+        end_within(g, 2 * LIMIT_WHO_MS + LIMIT_STACKS_MS + LIMIT_KILLED_MS + LIMIT_CLOSING_MS);
     }
     next = g->stuck_ns < g->late_ns ? g->stuck_ns : g->late_ns;
     if (next == UINT64_MAX)

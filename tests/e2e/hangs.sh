@@ -66,7 +66,15 @@ same "for programs" "$(python3 "$tmp/judge.py" <"$out" 2>&1)" good || explain_ha
 ok "without stacks it tells the state of each" grep -Eq \
     '^    rank 1 on [^ ]+ \(pid [0-9]+\) attached, sleeping in [a-z ]+[0-9]*, CPU [0-9.]+ s in [0-9.]+ s; last request: ' \
     "$out" || explain_hang
+kill -QUIT $job
+ok "SIGQUIT shows the stacks, too" wait_until 60 grep -q '^wireup:       1: forget > pause$' "$tmp/job.err" || explain_hang
 end_hang
+for time in 5 20 80; do # MPI_Init may need longer
+    run 300 "$WIREUP" -get-stack-traces -timeout $time -n 2 "$bin/hang" sends
+    ! grep -q 'exchange' "$err" || break
+done
+same "the end by the time limit" "$rc" 124 || explain
+ok "shows them, if they are wanted" grep -q '^wireup:     0-1: main > exchange > MPI_Ssend$' "$err" || explain
 
 begin_hang -n 4 "$bin/hang" loop
 blames "an infinite loop" \
