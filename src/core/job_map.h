@@ -35,6 +35,17 @@ enum {
     JOB_MAP_LOG_PROGRESS = 128, /* how many processes have started, now and then */
 };
 
+/* Which protocols the environment of an application names, in the order of the words of the option
+ * -pmi; JOB_MAP_PMI_1_OR_2 is only found by looking at its program. */
+enum job_map_pmi {
+    JOB_MAP_PMI_AUTO, /* by its program */
+    JOB_MAP_PMI_1,
+    JOB_MAP_PMI_2,
+    JOB_MAP_PMI_X,
+    JOB_MAP_PMI_ALL,
+    JOB_MAP_PMI_1_OR_2
+};
+
 /* One application of the job: an executable with its arguments.  Separated by `:` on the command
  * line, one command of a spawn request.  Its index is the "appnum". */
 struct job_map_app {
@@ -45,6 +56,8 @@ struct job_map_app {
     const char *pset; /* name of the set of its processes; NULL: none */
     char **env;       /* NAME=VALUE, complete except for the per-rank variables; NULL-terminated */
     uint32_t flags;   /* JOB_MAP_APP_... */
+    uint32_t pmi;     /* enum job_map_pmi, as the user says it */
+    uint32_t offer;   /* the same as this node has decided; JOB_MAP_PMI_AUTO: not yet */
     uint32_t nprocs;
     uint32_t first_rank; /* its ranks are first_rank .. first_rank + nprocs - 1 */
 };

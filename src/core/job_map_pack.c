@@ -60,6 +60,9 @@ static const struct part parts[] = {
 
 enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 8, OUTPUT = 3, STOP = 3 };
 
+/* Of the flags of an app: above them is what the user says of its protocols. */
+enum { APP_FLAGS = 0xff, APP_PMI_SHIFT = 8 };
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static uint32_t count_words(char *const *words)
@@ -105,7 +108,7 @@ static void flatten_apps(const struct job_map *p, struct arena *a, struct flat_m
         const struct job_map_app *app = &p->apps[i];
         uint32_t nvars = has_env_of_last(p, i) ? 0 : count_words(app->env);
         count[i] = app->argc;
-        flags[i] = app->flags;
+        flags[i] = (app->flags & APP_FLAGS) | app->pmi << APP_PMI_SHIFT;
         env_count[i] = has_env_of_last(p, i) ? 0 : nvars + 1;
         path[i] = slice_str(app->path);
         wdir[i] = app->wdir ? slice_str(app->wdir) : SLICE("");
@@ -350,12 +353,15 @@ static int unflatten_app(const struct flat_map *f, struct job_map *p, uint32_t i
         return bad(err, "the words of a program");
     if (nvars > f->env.n - *var + 1 || (nvars == 0 && i == 0))
         return bad(err, "the environment of a program");
+    if (f->app_flags.items[i] >> APP_PMI_SHIFT > JOB_MAP_PMI_ALL)
+        return bad(err, "the protocols of a program");
     app->argc = f->counts.items[i];
     app->argv = take_words(&p->arena, &f->words, word, app->argc);
     app->path = arena_str(&p->arena, f->paths.items[i]);
     app->wdir = f->wdirs.items[i].len ? arena_str(&p->arena, f->wdirs.items[i]) : NULL;
     app->env = nvars ? take_words(&p->arena, &f->env, var, nvars - 1) : p->apps[i - 1].env;
-    app->flags = f->app_flags.items[i];
+    app->flags = f->app_flags.items[i] & APP_FLAGS;
+    app->pmi = f->app_flags.items[i] >> APP_PMI_SHIFT;
     app->pset = take_text(&p->arena, f->psets.items[i]);
     app->first_rank = UINT32_MAX;
     return arena_ok(&p->arena) ? 0 : -ENOMEM;

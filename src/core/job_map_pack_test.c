@@ -51,6 +51,8 @@ static void sample(struct job_map *p)
     }
     p->breakpoint = "here";
     p->apps[1].pset = "set";
+    p->apps[1].flags = JOB_MAP_APP_INDEX;
+    p->apps[1].pmi = JOB_MAP_PMI_X;
     p->target = "all:there";
     p->procs[0].stops = p->procs[1].stops = 1;
     p->procs[2].stops = 6;
@@ -83,6 +85,8 @@ static void round_trip(void)
     OK(!strcmp(q.words[JOB_MAP_BY], "ppr:2:node") && !strcmp(q.words[JOB_CLUSTER], "hill"));
     OK(q.breakpoint && !strcmp(q.breakpoint, "here") && !strcmp(q.target, "all:there"));
     OK(!q.apps[0].pset && q.apps[1].pset && !strcmp(q.apps[1].pset, "set"));
+    OK(q.apps[0].pmi == JOB_MAP_PMI_AUTO && q.apps[1].pmi == JOB_MAP_PMI_X);
+    OK(q.apps[0].flags == 0 && q.apps[1].flags == JOB_MAP_APP_INDEX);
     OK(!q.words[JOB_RANK_BY] && !q.words[JOB_BIND_TO]);
     OK(!strcmp(q.apps[0].argv[1], "x y") && !q.apps[0].argv[2] && !strcmp(q.apps[0].wdir, "/tmp"));
     OK(!q.apps[1].wdir && !strcmp(q.apps[1].path, "/b") && q.apps[1].first_rank == 6);

@@ -203,6 +203,8 @@ static int launch(struct processes *p, struct job *job, uint32_t rank, const str
     if (rc < 0)
         return rc;
     plan.path = app->path;
+    if (app->pmi == JOB_MAP_PMI_AUTO && app->offer == JOB_MAP_PMI_AUTO)
+        app->offer = pmi_offer_choose(&p->offers, app);
     plan.env = process_env(p, job, rank);
     if (!plan.env || !plan.argv)
         return errmsg_set(err, -ENOMEM, "out of memory for the environment of rank %u", rank);
@@ -498,6 +500,7 @@ void processes_open(struct processes *p, uint64_t seed, const struct processes_c
     p->started_ns = clock_now_ns();
     list_init(&p->all);
     map_init(&p->by_pid, seed);
+    pmi_offers_open(&p->offers, seed);
     arena_init(&p->env_arena, 64 << 20);
 }
 
@@ -505,5 +508,6 @@ void processes_close(struct processes *p)
 {
     processes_end(p);
     map_free(&p->by_pid);
+    pmi_offers_close(&p->offers);
     arena_free(&p->env_arena);
 }

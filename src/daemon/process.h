@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "daemon/pmi_offer.h"
 #include "daemon/stdin_push.h"
 #include "io/streams.h"
 
@@ -62,6 +63,7 @@ struct processes {
     struct list all;
     struct map by_pid;      /* not yet reaped */
     struct arena env_arena; /* while one is started */
+    struct pmi_offers offers;
 };
 
 void processes_open(struct processes *p, uint64_t seed, const struct processes_config *config);

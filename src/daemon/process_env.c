@@ -43,22 +43,30 @@ static void env_number(struct env_writer *w, const char *name, uint64_t value)
     env_slice(w, name, slice_digits(memory, value));
 }
 
-static bool has_name(const struct env_writer *w, const char *name)
+/* The place of the last variable of that name, or NULL. */
+static char **find_name(const struct env_writer *w, const char *name)
 {
     size_t len = strlen(name);
 
-    for (size_t i = 0; i < w->n; i++) {
+    for (size_t i = w->n; i-- > 0;) {
         const char *var = w->vars[i];
         if (var && var[0] == name[0] && !strncmp(var, name, len) && var[len] == '=')
-            return true;
+            return &w->vars[i];
     }
-    return false;
+    return NULL;
 }
 
 enum { ENV_OURS_MAX = 80 };
 
-static void env_connection(struct env_writer *w, const struct processes *p, const struct job *job,
-                           uint32_t rank)
+/* By which a process finds its connection, whichever protocol it speaks on it. */
+static void env_connection(struct env_writer *w, const struct processes *p, const struct job *job)
+{
+    if (!(p->config.context->config->pmi_port && job->id == p->config.jobs->first))
+        env_number(w, "WIREUP_FD", PROCESS_ENV_FD);
+}
+
+static void env_pmi(struct env_writer *w, const struct processes *p, const struct job *job,
+                    uint32_t rank)
 {
     if (p->config.context->config->pmi_port && job->id == p->config.jobs->first) {
         w->vars[w->n++] =
@@ -66,7 +74,6 @@ static void env_connection(struct env_writer *w, const struct processes *p, cons
         env_number(w, "PMI_ID", p->config.listener->port_ids[rank]);
     } else {
         env_number(w, "PMI_FD", PROCESS_ENV_FD);
-        env_number(w, "WIREUP_FD", PROCESS_ENV_FD);
     }
     env_number(w, "PMI_RANK", rank);
     env_number(w, "PMI_SIZE", job->plan.nprocs);
@@ -98,9 +105,39 @@ static void env_pmix(struct env_writer *w, const struct processes *p, const stru
     /* Open MPI 4 takes itself for a singleton unless it has a daemon's URI; it never connects to
      * it. */
     env_text(w, "OMPI_MCA_orte_local_daemon_uri", uri);
-    /* MPICH 5 would refuse to choose between two offers. */
-    if (!has_name(w, "MPIR_CVAR_PMI_VERSION"))
-        env_text(w, "MPIR_CVAR_PMI_VERSION", "1");
+}
+
+#define MPICH_CHOICE "MPIR_CVAR_PMI_VERSION"
+
+/* MPICH reads these, and the last one counts. */
+static bool user_has_chosen(const struct env_writer *w)
+{
+    static const char *const names[] = { MPICH_CHOICE, "MPIR_PARAM_PMI_VERSION",
+                                         "MPICH_PMI_VERSION" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char **var = find_name(w, names[i]);
+        if (var)
+            return strcmp(strchr(*var, '=') + 1, "auto") != 0;
+    }
+    return false;
+}
+
+/* MPICH 5 chooses by what it finds, and refuses to choose between two; a choice that it was not
+ * built for it replaces by the one that it was built for. */
+static void env_choice(struct env_writer *w, enum job_map_pmi asked, enum job_map_pmi offer)
+{
+    static const char *const choices[] = {
+        [JOB_MAP_PMI_1] = "1", [JOB_MAP_PMI_2] = "2", [JOB_MAP_PMI_X] = "x", [JOB_MAP_PMI_ALL] = "1"
+    };
+    bool ordered = asked != JOB_MAP_PMI_AUTO && asked != JOB_MAP_PMI_ALL;
+    char **var = find_name(w, MPICH_CHOICE);
+
+    if (!ordered && (offer != JOB_MAP_PMI_ALL || user_has_chosen(w)))
+        return;
+    if (var)
+        *var = w->vars[--w->n];
+    env_text(w, MPICH_CHOICE, choices[offer]);
 }
 
 /* Variables that programs of other families read to choose a device or a file name by themselves.
@@ -123,7 +160,7 @@ static void env_places(struct env_writer *w, const struct job *job, const struct
 
 static bool style_has(void *arg, const char *name)
 {
-    return has_name(arg, name);
+    return find_name(arg, name);
 }
 
 static void style_put(void *arg, const char *name, struct slice value)
@@ -163,11 +200,19 @@ static void env_style(struct env_writer *w, const struct processes *all, const s
     environment_style_put(style, &place, &calls);
 }
 
+static enum job_map_pmi offer_of(const struct job_map_app *app)
+{
+    uint32_t offer = app->pmi ? app->pmi : app->offer;
+
+    return offer ? (enum job_map_pmi)offer : JOB_MAP_PMI_ALL;
+}
+
 char **process_env(struct processes *p, const struct job *job, uint32_t rank)
 {
     const struct job_map_proc *proc = &job->plan.procs[rank];
     const struct job_map_app *app = &job->plan.apps[proc->app];
     struct env_writer w = { &p->env_arena, NULL, 0 };
+    enum job_map_pmi offer;
     size_t base = 0;
 
     while (app->env && app->env[base])
@@ -178,8 +223,13 @@ char **process_env(struct processes *p, const struct job *job, uint32_t rank)
     if (base)
         memcpy(w.vars, app->env, base * sizeof *w.vars);
     w.n = base;
-    env_connection(&w, p, job, rank);
-    env_pmix(&w, p, job, rank);
+    offer = offer_of(app);
+    env_connection(&w, p, job);
+    if (offer != JOB_MAP_PMI_X)
+        env_pmi(&w, p, job, rank);
+    if (offer == JOB_MAP_PMI_X || offer == JOB_MAP_PMI_ALL)
+        env_pmix(&w, p, job, rank);
+    env_choice(&w, app->pmi, offer);
     env_places(&w, job, proc);
     env_style(&w, p, job, proc);
     if (job->plan.breakpoint)

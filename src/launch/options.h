@@ -70,6 +70,7 @@ struct launch_block {
     uint32_t nprocs;  /* 0: not given */
     const char *wdir; /* as given, or NULL */
     const char *pset; /* likewise */
+    uint32_t pmi;     /* enum job_map_pmi */
     struct env_rules env;
     struct host_list hosts; /* its own nodes; empty and NULL: those of the job */
     const char *hostfile;

@@ -338,6 +338,7 @@ static int look_up(struct plan_builder *p, const struct launch_block *b, struct 
     int rc = 0;
 
     app->pset = b->pset;
+    app->pmi = b->pmi;
     if (!wdir && p->opt->remote)
         wdir = "."; /* there is no other way to pass it to other nodes */
     if (wdir)

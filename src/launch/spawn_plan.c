@@ -363,6 +363,7 @@ static int make_app(struct spawn_plan *r, uint32_t at)
     if (rc == 0)
         rc = spawn_env_build(a, r->like->apps[0].env, c, &app->env, r->err);
     app->flags = flags_of(c);
+    app->pmi = r->like->apps[0].pmi;
     if (spawn_info(c, SPAWN_PSET).len)
         app->pset = arena_str(a, spawn_info(c, SPAWN_PSET));
     if (rc == 0)

@@ -1,0 +1,171 @@
+/* pmi_offer.c - see pmi_offer.h. */
+#include "daemon/pmi_offer.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/path_search.h"
+
+/* The MPICH that chooses by itself reads all of these; Open MPI and earlier MPICHs do not. */
+static const char *const chooser_names[] = { "MPIR_CVAR_PMI_VERSION=", "MPIR_CVAR_DEBUG_CVARS=",
+                                             "PMIX_NAMESPACE=" };
+static const struct elf_marks chooser = { chooser_names, 3, "libmpi" };
+
+/* The words of a command that are looked through. */
+enum { WORDS_MAX = 64, WALK_ROOM = 16 << 20 };
+
+/* ---- one program ---- */
+
+/* Who needs a library of ours or of another process manager. */
+struct clients {
+    bool chooser;           /* there is such an MPICH */
+    bool its_pmi, its_pmix; /* it was built for a library */
+    bool pmi, pmix;         /* others in the program need one */
+};
+
+static bool begins(const char *name, const char *head)
+{
+    return !strncmp(name, head, strlen(head));
+}
+
+static bool is_pmi(const char *name)
+{
+    return begins(name, "libpmi.so") || begins(name, "libpmi2.so");
+}
+
+static bool is_pmix(const char *name)
+{
+    return begins(name, "libpmix.so");
+}
+
+static void note_needs(struct clients *c, const struct elf_object *o)
+{
+    for (uint32_t i = 0; i < o->file->nneeded; i++) {
+        bool pmi = is_pmi(o->file->needed[i]), pmix = is_pmix(o->file->needed[i]);
+        if (o->marked) {
+            c->its_pmi |= pmi;
+            c->its_pmix |= pmix;
+        } else {
+            c->pmi |= pmi;
+            c->pmix |= pmix;
+        }
+    }
+}
+
+static void note_all(struct clients *c, const struct elf_object *first)
+{
+    for (const struct elf_object *o = first; o; o = o->next) {
+        c->chooser |= o->marked;
+        if (o->file && !is_pmi(o->name) && !is_pmix(o->name))
+            note_needs(c, o);
+    }
+}
+
+/* Built for both libraries it can do either; PMI is what it prefers. */
+static enum job_map_pmi offer_of(const struct clients *c)
+{
+    bool takes_pmix = c->its_pmix && !c->its_pmi;
+
+    if (!c->chooser || (takes_pmix ? c->pmi : c->pmix))
+        return JOB_MAP_PMI_ALL;
+    return takes_pmix ? JOB_MAP_PMI_X : JOB_MAP_PMI_1_OR_2;
+}
+
+static enum job_map_pmi look_at(struct pmi_offers *o, const char *program, char *const *env)
+{
+    struct arena a = ARENA_NULL(WALK_ROOM);
+    struct elf_object *first = NULL;
+    struct clients c = { .chooser = false };
+
+    if (elf_walk(&o->files, program, env, &chooser, &a, &first) == 0)
+        note_all(&c, first);
+    arena_free(&a);
+    return offer_of(&c);
+}
+
+/* ---- commands that start the program ---- */
+
+/* They use no process manager themselves. */
+static bool is_starter(struct slice path)
+{
+    static const char *const names[] = {
+        "sh",   "bash",    "dash",   "ksh",    "zsh",      "env",    "numactl", "taskset",
+        "time", "timeout", "nice",   "ionice", "chrt",     "stdbuf", "setarch", "prlimit",
+        "perf", "strace",  "ltrace", "gdb",    "valgrind", "nohup",  "setsid",  "sudo",
+    };
+
+    while (slice_find(path, '/') < path.len)
+        slice_cut(&path, '/');
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (slice_is(path, names[i]))
+            return true;
+    }
+    return false;
+}
+
+/* A script whose first line names one of them; behind env the interpreter itself counts. */
+static bool is_script(const char *path)
+{
+    char head[256] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    ssize_t n = fd >= 0 ? read(fd, head, sizeof head - 1) : -1;
+    struct slice line, first;
+
+    if (fd >= 0)
+        close(fd);
+    if (n < 2 || head[0] != '#' || head[1] != '!')
+        return false;
+    line = slice_trim(slice_mem(head + 2, strcspn(head + 2, "\n")));
+    first = slice_cut(&line, ' ');
+    if (first.len >= 4 && slice_is(slice_skip(first, first.len - 4), "/env"))
+        first = slice_cut(&line, ' ');
+    return is_starter(first);
+}
+
+static const char *search_path(char *const *env)
+{
+    for (; env && *env; env++) {
+        if (begins(*env, "PATH="))
+            return *env + 5;
+    }
+    return NULL;
+}
+
+/* The first word that is a program which is not offered all decides. */
+static enum job_map_pmi look_at_words(struct pmi_offers *o, const struct job_map_app *app)
+{
+    enum job_map_pmi offer = JOB_MAP_PMI_ALL;
+    struct arena a = ARENA_NULL(WALK_ROOM);
+    struct errmsg ignored;
+    const char *path;
+
+    for (uint32_t i = 1; i < app->argc && i < WORDS_MAX && offer == JOB_MAP_PMI_ALL; i++) {
+        if (app->argv[i][0] == '-' || strchr(app->argv[i], '='))
+            continue;
+        if (path_search_program(&a, app->argv[i], app->wdir, search_path(app->env), false, &path,
+                                &ignored) == 0)
+            offer = look_at(o, path, app->env);
+    }
+    arena_free(&a);
+    return offer;
+}
+
+void pmi_offers_open(struct pmi_offers *o, uint64_t seed)
+{
+    elf_cache_init(&o->files, seed);
+}
+
+void pmi_offers_close(struct pmi_offers *o)
+{
+    elf_cache_free(&o->files);
+}
+
+enum job_map_pmi pmi_offer_choose(struct pmi_offers *o, const struct job_map_app *app)
+{
+    enum job_map_pmi offer = look_at(o, app->path, app->env);
+
+    if (offer == JOB_MAP_PMI_ALL && (is_starter(slice_str(app->path)) || is_script(app->path)))
+        offer = look_at_words(o, app);
+    return offer;
+}

@@ -1,0 +1,35 @@
+/* elf_file.h - what an ELF file says about the libraries that it needs.
+ *
+ * Only files for this machine are read: those of another one cannot be loaded here.  Whatever the
+ * file claims about itself is checked against its size and the limits in elf_file.c.
+ */
+#ifndef WIREUP_IO_ELF_FILE_H
+#define WIREUP_IO_ELF_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+struct elf_file {
+    const char **needed; /* DT_NEEDED, in the order of the file */
+    uint32_t nneeded;
+    const char *rpath,
+        *runpath; /* as they are written; NULL: none.  With a runpath the other is void */
+    bool dynamic; /* it has a dynamic section at all */
+};
+
+/* Not an ELF file for this machine, or a damaged one. */
+enum { ELF_FILE_OTHER = 1 };
+
+/* fd: a regular file, open for reading.  The strings are in the arena.  0; ELF_FILE_OTHER; -errno.
+ */
+int elf_file_read(int fd, struct arena *a, struct elf_file *f_p);
+
+/* Whether the constants of the file have the names of these n variables (at most ELF_FILE_NAMES, of
+ * at most 63 bytes).  Each is written as "NAME=", so that a program that only looks for them, as
+ * ours, does not seem to have them.  False also if the file cannot be read. */
+enum { ELF_FILE_NAMES = 4 };
+bool elf_file_has_names(int fd, const char *const *names, uint32_t n);
+
+#endif
