@@ -1,0 +1,107 @@
+#!/bin/sh
+# The newest MPICH that is at hand: how it finds us, whatever its environment says; sessions, spawns, several nodes.
+#
+#   WIREUP_MPICH=DIR     its source tree (with a configure script, built here) or its installation; otherwise that
+#                        of the system
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+
+# The compiler of an MPICH that is built from the tree, on nothing of others.
+build_mpich() # TREE
+{
+    mkdir "$tmp/build"
+    cd "$tmp/build" || exit 1
+    if ! "$1/configure" --prefix="$tmp/mpich" --with-device=ch3:nemesis --disable-fortran --disable-cxx --disable-romio \
+        --with-pm=no --disable-static --disable-mpi-abi --with-datatype-engine=dataloop >"$tmp/configure" 2>&1 ||
+        ! make -j2 install >"$tmp/make" 2>&1; then
+        tail -n 20 "$tmp/configure" "$tmp/make" | sed 's/^/# /'
+        echo "Bail out! cannot build $1"
+        exit 1
+    fi
+    cd "$tmp/work" || exit 1
+    rm -rf "$tmp/build"
+    mpicc=$tmp/mpich/bin/mpicc
+}
+
+find_newest()
+{
+    if [ -z "${WIREUP_MPICH-}" ]; then
+        find_mpicc
+    elif [ -x "$WIREUP_MPICH/bin/mpicc" ]; then
+        mpicc=$WIREUP_MPICH/bin/mpicc
+    elif [ -x "$WIREUP_MPICH/configure" ]; then
+        build_mpich "$WIREUP_MPICH"
+    else
+        echo "Bail out! $WIREUP_MPICH is neither an installed MPICH nor a source tree with a configure script"
+        exit 1
+    fi
+}
+
+find_newest
+for program in hello comms names sessions universe; do
+    "$mpicc" -cc=gcc -std=gnu11 -D_GNU_SOURCE -O1 -pthread -o "$bin/$program" "$e2e/mpi/$program.c" || exit 1
+done
+echo "# $("${mpicc%/*}"/mpichversion 2>/dev/null | head -n 1)"
+
+hello() # WHAT
+{
+    same "$1" "$rc $(sort "$out") $(cat "$err")" "0 hello 0 of 3
+hello 1 of 3
+hello 2 of 3 " || explain
+}
+
+# ---- however it is told to choose
+launch 3 "$bin/hello"
+hello "it is told nothing"
+for value in auto 1 2; do
+    launch 3 -genv MPIR_CVAR_PMI_VERSION $value "$bin/hello"
+    hello "MPIR_CVAR_PMI_VERSION=$value"
+done
+launch 3 -genv MPICH_PMI_VERSION auto "$bin/hello"
+hello "MPICH_PMI_VERSION=auto"
+launch 3 env -u MPIR_CVAR_PMI_VERSION "$bin/hello"
+hello "a command drops the variable"
+launch 3 sh -c 'unset MPIR_CVAR_PMI_VERSION; exec "$0"' "$bin/hello"
+hello "a shell drops the variable"
+for kind in pmi1 pmi2; do
+    launch 3 -pmi $kind "$bin/hello"
+    hello "-pmi $kind"
+    launch 5 -pmi $kind "$bin/comms"
+    same "communicators, -pmi $kind" "$rc $(cat "$out")" "0 comms 5 good" || explain
+done
+launch 3 -pmi-port "$bin/hello"
+hello "-pmi-port"
+
+# ---- sessions: barriers of groups, from several threads
+launch 4 "$bin/sessions" 4 spoil
+ok "the control: a wrong sum is seen" grep -q 'sessions 4 WRONG' "$out" || explain
+for threads in 0 4; do
+    launch 4 "$bin/sessions" $threads
+    same "sessions of $threads more threads" "$rc $(cat "$out")" "0 sessions 4 good" || explain
+done
+# ---- spawned processes find it as well (not with the package of Debian 12, which cannot spawn under Hydra either)
+[ -z "${WIREUP_MPICH-}" ] || {
+spawning run 300 "$WIREUP" -hosts localhost:4 -genv MPIR_CVAR_PMI_VERSION auto -n 1 "$bin/universe" 3
+same "workers of a master" "$rc $(cat "$out")" "0 universe 4 workers 3 see 4 on 1" || explain
+spawned "workers of a master" 3
+}
+launch 3 "$bin/names"
+same "published names" "$rc $(cat "$out")" "0 names 3 good" || explain
+
+# ---- other nodes
+needs_host_names
+named_agent
+nodes() # HOSTS ARGS... (no name server knows these nodes)
+{
+    hosts=$1
+    shift
+    run 300 "$WIREUP" -launch-agent "$tmp/agent" -disable-hostname-propagation \
+        -genv MPIR_CVAR_CH3_INTERFACE_HOSTNAME localhost -hosts "$hosts" "$@"
+}
+nodes n1,n2,n3 -n 3 -genv MPIR_CVAR_PMI_VERSION auto "$bin/hello"
+hello "on three nodes"
+nodes n1:2,n2:2 -n 4 "$bin/sessions" 4
+same "sessions on two nodes" "$rc $(cat "$out")" "0 sessions 4 good" || explain
+finish
