@@ -205,74 +205,71 @@ int elf_file_read(int fd, struct arena *a, struct elf_file *f_p)
 /* ---- strings ---- */
 
 struct search {
-    const char *const *names;
-    uint32_t n, found; /* bits */
+    int fd;
+    const struct segments *segments;
+    char *piece; /* PIECE bytes */
 };
 
-static void search_piece(struct search *s, const char *piece, size_t len)
-{
-    for (uint32_t i = 0; i < s->n; i++) {
-        size_t n = strcspn(s->names[i], "=");
-        char name[NAME_ROOM] = "";
-        if (n >= sizeof name)
-            continue;
-        memcpy(name, s->names[i], n);
-        if (memmem(piece, len, name, n + 1))
-            s->found |= 1U << i;
-    }
-}
-
-static bool found_all(const struct search *s)
-{
-    return s->found == (1U << s->n) - 1;
-}
-
-/* Pieces overlap, so that no string is cut. */
-static void search_segment(int fd, const ElfW(Phdr) * p, char *piece, struct search *s)
+/* name: with its NUL.  Pieces overlap, so that no string is cut. */
+static bool search_segment(const struct search *s, const ElfW(Phdr) * p, struct slice name)
 {
     uint64_t at = 0, end = p->p_filesz < SEARCH_MAX ? p->p_filesz : SEARCH_MAX;
 
-    while (at < end && !found_all(s)) {
+    while (at < end) {
         size_t len = end - at < PIECE ? (size_t)(end - at) : PIECE;
-        if (read_at(fd, p->p_offset + at, piece, len) != 0)
-            return;
-        search_piece(s, piece, len);
+        if (read_at(s->fd, p->p_offset + at, s->piece, len) != 0)
+            return false;
+        if (memmem(s->piece, len, name.ptr, name.len))
+            return true;
         if (len < PIECE)
-            return;
+            return false;
         at += PIECE - NAME_ROOM;
     }
+    return false;
 }
 
-/* Of all segments with these rights; false: there are none. */
-static bool search_segments(int fd, const struct segments *all, uint32_t rights, char *piece,
-                            struct search *s)
+/* In the segments with these rights; *any_p: there is one. */
+static bool search_segments(const struct search *s, uint32_t rights, struct slice name, bool *any_p)
 {
-    bool any = false;
-
-    for (uint32_t i = 0; i < all->n && !found_all(s); i++) {
-        const ElfW(Phdr) *p = &all->all[i];
+    *any_p = false;
+    for (uint32_t i = 0; i < s->segments->n; i++) {
+        const ElfW(Phdr) *p = &s->segments->all[i];
         if (p->p_type != PT_LOAD || (p->p_flags & (PF_R | PF_W | PF_X)) != rights)
             continue;
-        search_segment(fd, p, piece, s);
-        any = true;
+        *any_p = true;
+        if (search_segment(s, p, name))
+            return true;
     }
-    return any;
+    return false;
 }
 
+static bool has_name(const struct search *s, const char *variable)
+{
+    char name[NAME_ROOM] = "";
+    size_t n = strcspn(variable, "=");
+    bool any;
+
+    if (n >= sizeof name)
+        return false;
+    memcpy(name, variable, n);
+    /* Constants are in segments of their own, or, by some linkers, in that of the code. */
+    if (search_segments(s, PF_R, slice_mem(name, n + 1), &any))
+        return true;
+    return !any && search_segments(s, PF_R | PF_X, slice_mem(name, n + 1), &any);
+}
+
+/* Most files lack the first name: they are read once. */
 bool elf_file_has_names(int fd, const char *const *names, uint32_t n)
 {
-    struct search s = { names, n <= ELF_FILE_NAMES ? n : ELF_FILE_NAMES, 0 };
     struct segments all;
-    char *piece;
+    struct search s = { fd, &all, NULL };
+    bool good = true;
 
-    if (n > ELF_FILE_NAMES || read_segments(fd, &all) != 0)
+    if (read_segments(fd, &all) != 0)
         return false;
-    piece = malloc(PIECE);
-    if (!piece)
-        return false;
-    /* Constants are in segments of their own, or, by some linkers, in that of the code. */
-    if (!search_segments(fd, &all, PF_R, piece, &s))
-        search_segments(fd, &all, PF_R | PF_X, piece, &s);
-    free(piece);
-    return found_all(&s);
+    s.piece = malloc(PIECE);
+    for (uint32_t i = 0; i < n && good; i++)
+        good = s.piece && has_name(&s, names[i]);
+    free(s.piece);
+    return good;
 }

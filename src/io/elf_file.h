@@ -26,10 +26,9 @@ enum { ELF_FILE_OTHER = 1 };
  */
 int elf_file_read(int fd, struct arena *a, struct elf_file *f_p);
 
-/* Whether the constants of the file have the names of these n variables (at most ELF_FILE_NAMES, of
- * at most 63 bytes).  Each is written as "NAME=", so that a program that only looks for them, as
- * ours, does not seem to have them.  False also if the file cannot be read. */
-enum { ELF_FILE_NAMES = 4 };
+/* Whether the constants of the file have the names of these n variables (of at most 63 bytes). Each
+ * is written as "NAME=", so that a program that only looks for them, as ours, does not seem to have
+ * them.  Best with the rarest first.  False also if the file cannot be read. */
 bool elf_file_has_names(int fd, const char *const *names, uint32_t n);
 
 #endif

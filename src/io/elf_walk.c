@@ -133,7 +133,7 @@ static void ld_cache_read(struct ld_cache *l, struct arena *a)
 {
     struct slice all = l->tried ? SLICE_NULL : read_whole(LD_CACHE, a);
     const char *head =
-        all.len ? memmem(all.ptr, all.len, LD_CACHE_MAGIC, sizeof LD_CACHE_MAGIC - 1) : NULL;
+        all.ptr ? memmem(all.ptr, all.len, LD_CACHE_MAGIC, sizeof LD_CACHE_MAGIC - 1) : NULL;
 
     l->tried = true;
     if (head)
