@@ -6,7 +6,7 @@ _wireup_values()
 {
     case $1 in
     env|genv) [[ $2 == *=* ]] && echo 1 || echo 2 ;;
-    n|np|c|wdir|wd|chdir|pset|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|cpus-per-rank|cpus-per-proc|cpus-per-task|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|connectivity|port-range|usize|bind-to|binding|cpu-list|cpu-set|membind|topolib|env|envlist|genv|genvlist|env-style|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-file|output-directory|output-from|memory-alloc-kinds|job-attr|demux|breakpoint|trace|tool-files|tools|display|output|npersocket|output-filename|app|with-ft) echo 1 ;;
+    n|np|c|wdir|wd|chdir|pset|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|cpus-per-rank|cpus-per-proc|cpus-per-task|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|connectivity|port-range|usize|bind-to|binding|cpu-list|cpu-set|membind|topolib|env|envlist|genv|genvlist|env-style|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-file|output-directory|output-from|pmi|memory-alloc-kinds|job-attr|demux|breakpoint|trace|tool-files|tools|display|output|npersocket|output-filename|app|with-ft) echo 1 ;;
     mca|gmca|pmixmca|gpmixmca|prtemca|gprtemca) echo 2 ;;
     pmi_args) echo 4 ;;
     *) echo 0 ;;
@@ -55,6 +55,7 @@ _wireup_value()
     membind) COMPREPLY=($(compgen -W "none firsttouch" -- "$cur")) ;;
     topolib) COMPREPLY=($(compgen -W "hwloc" -- "$cur")) ;;
     env-style) COMPREPLY=($(compgen -W "auto none torch jax horovod" -- "$cur")) ;;
+    pmi) COMPREPLY=($(compgen -W "auto pmi1 pmi2 pmix all" -- "$cur")) ;;
     tool-files|tools) COMPREPLY=($(compgen -W "off on system" -- "$cur")) ;;
     configfile|hostfile|f|machinefile|rankfile|rf|wireupd|outfile-pattern|outfile|errfile-pattern|errfile|output-file|trace) COMPREPLY=($(compgen -f -- "$cur")) ;;
     wdir|wd|chdir|output-directory) COMPREPLY=($(compgen -d -- "$cur")) ;;
@@ -113,7 +114,7 @@ env envlist envnone envall genv genvlist genvnone genvall env-style x mca gmca
 stdin s prepend-rank l tag-output prepend-time prepend-pattern outfile-pattern
 outfile errfile-pattern errfile merge-output output-file output-directory output-from
 disable-auto-cleanup enable-recovery continuous enable-auto-cleanup print-all-exitcodes
-pmi-port disable-hostname-propagation enable-hostname-propagation memory-alloc-kinds
+pmi pmi-port disable-hostname-propagation enable-hostname-propagation memory-alloc-kinds
 job-attr stop-on-exec stop-in-init stop-in-app breakpoint verbose v debug quiet
 q display-map display-allocation dry-run do-not-launch trace report-startup tool-files
 tools json version V info help h display output with-ft pmixmca gpmixmca prtemca
