@@ -69,7 +69,8 @@ struct core {
     uint32_t nended;                              /* ever recorded */
     const char *hostname;    /* this machine's, as it calls itself; the host's, or NULL */
     uint64_t memory;         /* of this machine, in bytes; 0: not known */
-    uint64_t wall_offset_ns; /* from the host's clock to the time of day; 0: not known */
+    uint64_t wall_offset_ns; /* from the host's clock to the time of day; 0: not known,
+                                and events have no time */
     const char *wdir;        /* where processes start that name no directory; the host's, or NULL */
     const char
         *sessions;      /* below it each job has its session directory, <job>/<rank>, which the host

@@ -75,7 +75,7 @@ static void equip_clock(struct node *n)
     time_t now = (time_t)(wall_ns / NS_PER_S);
 
     n->server.clock = clock_now_ns;
-    n->server.epoch_ns = wall_ns - clock_now_ns();
+    n->server.core.wall_offset_ns = wall_ns - clock_now_ns();
     if (ctime_r(&now, n->started)) {
         n->started[strcspn(n->started, "\n")] = '\0';
         n->server.core.started = n->started;
@@ -95,7 +95,6 @@ static void equip_core(struct node *n)
     c->memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     if (gethostname(n->hostname, sizeof n->hostname - 1) == 0)
         c->hostname = n->hostname;
-    c->wall_offset_ns = clock_wall_ns() - clock_now_ns();
     c->knows_way = knows_way;
     if (getcwd(wdir, sizeof wdir))
         n->wdir = strdup(wdir); /* NULL: processes are not given it */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/env.h"
 
 /* Programs have some dozens of libraries; a DVM sees some hundreds of files. */
 enum { OBJECTS_MAX = 512, FILES_MAX = 4096, LD_CACHE_MAX = 16 << 20 };
@@ -337,17 +338,6 @@ static int need(struct walk *w, const char *name, const struct elf_object *loade
     return arena_ok(w->arena) ? 0 : -ENOMEM;
 }
 
-static const char *value_of(char *const *env, const char *name)
-{
-    size_t len = strlen(name);
-
-    for (; env && *env; env++) {
-        if (!strncmp(*env, name, len) && (*env)[len] == '=')
-            return *env + len + 1;
-    }
-    return NULL;
-}
-
 static int need_preloads(struct walk *w, const char *preloads)
 {
     struct slice rest = slice_str(preloads);
@@ -381,12 +371,12 @@ int elf_walk(struct elf_cache *c, const char *program, char *const *env,
              const struct elf_marks *marks, struct arena *a, struct elf_object **first_p)
 {
     struct walk w = { .cache = c, .marks = marks, .arena = a };
-    const char *preloads = value_of(env, "LD_PRELOAD");
+    const char *preloads = env_value(env, "LD_PRELOAD");
     int rc;
 
     if (c->files.count > FILES_MAX)
         elf_cache_free(c);
-    w.library_path = value_of(env, "LD_LIBRARY_PATH");
+    w.library_path = env_value(env, "LD_LIBRARY_PATH");
     rc = open_program(&w, program);
     if (rc == 0 && preloads)
         rc = need_preloads(&w, preloads);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/env.h"
 #include "base/map.h"
 #include "daemon/environment_style.h"
 
@@ -58,17 +59,6 @@ static bool is_login(struct slice name)
             return true;
     }
     return false;
-}
-
-const char *environ_get(char *const *env, const char *name)
-{
-    size_t n = strlen(name);
-
-    for (; env && *env; env++) {
-        if (strncmp(*env, name, n) == 0 && (*env)[n] == '=')
-            return *env + n + 1;
-    }
-    return NULL;
 }
 
 static bool good_name(struct slice name)
@@ -232,7 +222,7 @@ int environ_build(struct arena *a, char *const *inherited, const struct env_rule
                   const struct env_rules *block, const struct env_rules *manager, char ***env_p)
 {
     const struct env_rules *chosen = block->forward != ENV_UNSAID ? block : job;
-    bool nested = environ_get(inherited, ENVIRONMENT_STYLE_NOTE) != NULL;
+    bool nested = env_value(inherited, ENVIRONMENT_STYLE_NOTE) != NULL;
     struct build b = { MAP_NULL(0), MAP_NULL(0), chosen->forward, nested, NULL, 0 };
     int rc;
 

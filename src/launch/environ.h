@@ -53,9 +53,6 @@ void environ_defaults(struct env_rules *r, struct env_rules *defaults);
 /* True for the variables that only the process manager sets. */
 bool environ_reserved(struct slice name);
 
-/* The value of a name in an environment, or NULL. */
-const char *environ_get(char *const *env, const char *name);
-
 /* The complete environment (NULL-terminated, in the arena): inherited, filtered by the block's
  * choice or else the job's; then the settings of the job, of the block, and of the process manager
  * (only these may be reserved names).  0 or -ENOMEM. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/env.h"
 #include "tests/tap.h"
 #include "launch/environ.h"
 
@@ -110,8 +111,8 @@ static void test_names(void)
     OK(environ_reserved(SLICE("PMI_FD")) && environ_reserved(SLICE("PMIX_SERVER_URI41")));
     OK(!environ_reserved(SLICE("PMI_FDX")) && !environ_reserved(SLICE("PMI")));
     OK(!environ_reserved(SLICE("")) && !environ_reserved(SLICE("HOME")));
-    OK(strcmp(environ_get(inherited, "A"), "inherited") == 0 && !environ_get(inherited, "AB"));
-    OK(!environ_get(NULL, "A"));
+    OK(strcmp(env_value(inherited, "A"), "inherited") == 0 && !env_value(inherited, "AB"));
+    OK(!env_value(NULL, "A"));
 }
 
 /* A hundred thousand settings take linear time. */
@@ -143,12 +144,12 @@ static void test_nested(void)
 
     memcpy(nested, outer, sizeof outer);
     OK(environ_build(&arena, (char *const *)(uintptr_t)nested, &none, &none, &none, &env) == 0 &&
-       environ_get(env, "RANK") && environ_get(env, "A"));
+       env_value(env, "RANK") && env_value(env, "A"));
     nested[3] = "WIREUP_ENV_STYLE=torch";
     set(&job, "MASTER_PORT", "8");
     OK(environ_build(&arena, (char *const *)(uintptr_t)nested, &job, &none, &none, &env) == 0 &&
-       !environ_get(env, "RANK") && !environ_get(env, "WIREUP_ENV_STYLE") &&
-       environ_get(env, "A") && strcmp(environ_get(env, "MASTER_PORT"), "8") == 0);
+       !env_value(env, "RANK") && !env_value(env, "WIREUP_ENV_STYLE") && env_value(env, "A") &&
+       strcmp(env_value(env, "MASTER_PORT"), "8") == 0);
 }
 
 int main(void)

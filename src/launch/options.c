@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/env.h"
 #include "base/limit.h"
 #include "launch/allocation.h"
 #include "launch/mpmd.h"
@@ -468,7 +469,7 @@ static int apply_environment(struct option_parse *p, char *const *envp)
     int rc = 0;
 
     for (size_t i = 0; i < option_row_count && rc == 0; i++) {
-        const char *value = option_rows[i].env ? environ_get(envp, option_rows[i].env) : NULL;
+        const char *value = option_rows[i].env ? env_value(envp, option_rows[i].env) : NULL;
         if (!value || !*value)
             continue;
         snprintf(p->name, sizeof p->name, "the variable %s", option_rows[i].env);

@@ -127,6 +127,10 @@ static void help_commands(struct buf *out)
             first.len = (size_t)(end - row->help);
         buf_printf(&text, "wireup %s %s", row->name, row->operands);
         buf_printf(out, "  %-*s", HELP_INDENT - 2, buf_cstr(&text) ? buf_cstr(&text) : "");
+        if (buf_len(&text) > HELP_INDENT - 3) {
+            buf_byte(out, '\n');
+            spaces(out, HELP_INDENT);
+        }
         buf_clear(&text);
         buf_printf(&text, SLICE_FMT ".", SLICE_ARG(first));
         wrap(out, buf_cstr(&text) ? buf_cstr(&text) : "", HELP_INDENT);

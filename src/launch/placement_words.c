@@ -7,6 +7,7 @@
 
 #include "core/connectivity.h"
 #include "launch/environ.h"
+#include "base/env.h"
 
 /* Without -rank-by, processes are numbered as they were mapped: only mapping by node deals them to
  * the nodes in turn. */
@@ -44,7 +45,7 @@ const char *placement_words_cluster(struct arena *a, char *const *envp)
     char host[256] = "localhost";
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *name = environ_get(envp, names[i]);
+        const char *name = env_value(envp, names[i]);
         if (name && *name)
             return arena_str(a, slice_str(name));
     }

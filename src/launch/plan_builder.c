@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/env.h"
 #include "base/limit.h"
 #include "launch/localhost.h"
 #include "launch/map_policy.h"
@@ -346,7 +347,7 @@ static int look_up(struct plan_builder *p, const struct launch_block *b, struct 
     if (wdir && !app->wdir) /* ours was removed: there is nothing to pass on */
         return found(rc);
     if (rc == 0)
-        rc = path_search_program(a, app->argv[0], app->wdir, environ_get(app->env, "PATH"),
+        rc = path_search_program(a, app->argv[0], app->wdir, env_value(app->env, "PATH"),
                                  p->opt->path_only, &app->path, p->err);
     /* Other nodes may have programs that we have not, or elsewhere: each searches again. */
     if (rc >= 0 && p->opt->remote) {
@@ -423,7 +424,7 @@ static int common_environment(struct plan_builder *p)
         rc = environ_set(a, &p->manager_env, SLICE("HYDRA_USER_PROVIDED_BINDING"), SLICE("1"));
     /* Fortran's output would stay in a buffer until the end; the user's own setting has priority.
      */
-    if (rc == 0 && !environ_get(p->envp, "GFORTRAN_UNBUFFERED_PRECONNECTED")) {
+    if (rc == 0 && !env_value(p->envp, "GFORTRAN_UNBUFFERED_PRECONNECTED")) {
         struct env_rules ours = { 0 };
         rc = environ_set(a, &ours, SLICE("GFORTRAN_UNBUFFERED_PRECONNECTED"), SLICE("y"));
         if (rc == 0)

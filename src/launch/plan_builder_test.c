@@ -10,6 +10,7 @@
 #include "tests/tap.h"
 #include "launch/localhost.h"
 #include "launch/plan_builder.h"
+#include "base/env.h"
 
 /* The n-th allocation from now fails (0: none). */
 static unsigned fail_at;
@@ -118,14 +119,14 @@ static void test_plan(void)
     EQ(plan.procs[4].app, 1);
     EQ(plan.procs[4].local_rank, 4);
     OK(!plan.procs[0].cpus && !plan.procs[0].binding);
-    OK(!environ_get(plan.apps[0].env, "PMI_RANK") && !environ_get(plan.apps[0].env, "A"));
-    OK(strcmp(environ_get(plan.apps[1].env, "A"), "1") == 0);
-    OK(strcmp(environ_get(plan.apps[1].env, "HOME"), "/root") == 0);
-    OK(environ_get(plan.apps[0].env, "GFORTRAN_UNBUFFERED_PRECONNECTED"));
+    OK(!env_value(plan.apps[0].env, "PMI_RANK") && !env_value(plan.apps[0].env, "A"));
+    OK(strcmp(env_value(plan.apps[1].env, "A"), "1") == 0);
+    OK(strcmp(env_value(plan.apps[1].env, "HOME"), "/root") == 0);
+    OK(env_value(plan.apps[0].env, "GFORTRAN_UNBUFFERED_PRECONNECTED"));
     EQ(prepare("prog"), LAUNCH_GO);
     EQ(plan.nprocs, 1);
     EQ(prepare("-envnone prog : prog"), LAUNCH_GO);
-    OK(plan.apps[0].env != plan.apps[1].env && environ_get(plan.apps[0].env, "PATH"));
+    OK(plan.apps[0].env != plan.apps[1].env && env_value(plan.apps[0].env, "PATH"));
     EQ(prepare("prog : prog"), LAUNCH_GO);
     OK(plan.apps[0].env == plan.apps[1].env);
     EQ(prepare("-usize 77 prog"), LAUNCH_GO);
@@ -320,7 +321,7 @@ static void test_binding(void)
     EQ(prepare("-n 2 -bind-to hwthread -report-bindings prog"), LAUNCH_GO);
     OK(plan.procs[0].cpus && plan.procs[0].cpus_bytes >= sizeof(long) && plan.procs[0].binding);
     OK(strncmp(buf_cstr(&opt.answer), "rank 0 on ", 10) == 0);
-    OK(strcmp(environ_get(plan.apps[0].env, "HYDRA_USER_PROVIDED_BINDING"), "1") == 0);
+    OK(strcmp(env_value(plan.apps[0].env, "HYDRA_USER_PROVIDED_BINDING"), "1") == 0);
     EQ(prepare("-n 2 -bind-to rr -dry-run prog"), LAUNCH_SHOW);
     OK(strstr(buf_cstr(&opt.answer), "hwthread "));
     EQ(prepare("-launcher fork -f bound -n 2 prog"), LAUNCH_GO);

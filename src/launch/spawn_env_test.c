@@ -6,6 +6,7 @@
 
 #include "launch/environ.h"
 #include "tests/tap.h"
+#include "base/env.h"
 
 static struct arena a;
 static char **env;
@@ -31,7 +32,7 @@ static int build(const char *const *words)
 
 static bool is(const char *name, const char *value)
 {
-    const char *got = environ_get(env, name);
+    const char *got = env_value(env, name);
 
     return got && value ? !strcmp(got, value) : got == value;
 }

@@ -13,6 +13,7 @@
 #include "launch/spawn_output.h"
 #include "launch/spawn_stops.h"
 #include "daemon/path_search.h"
+#include "base/env.h"
 
 enum { HOSTFILE_MAX = 1 << 24, REPORT_MAX = 1 << 24 };
 
@@ -260,7 +261,7 @@ static int find_program(struct spawn_plan *r, const char *name, struct slice dir
         app->path = app->argv[0];
         return 0;
     }
-    rc = path_search_program(a, name, app->wdir, environ_get(app->env, "PATH"), r->opt->path_only,
+    rc = path_search_program(a, name, app->wdir, env_value(app->env, "PATH"), r->opt->path_only,
                              &app->path, r->err);
     return rc == PATH_SEARCH_NOT_FOUND        ? SPAWN_NO_PROGRAM
            : rc == PATH_SEARCH_NOT_EXECUTABLE ? SPAWN_NOT_EXECUTABLE

@@ -11,6 +11,7 @@
 #include "store/memory.h"
 #include "tests/tap.h"
 #include "launch/plan_builder.h"
+#include "base/env.h"
 
 enum { MOST = 16 };
 
@@ -111,7 +112,7 @@ static int spawn(const char *program, uint32_t n, const char *const *infos)
 
 static const char *env_of(const char *name)
 {
-    const char *value = environ_get(plan.apps[0].env, name);
+    const char *value = env_value(plan.apps[0].env, name);
 
     return value ? value : "";
 }
@@ -230,7 +231,7 @@ static void test_what(void)
     EQ(spawn("sh", 1, INFOS("wdir", path_of("nowhere"))), SPAWN_NO_DIRECTORY);
     EQ(spawn("sh", 1, INFOS("env", "COLOUR=blue\nTWO=a=b", "env", "THREE=")), 0);
     OK(!strcmp(env_of("COLOUR"), "blue") && !strcmp(env_of("TWO"), "a=b"));
-    OK(environ_get(plan.apps[0].env, "THREE") != NULL);
+    OK(env_value(plan.apps[0].env, "THREE") != NULL);
 }
 
 static void test_file(void)

@@ -2,8 +2,7 @@
  * joined without a network (tests/cluster.h): what comes ahead, what is fetched, what is absent,
  * and what happens when nodes are lost meanwhile.
  */
-#include "tests/cluster.h"
-#include "tests/pmix_bytes.h"
+#include "tests/cluster_pmix.h"
 
 static const char INIT[] = "cmd=init pmi_version=1 pmi_subversion=1\n";
 
@@ -236,33 +235,6 @@ static void test_pmi2(void)
     send2(&c, 1, "cmd=kvs-get;jobid=job0;srcid=-1;key=z;");
     OK(strstr(cluster_received(&c, 0, 1), "found=FALSE") && c.fetches == 4);
     cluster_close(&c);
-}
-
-static void pmix_write(struct cluster *c, uint32_t rank, const char *text)
-{
-    cluster_write(c, 0, rank, pmix_bytes(text));
-}
-
-static bool pmix_receives(struct cluster *c, uint32_t rank, const char *word)
-{
-    struct peer *p = c->peers[0][rank];
-    struct slice s = buf_slice(&p->out);
-    bool found = s.len && (*word == '\0' || memmem(s.ptr, s.len, word, strlen(word)));
-
-    server_wrote(&cluster_of(c, 0, rank)->server, p, s.len);
-    return found;
-}
-
-static void pmix_handshake(struct cluster *c, uint32_t rank)
-{
-    char text[300];
-
-    snprintf(text, sizeof text,
-             "ffffffff ffffffff 00000000 00000000 'native' 00000008 0000000000000000 00 'job0' "
-             "%08x '4.2.2rc2' 'v41' 01 'hash' 00",
-             rank);
-    pmix_write(c, rank, text);
-    pmix_receives(c, rank, "");
 }
 
 /* mykey.g, of 12 characters, for all */

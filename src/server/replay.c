@@ -199,7 +199,7 @@ static int on_begin(struct replay *r, const struct record *d)
         r->server.core.hostname = r->hostname =
             strndup(d->u.begin.hostname.ptr, d->u.begin.hostname.len);
     r->server.core.memory = d->u.begin.memory;
-    r->server.epoch_ns = d->u.begin.epoch;
+    r->server.core.wall_offset_ns = d->u.begin.epoch;
     if (d->u.begin.started.len)
         r->server.core.started = r->started =
             strndup(d->u.begin.started.ptr, d->u.begin.started.len);

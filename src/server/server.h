@@ -61,10 +61,8 @@ struct server {
     bool (*takes)(void *arg, struct peer *p, const struct request *rq, uint64_t ticket,
                   struct answer *a_p);
     uint64_t host_commands; /* of PMIx; for new connections (session.h) */
-    /* The host's monotonic clock, for inputs that come without a time; NULL: they have none.  And
-     * the time of the day at its zero; 0: not known, and events have no time. */
+    /* The host's monotonic clock, for inputs that come without a time; NULL: they have none. */
     uint64_t (*clock)(void);
-    uint64_t epoch_ns;
     uint64_t now_ns;           /* of the latest input */
     server_recorder *recorder; /* NULL: no trace */
     void *recorder_arg;

@@ -39,8 +39,8 @@ void server_record(struct server *s, server_recorder *fn, void *arg, uint64_t wa
         .position = s->core.position, .tools = s->core.takes_tools, .manager = s->core.is_manager,
         .name = slice_str(s->core.name), .uri = slice_str(s->core.uri),
         .sessions = slice_str(s->core.sessions), .uid = s->core.uid, .gid = s->core.gid,
-        .hostname = slice_str(s->core.hostname), .memory = s->core.memory, .epoch = s->epoch_ns,
-        .started = slice_str(s->core.started));
+        .hostname = slice_str(s->core.hostname), .memory = s->core.memory,
+        .epoch = s->core.wall_offset_ns, .started = slice_str(s->core.started));
 }
 
 void server_record_end(struct server *s)

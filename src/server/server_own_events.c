@@ -77,9 +77,9 @@ static bool is_others(const struct server *s, const struct job *j, const struct 
 
 static void add_time(struct own_event *e, const struct server *s)
 {
-    time_t now = (time_t)((s->epoch_ns + s->now_ns) / NS_PER_S);
+    time_t now = (time_t)((s->core.wall_offset_ns + s->now_ns) / NS_PER_S);
 
-    if (s->epoch_ns && s->now_ns)
+    if (s->core.wall_offset_ns && s->now_ns)
         add(e, PMIX_EVENT_TIMESTAMP, (pmix_value_t){ .type = PMIX_TIME, .data.time = now });
 }
 

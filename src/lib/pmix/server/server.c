@@ -161,7 +161,7 @@ static struct pserver *make(const struct pserver_options *o)
     s->turned = drop_tools;
     s->server.takes = command_takes;
     s->server.clock = clock_now_ns;
-    s->server.epoch_ns = clock_wall_ns() - clock_now_ns();
+    s->server.core.wall_offset_ns = clock_wall_ns() - clock_now_ns();
     s->server.arg = s;
     s->server.core.reports_collectives = true;
     s->server.core.reports_topologies = true;

@@ -7,19 +7,9 @@
 
 #include "lib/pmix/server/server_infos.h"
 #include "pmix.h"
+#include "base/env.h"
 
 typedef pmix_status_t change_fn(const pmix_envar_t *v, char ***env);
-
-static const char *value_of(char *const *env, const char *name)
-{
-    size_t len = strlen(name);
-
-    for (; env && *env; env++) {
-        if (!strncmp(*env, name, len) && (*env)[len] == '=')
-            return *env + len + 1;
-    }
-    return NULL;
-}
 
 void envars_unset(char **env, const char *name)
 {
@@ -43,7 +33,7 @@ static pmix_status_t set(const pmix_envar_t *v, char ***env)
 
 static pmix_status_t add(const pmix_envar_t *v, char ***env)
 {
-    return value_of(*env, v->envar) ? PMIX_SUCCESS : set(v, env);
+    return env_value(*env, v->envar) ? PMIX_SUCCESS : set(v, env);
 }
 
 static pmix_status_t unset(const pmix_envar_t *v, char ***env)
@@ -67,14 +57,14 @@ static pmix_status_t join(const pmix_envar_t *v, const char *first, const char *
 
 static pmix_status_t prepend(const pmix_envar_t *v, char ***env)
 {
-    const char *old = value_of(*env, v->envar);
+    const char *old = env_value(*env, v->envar);
 
     return join(v, v->value ? v->value : "", old ? old : "", env);
 }
 
 static pmix_status_t append(const pmix_envar_t *v, char ***env)
 {
-    const char *old = value_of(*env, v->envar);
+    const char *old = env_value(*env, v->envar);
 
     return join(v, old ? old : "", v->value ? v->value : "", env);
 }
@@ -101,7 +91,7 @@ static char *without(const char *list, const char *word, char separator)
 
 static pmix_status_t put_first(const pmix_envar_t *v, char ***env)
 {
-    const char *old = value_of(*env, v->envar), *value = v->value ? v->value : "";
+    const char *old = env_value(*env, v->envar), *value = v->value ? v->value : "";
     char *rest = without(old ? old : "", value, v->separator);
     pmix_status_t rc = rest ? join(v, value, rest, env) : PMIX_ERR_NOMEM;
 
