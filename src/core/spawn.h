@@ -59,6 +59,8 @@ struct spawn_request {
 #define SPAWN_NO_LAUNCH     "do-not-launch"
 #define SPAWN_JOB_LIMIT     "job-timeout"
 #define SPAWN_LIMIT         "spawn-timeout"
+#define SPAWN_LATE_STATE    "timeout-state"
+#define SPAWN_LATE_STACKS   "timeout-stacks"
 #define SPAWN_STRICT        "abort-non-zero" /* the ways of core/job_map.h */
 #define SPAWN_SILENT        "silent-termination"
 #define SPAWN_APART         "apart"

@@ -10,6 +10,7 @@
 #include "base/limit.h"
 #include "core/procmap.h"
 #include "daemon/cluster_io.h"
+#include "daemon/spawn_limit.h"
 #include "daemon/supervisor.h"
 
 struct local_job *local_job_of(const struct local_jobs *jobs, const struct job *job)
@@ -164,7 +165,7 @@ void local_job_adopt(struct local_job *w)
 static void take_down(struct local_job *w, void (*end)(struct memfd *))
 {
     timer_stop(&w->grace);
-    timer_stop(&w->limit);
+    spawn_limit_forget(w);
     server_job_gone(w->jobs->context->server, w->job);
     end(&w->store);
     list_unlink(&w->link);

@@ -14,6 +14,7 @@
 #include "io/memfd.h"
 
 struct allocations;
+struct pending_queries;
 struct processes;
 
 /* Those of a node. */
@@ -26,6 +27,7 @@ struct local_jobs {
     const char *given_name; /* namespace of the next job; NULL: we choose one */
     uint32_t session;       /* the reservation of the next job; 0: none */
     struct allocations *allocations; /* NULL: not open */
+    struct pending_queries *queries; /* by which a job that is late is reported; NULL: not open */
 };
 
 struct local_job {
@@ -47,6 +49,8 @@ struct local_job {
     uint32_t limit_s, start_limit_s; /* seconds from its start, and for it; 0: no limit */
     void (*answer_late)(struct local_job *w);
     bool listed;                 /* launcher: debuggers find its processes (mpir.h) */
+    bool reports_late;           /* its state is reported when its time has passed … */
+    bool stacks_late;            /* … with the stacks of its processes */
     bool late;                   /* one has passed: its end is no failure of its parent */
     struct timer limit;          /* of its start, then of itself (spawn_limit.h) */
     struct timer grace;          /* until its processes are killed (job_shutdown.c): … */

@@ -115,6 +115,7 @@ static int open_acceptors(struct node *n)
     int rc;
 
     pending_queries_open(&n->pending_queries, &n->context);
+    n->jobs.queries = &n->pending_queries;
     control_socket_open(&n->control_socket, &socket);
     name_queries_open(&n->name_queries, &n->context);
     node_parts_open(&n->node_parts, &n->context, &n->topology, &n->allocations);

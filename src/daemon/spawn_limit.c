@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "daemon/cluster_io.h"
+#include "daemon/pending_query.h"
 
 /* As for the launcher's own time limit. */
 enum { LATE_CODE = 124 };
@@ -12,6 +13,11 @@ static uint32_t seconds_of(const struct spawn_request *rq, const char *key)
     uint32_t s;
 
     return slice_u32(spawn_info_of_all(rq->commands, rq->ncommands, key), &s) ? s : 0;
+}
+
+static bool is_wanted(const struct spawn_request *rq, const char *key)
+{
+    return spawn_info_of_all(rq->commands, rq->ncommands, key).len > 0;
 }
 
 static void end(struct local_job *w, struct job *j, const char *what, uint32_t seconds)
@@ -32,9 +38,8 @@ static void start_is_late(void *arg)
     turn_end(w->jobs->context->turn);
 }
 
-static void job_is_late(void *arg)
+static void end_late(struct local_job *w)
 {
-    struct local_job *w = arg;
     struct node_context *c = (struct node_context *)(uintptr_t)w->jobs->context;
 
     w->late = true;
@@ -49,11 +54,39 @@ static void job_is_late(void *arg)
     turn_end(c->turn);
 }
 
+static void on_report(void *arg, struct slice report)
+{
+    struct local_job *w = arg;
+
+    while (report.len) {
+        struct slice line = slice_cut(&report, '\n');
+        log_error(w->jobs->context->log, SLICE_FMT, SLICE_ARG(line));
+    }
+    end_late(w);
+}
+
+/* The processes still run while they are asked about. */
+static void job_is_late(void *arg)
+{
+    struct local_job *w = arg;
+    struct buf words = BUF_NULL(4096);
+
+    if (w->reports_late && w->jobs->queries && w->job->phase == JOB_RUNNING) {
+        buf_printf(&words, "%s%s", w->stacks_late ? "stacks " : "", w->job->nspace);
+        pending_query_begin(w->jobs->queries, buf_slice(&words), on_report, w);
+        buf_free(&words);
+    } else {
+        end_late(w);
+    }
+}
+
 void spawn_limit_begin(struct local_job *w, const struct spawn_request *rq,
                        void (*late)(struct local_job *w))
 {
     w->limit_s = seconds_of(rq, SPAWN_JOB_LIMIT);
     w->start_limit_s = seconds_of(rq, SPAWN_LIMIT);
+    w->stacks_late = is_wanted(rq, SPAWN_LATE_STACKS);
+    w->reports_late = w->stacks_late || is_wanted(rq, SPAWN_LATE_STATE);
     w->answer_late = late;
     timer_init(&w->limit, w->jobs->context->loop, start_is_late, w);
     if (w->start_limit_s)
@@ -66,4 +99,11 @@ void spawn_limit_started(struct local_job *w)
     timer_init(&w->limit, w->jobs->context->loop, job_is_late, w);
     if (w->limit_s)
         timer_set(&w->limit, w->limit_s * (NS_PER_S / NS_PER_MS));
+}
+
+void spawn_limit_forget(struct local_job *w)
+{
+    timer_stop(&w->limit);
+    if (w->jobs->queries)
+        pending_query_forget(w->jobs->queries, w);
 }

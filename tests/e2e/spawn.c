@@ -175,7 +175,7 @@ static const struct row rows[] = {
     { "show", "the nodes alone", 0, { REQUIRED_INFO(PMIX_DISPLAY_ALLOCATION, FLAG, NULL), REQUIRED_INFO(PMIX_DO_NOT_LAUNCH, FLAG, NULL) },
       { { .nprocs = 1, .checks = { "never" } } } },
     { "show", "bindings", 0, { FLAG_INFO(PMIX_REPORT_BINDINGS), TEXT_INFO(PMIX_BINDTO, "hwthread") }, { { .nprocs = 2, .checks = { "cpus 1" } } } },
-    { "show", "a limit", 0, { REQUIRED_INFO(PMIX_JOB_TIMEOUT, NUMBER, NULL) }, { { .checks = { "never" } } } },
+    { "show", "a limit", 0, { REQUIRED_INFO(PMIX_JOB_TIMEOUT, NUMBER, NULL), REQUIRED_INFO(PMIX_TIMEOUT_STACKTRACES, FLAG, NULL), REQUIRED_INFO(PMIX_TIMEOUT_REPORT_STATE, FLAG, NULL) }, { { .checks = { "never" } } } },
     { "show", "limits that are not reached", 0, { NUMBER_INFO(PMIX_JOB_TIMEOUT, 600), NUMBER_INFO(PMIX_SPAWN_TIMEOUT, 600), NUMBER_INFO(PMIX_TIMEOUT, 600) },
       { { .nprocs = 2, .checks = { "parent" } } } },
 

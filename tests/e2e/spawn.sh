@@ -77,6 +77,8 @@ limits() # TITLE LAUNCHER-OPTIONS...
         "$(grep -c "not bound" "$err") $(grep -c "on .*: hwthread" "$err") $(grep -c "^wireup:   .*: [0-9]* slots*$" "$err")" "3 2 1" ||
         explain
     ok "$title: the job ends that has a limit" grep -q "did not end within its time limit of 1 s" "$err" || explain
+    ok "$title: its state is reported before" grep -q "^wireup:  *rank 0 on .* attached, .*; last request: init, " "$err" || explain
+    ok "$title: and its stacks" grep -qE "^wireup: .*(check_never|no stacks)" "$err" || explain
     spawned "$title: processes" 5
 }
 

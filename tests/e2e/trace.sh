@@ -243,7 +243,7 @@ exec 8>"$tmp/leash"
 held() { grep -qs held "$tmp/debugger.out" || ! kill -0 $debugger_pid 2>/dev/null; }
 wait_until 60 held
 if grep -q held "$tmp/debugger.out"; then
-    named() { who && grep -q "rank 0 on .*(pid $pid) attached, stopped by a debugger; last request: fence" "$out"; }
+    named() { who && grep -q "rank 0 on .*(pid $pid) attached, stopped by a debugger, CPU [^;]*; last request: fence" "$out"; }
     ok "a rank held in a debugger is named" wait_until 60 named || explain
     cat >"$tmp/held.py" <<'END'
 import json, sys
@@ -260,7 +260,7 @@ fi
 exec 8>&-
 wait $debugger_pid
 kill -STOP "$pid"
-stopped() { who && grep -q "(pid $pid) attached, stopped; last request: fence" "$out"; }
+stopped() { who && grep -q "(pid $pid) attached, stopped, CPU [^;]*; last request: fence" "$out"; }
 ok "a stopped one too" wait_until 60 stopped || explain
 # The recording can be looked at while the job hangs.
 kill -QUIT $launcher_pid
