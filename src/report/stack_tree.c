@@ -54,23 +54,39 @@ static bool is_outside(struct slice call)
            slice_is(name, "start_thread");
 }
 
+static bool is_of_libc(struct slice call)
+{
+    return slice_is(library_of(call), "libc.so");
+}
+
+/* A local function of the C library, of which a stripped one has no name. */
+static bool is_nameless(struct slice call)
+{
+    return is_of_libc(call) && call.len > 0 && call.ptr[0] == '@';
+}
+
 struct calls {
     struct slice all[STACK_CALLS_MAX]; /* outermost first */
     uint32_t n;
 };
 
-/* The innermost ones, of a stack that is deeper. */
+/* The innermost ones, of a stack that is deeper; without those by which the C library calls main,
+ * and what a call of it does inside. */
 static void read_calls(const char *stack, struct calls *c)
 {
     struct slice rest = slice_str(stack), lines[STACK_CALLS_MAX];
-    uint32_t n = 0;
+    uint32_t n = 0, inner = 0;
 
     while (rest.len && n < STACK_CALLS_MAX)
         lines[n++] = slice_cut(&rest, '\n');
     for (uint32_t i = 1; i < n; i++)
         n = is_outside(lines[i]) ? i : n;
-    c->n = n;
-    for (uint32_t i = 0; i < n; i++)
+    while (n > 1 && is_nameless(lines[n - 1])) /* what calls main */
+        n--;
+    while (inner + 1 < n && is_nameless(lines[inner]) && is_of_libc(lines[inner + 1]))
+        inner++;
+    c->n = n - inner;
+    for (uint32_t i = 0; i < c->n; i++)
         c->all[i] = lines[n - 1 - i];
 }
 
