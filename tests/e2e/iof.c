@@ -161,6 +161,8 @@ static void spawn(char *script, int n, const char *host, char *name)
     if (host)
         PMIX_INFO_LOAD(&infos[ninfos++], PMIX_HOST, host, PMIX_STRING);
     must("spawn", PMIx_Spawn(infos, ninfos, &app, 1, name));
+    for (size_t i = 0; i < ninfos; i++)
+        PMIX_INFO_DESTRUCT(&infos[i]);
 }
 
 /* ---- the checks ------------------------------------------------------------------------------ */
