@@ -31,6 +31,9 @@
 #define LIMIT_SPAWN_COMMANDS 4096
 #define LIMIT_JOB_PROCS      (1u << 24)
 
+/* Characters of a job's name for people: a column of a table. */
+#define LIMIT_JOB_NAME 64
+
 /* Bytes of keys and values that one client may keep in the store: 64 MiB is 100 times the largest
  * modex value seen (600 KiB), and 256 such clients still fit on a small node. */
 #define LIMIT_CLIENT_STORE (64u << 20)

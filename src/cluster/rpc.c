@@ -215,9 +215,10 @@ static void send_spawn(struct rpc *r, const struct op_spawn *e)
     send_to(r, &m, 0);
 }
 
-void rpc_query(struct rpc *r, uint64_t ticket, struct slice job, bool stacks)
+void rpc_query(struct rpc *r, uint64_t ticket, struct slice job, enum rpc_query_kind kind)
 {
-    struct msg m = MSG_WITH(who, .ticket = ticket, .job = job, .stacks = stacks);
+    struct msg m = MSG_WITH(who, .ticket = ticket, .job = job, .stacks = kind == RPC_QUERY_STACKS,
+                            .usage = kind == RPC_QUERY_USAGE);
 
     send_to(r, &m, MSG_EVERYBODY);
 }
@@ -394,7 +395,7 @@ static void on_who(struct rpc *r, uint32_t from, const struct op_who *w)
         r->calls.stacks(r->arg, from, w->ticket, w->job);
         return;
     }
-    r->calls.pending(r->arg, w->job, &part);
+    r->calls.pending(r->arg, w->job, w->usage, &part);
     rpc_part(r, from, w->ticket, buf_ok(&part) ? buf_slice(&part) : SLICE_NULL);
     buf_free(&part);
 }

@@ -22,8 +22,8 @@ struct op_spawn;
 struct rpc_calls {
     /* Launcher: plan that spawn; rpc_answer() follows with its ticket. */
     void (*spawn)(void *arg, const struct op_spawn *e);
-    /* Appends this node's part of a report of pending operations. */
-    void (*pending)(void *arg, struct slice job, struct buf *part);
+    /* Appends this node's part of a report of pending operations; usage: a short look is enough. */
+    void (*pending)(void *arg, struct slice job, bool usage, struct buf *part);
     /* Launcher: the part of another node, for rpc_query(). */
     void (*part)(void *arg, uint32_t from, uint64_t ticket, struct slice part);
     /* Appends what this node knows for a query (server/node_part.h). */
@@ -57,9 +57,14 @@ void rpc_effect(struct rpc *r, const struct effect *e);
  * _who, _collective_query, _node_part_request or _node_part. */
 void rpc_receive(struct rpc *r, const struct msg *m, uint64_t now_ns);
 
-/* Launcher: asks all daemons for their pending operations, or for the stacks of their processes;
- * `part` brings the answers. */
-void rpc_query(struct rpc *r, uint64_t ticket, struct slice job, bool stacks);
+enum rpc_query_kind {
+    RPC_QUERY_PENDING, /* their pending operations */
+    RPC_QUERY_USAGE,   /* the same, and of the processes no more than what they use */
+    RPC_QUERY_STACKS   /* the stacks of their processes */
+};
+
+/* Launcher: asks all daemons; `part` brings the answers. */
+void rpc_query(struct rpc *r, uint64_t ticket, struct slice job, enum rpc_query_kind kind);
 
 /* The answer to a query. */
 void rpc_part(struct rpc *r, uint32_t to, uint64_t ticket, struct slice part);

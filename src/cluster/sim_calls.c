@@ -245,7 +245,7 @@ static void root_request(struct sim_node *n)
 
     if (!s->asked && rand_below(&s->rand, 4) == 0) {
         s->asked = true;
-        rpc_query(&n->dispatch.rpc, 1, SLICE_NULL, false);
+        rpc_query(&n->dispatch.rpc, 1, SLICE_NULL, RPC_QUERY_PENDING);
         return;
     }
     s->exits++;
@@ -402,11 +402,12 @@ static void recall(void *arg, struct slice nspace, uint32_t rank, core_output_fn
         fn(fn_arg, rank, CHANNEL, text_of_number(text, i));
 }
 
-static void pending(void *arg, struct slice job, struct buf *part)
+static void pending(void *arg, struct slice job, bool usage, struct buf *part)
 {
     struct sim_node *n = arg;
 
     (void)job;
+    (void)usage;
     buf_printf(part, "%u", n->me);
 }
 

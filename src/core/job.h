@@ -112,6 +112,7 @@ struct job {
     struct job_map plan;
     struct proc *procs;
     struct seg_region *region; /* the caller's */
+    uint64_t begun_ns;         /* the caller's: when it was made; 0: not known */
     struct seg_writer store;
     struct collective_set colls;
     struct collective_group *world; /* the fence of the whole job, by far the most used */

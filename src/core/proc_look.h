@@ -13,6 +13,7 @@ struct proc_look {
     char state;                        /* R, S, D, T ..., as in /proc; 0: not known */
     char waits_in[PROC_LOOK_WAIT_MAX]; /* function of the kernel, or system call; empty: in none */
     uint64_t cpu_ns, over_ns;          /* CPU time, and in which time it was used; 0: not known */
+    uint64_t total_ns, rss;            /* CPU time since its start; resident memory in bytes */
     char mpi[PROC_LOOK_MPI_MAX];       /* file of its MPI library; empty: it has none */
     const char *stack; /* a line for each call, innermost first (report/stack_tree.h); NULL: not
                           taken */

@@ -37,12 +37,13 @@ static void spawn(void *arg, const struct op_spawn *e)
 }
 
 /* The requester may want to read the trace, too. */
-static void pending(void *arg, struct slice job, struct buf *part)
+static void pending(void *arg, struct slice job, bool usage, struct buf *part)
 {
     struct cluster_io *s = arg;
 
-    trace_writer_flush(s->trace_writer);
-    pending_query_part(s->pending_queries, job, part);
+    if (!usage)
+        trace_writer_flush(s->trace_writer);
+    pending_query_part(s->pending_queries, job, usage, part);
 }
 
 static void pending_part(void *arg, uint32_t from, uint64_t ticket, struct slice part)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #include "daemon/name_query.h"
 #include "daemon/pending_query.h"
 #include "daemon/shutdown.h"
+#include "daemon/signals.h"
 #include "daemon/tools.h"
 
 enum { CONTROL_SOCKET_LINE_MAX = 64 << 10, CONTROL_SOCKET_ANSWER_MAX = 64 << 20 };
@@ -32,7 +34,12 @@ static const struct node_context *context_of(const struct control_socket *d)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static void names_json(const struct core *c, struct buf *out)
+static bool names_wants(const struct name_entry *e, uint32_t only)
+{
+    return only == JOB_NO_RANK || e->owner.job == only;
+}
+
+static void names_json(const struct core *c, uint32_t only, struct buf *out)
 {
     struct json j;
 
@@ -42,6 +49,8 @@ static void names_json(const struct core *c, struct buf *out)
     {
         const struct name_entry *e = LIST_OF(l, struct name_entry, link);
         const struct job *job = core_job(c, e->owner.job);
+        if (!names_wants(e, only))
+            continue;
         json_object(&j, NULL);
         json_text(&j, "service", e->service);
         json_text(&j, "port", e->port);
@@ -55,23 +64,35 @@ static void names_json(const struct core *c, struct buf *out)
     buf_byte(out, '\n');
 }
 
-static void names_text(const struct core *c, struct buf *out)
+static void names_text(const struct core *c, uint32_t only, struct buf *out)
 {
     LIST_EACH(l, &c->names.all)
     {
         const struct name_entry *e = LIST_OF(l, struct name_entry, link);
         const struct job *job = core_job(c, e->owner.job);
+        if (!names_wants(e, only))
+            continue;
         buf_printf(out, SLICE_FMT "\t" SLICE_FMT "\trank %u of %s\n", SLICE_ARG(e->service),
                    SLICE_ARG(e->port), e->owner.rank, job ? job->nspace : "a job that has ended");
     }
 }
 
+/* `[json] [JOB]` */
 static void reply_names(struct control_socket *d, struct slice args, struct buf *out)
 {
-    if (slice_is(slice_trim(args), "json"))
-        names_json(&context_of(d)->server->core, out);
+    const struct core *c = &context_of(d)->server->core;
+    struct slice rest = slice_trim(args), word = rest;
+    bool json = slice_is(slice_cut(&word, ' '), "json");
+    uint32_t only = JOB_NO_RANK;
+
+    if (json)
+        rest = slice_trim(word);
+    if (rest.len && (!slice_u32(rest, &only) || !core_job(c, only)))
+        buf_str(out, "error: no such job here\n");
+    else if (json)
+        names_json(c, only, out);
     else
-        names_text(&context_of(d)->server->core, out);
+        names_text(c, only, out);
 }
 
 static bool cut_u32(struct slice *rest, uint32_t *v_p)
@@ -171,19 +192,25 @@ static void reply_down(struct control_socket *d, struct slice args, struct buf *
     shutdown_give_up(d->config.shutdown, 0);
 }
 
-/* A line for each job: namespace, processes, nodes, the launcher's pid, the first program. */
-static void reply_ps(struct control_socket *d, struct slice args, struct buf *out)
+static void reply_jobs(struct control_socket *d, struct slice args, struct buf *out)
 {
     (void)args;
-    LIST_EACH(l, &d->config.jobs->all)
-    {
-        const struct job *j = LIST_OF(l, struct local_job, link)->job;
-        if (j->follows || j->is_tool) /* its launcher reports it */
-            continue;
-        buf_printf(out, "%s\t%u processes\t%u nodes\tlauncher %d\t%s\n", j->nspace, j->plan.nprocs,
-                   j->plan.nnodes, (int)getpid(),
-                   j->plan.napps && j->plan.apps[0].argv ? j->plan.apps[0].argv[0] : "");
+    pending_query_jobs(d->config.pending_queries, out);
+}
+
+/* SIGNAL JOB: numbers; to all processes of the job, on all nodes. */
+static void reply_signal(struct control_socket *d, struct slice args, struct buf *out)
+{
+    uint32_t sig, id;
+    bool good = cut_u32(&args, &sig) && slice_u32(args, &id) && sig > 0 && (int)sig <= SIGRTMAX;
+    const struct job *j = good ? core_job(&context_of(d)->server->core, id) : NULL;
+
+    if (!good || !j || j->is_tool || j->follows) {
+        buf_str(out, good ? "none\n" : "error: not a signal\n");
+        return;
     }
+    signals_everywhere(d->config.processes, j, (int)sig);
+    buf_str(out, "ok\n");
 }
 
 /* Daemons accept no tools: these connect to the launcher. */
@@ -222,15 +249,11 @@ static const struct {
     const char *word;
     void (*reply)(struct control_socket *d, struct slice args, struct buf *out);
 } verbs[] = {
-    { "names", reply_names },
-    { "taken", reply_taken },
-    { "read", reply_read },
-    { "unpublish", reply_unpublish },
-    { "published", reply_published },
-    { "standing", reply_dvm },
-    { "down", reply_down },
-    { "ps", reply_ps },
-    { "uri", reply_uri },
+    { "names", reply_names },         { "taken", reply_taken },
+    { "read", reply_read },           { "unpublish", reply_unpublish },
+    { "published", reply_published }, { "standing", reply_dvm },
+    { "down", reply_down },           { "jobs", reply_jobs },
+    { "signal", reply_signal },       { "uri", reply_uri },
     { "tools", reply_tools },
 };
 
@@ -283,7 +306,7 @@ static void answer_line(struct visitor *v, struct slice line)
     }
     buf_str(&v->out, "error: unknown question; this launcher knows who, names, taken, read, "
                      "published, unpublish, standing, "
-                     "down, ps, on, uri, tools, pmix\n");
+                     "down, jobs, usage, signal, on, uri, tools, pmix\n");
 }
 
 /* `on NODE WORDS`: the connection becomes the program's.  True: the visitor is freed. */
@@ -363,6 +386,10 @@ static void visitor_read(void *arg)
         watch_want(&v->watch, 0);
         pending_query_begin(v->of->config.pending_queries, slice_skip(slice_head(all, end), 3),
                             visitor_report, v);
+        return;
+    } else if (slice_is(slice_head(all, end), "usage")) {
+        watch_want(&v->watch, 0);
+        pending_query_begin(v->of->config.pending_queries, SLICE("usage"), visitor_report, v);
         return;
     } else {
         answer_line(v, slice_head(all, end));

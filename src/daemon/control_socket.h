@@ -3,20 +3,25 @@
  *
  * One request line, one answer, and the connection ends:
  *     who [json] [stacks] [JOB]   the pending report (report/who.h) of all nodes (pending_query.h)
- *     names [json]          the published names
+ *     names [json] [JOB]    the published names
  *     read PROC SERVICE     look-up for a process of another launcher: `found` and a newline, then
  *                           the port, unescaped; or `none`; removes a read-once name.  PROC is
  *                           the range (enum name_range), its rank, user, group, node, namespace
  *     taken PROC SERVICE    `found` if such a process cannot publish that on this range, or `none`
  *     published SERVICE     a process of another launcher has published it: look-ups that wait for
- * it ask again; `ok` unpublish SERVICE     `found` or `none` standing              of a DVM:
- * `standing PID DAEMONS` and a line for each node; else `none` on NODE WORDS         runs the words
- * on a node of a DVM (dvm_exec.h); the client sends nothing more until it has the answer down ends
- * a DVM ps                    a line for each job uri                   for PMIx tools: the pid
- * that users see, a tab, our address tools                 the same, and writes the rendezvous
- * files of PMIx tools pmix                  the connection goes on as one of a PMIx client or tool
- * (listener.h), which sends nothing more until it has the answer, the same word Anything else is
- * answered with a line that begins with `error:`.
+ *                           it ask again; `ok`
+ *     unpublish SERVICE     `found` or `none`
+ *     standing              of a DVM: `standing PID DAEMONS` and a line for each node; else `none`
+ *     on NODE WORDS         runs the words on a node of a DVM (dvm_exec.h); the client sends
+ * nothing more until it has the answer down                  ends a DVM jobs                  the
+ * lines of report/job_row.h, at once usage                 the same with what the processes use on
+ * all nodes (pending_query.h) signal SIGNAL JOB     to all processes of that job; numbers; `ok`, or
+ * `none`: no such job uri                   for PMIx tools: the pid that users see, a tab, our
+ * address tools                 the same, and writes the rendezvous files of PMIx tools pmix the
+ * connection goes on as one of a PMIx client or tool (listener.h), which sends nothing more until
+ * it has the answer, the same word
+ *
+ * Anything else is answered with a line that begins with `error:`.
  */
 #ifndef WIREUP_DAEMON_CONTROL_SOCKET_H
 #define WIREUP_DAEMON_CONTROL_SOCKET_H
@@ -30,6 +35,7 @@
 struct listener;
 struct local_jobs;
 struct pending_queries;
+struct processes;
 struct quota;
 struct shutdown;
 struct tools;
@@ -42,6 +48,7 @@ struct control_socket_config {
     struct shutdown *shutdown; /* of a DVM, by request */
     struct quota *quota;       /* of unauthenticated connections */
     struct name_queries *name_queries;
+    struct processes *processes;
 };
 
 struct control_socket {

@@ -10,6 +10,7 @@
 #include "base/limit.h"
 #include "core/procmap.h"
 #include "daemon/cluster_io.h"
+#include "daemon/pending_query.h"
 #include "daemon/spawn_limit.h"
 #include "daemon/supervisor.h"
 
@@ -125,6 +126,9 @@ struct local_job *local_job_lead(struct local_jobs *jobs, struct job_map *plan,
         return NULL;
     }
     w->positions = positions;
+    w->job->begun_ns = clock_now_ns();
+    if (jobs->queries)
+        pending_queries_lead(jobs->queries, w->job->id);
     local_job_preset(jobs, w->job);
     return w;
 }

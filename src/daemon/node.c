@@ -108,7 +108,7 @@ static int open_acceptors(struct node *n)
 {
     const struct control_socket_config socket = {
         &n->jobs,     &n->tools, &n->pending_queries, &n->listener,
-        &n->shutdown, &n->quota, &n->name_queries
+        &n->shutdown, &n->quota, &n->name_queries,    &n->processes
     };
     const struct job_control_config control = { &n->context, &n->server, &n->output,
                                                 n->config.sessions, &n->config.log };
@@ -607,6 +607,7 @@ enum launcher_action node_event(struct node *n, enum launcher_event event)
 
 void node_stands(struct node *n)
 {
+    pending_queries_lead(&n->pending_queries, JOB_NO_RANK);
     control_stands(&n->control);
 }
 

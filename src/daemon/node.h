@@ -60,6 +60,7 @@ struct node_config {
     uint32_t speaker;
     const struct spawn_pair *job_attrs; /* additional job attributes for programs, or NULL */
     uint32_t njob_attrs;
+    const char *job_name;          /* the user's word for the first job, or NULL */
     const char *memory_kinds;      /* PMI_mpi_memory_alloc_kinds, or NULL */
     bool report_startup;           /* report where the start-up time went (startup_timing.h) */
     bool json;                     /* reports are JSON */

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "report/job_row.h"
 #include "report/who_part.h"
 #include "daemon/node_context.h"
 #include "daemon/cluster_io.h"
@@ -43,7 +45,7 @@ struct pending_query {
     struct pending_queries *of;
     uint64_t ticket;
     char *job; /* empty: all */
-    bool json, stacks;
+    bool json, stacks, usage;
     bool second; /* the stacks are awaited */
     struct timer patience;
     struct query_part *parts; /* by position; NULL: no memory */
@@ -61,17 +63,30 @@ static bool look(void *arg, int pid, struct proc_look *look_p)
     return proc_look_at(&q->looks, pid, look_p) == 0;
 }
 
-static struct who_options options_of(struct pending_queries *q, struct slice job, bool json)
+static bool look_briefly(void *arg, int pid, struct proc_look *look_p)
 {
-    return (struct who_options){
-        .job = job, .json = json, .now_ns = clock_now_ns(), .look = look, .arg = q
-    };
+    struct pending_queries *q = arg;
+
+    return proc_look_usage(&q->looks, pid, look_p) == 0;
 }
 
-void pending_query_part(struct pending_queries *q, struct slice job, struct buf *out)
+static struct who_options options_of(struct pending_queries *q, struct slice job, bool json)
+{
+    return (struct who_options){ .job = job,
+                                 .json = json,
+                                 .number = q->number.value,
+                                 .first = q->first,
+                                 .now_ns = clock_now_ns(),
+                                 .look = look,
+                                 .arg = q };
+}
+
+void pending_query_part(struct pending_queries *q, struct slice job, bool usage, struct buf *out)
 {
     struct who_options o = options_of(q, job, false);
 
+    if (usage)
+        o.look = look_briefly;
     who_part(&q->context->server->core, &o, out);
 }
 
@@ -149,12 +164,11 @@ static int all_stacks(const struct pending_query *i, struct who_picture *p, stru
     return rc;
 }
 
-/* Without memory the report on our own core must do. */
-static int report_all(const struct pending_query *i, struct who_options *o, struct buf *out)
+/* All parts together; NULL: no memory. */
+static struct who_picture *merge(const struct pending_query *i, uint64_t now_ns)
 {
     const struct core *c = &i->of->context->server->core;
-    struct who_picture *p = i->parts ? who_picture_new(c, o->now_ns) : NULL;
-    struct buf why = BUF_NULL(PENDING_QUERY_REPORT_MAX);
+    struct who_picture *p = i->parts ? who_picture_new(c, now_ns) : NULL;
     int rc = p && buf_ok(&i->parts[0].text) ? 0 : -ENOMEM;
 
     for (uint32_t at = 0; rc == 0 && at < i->count; at++) {
@@ -162,6 +176,17 @@ static int report_all(const struct pending_query *i, struct who_options *o, stru
         if (buf_len(text) && who_picture_add(p, buf_slice(text)) == -ENOMEM)
             rc = -ENOMEM;
     }
+    return rc == 0 ? p : who_picture_free(p);
+}
+
+/* Without memory the report on our own core must do. */
+static int report_all(const struct pending_query *i, struct who_options *o, struct buf *out)
+{
+    const struct core *c = &i->of->context->server->core;
+    struct who_picture *p = merge(i, o->now_ns);
+    struct buf why = BUF_NULL(PENDING_QUERY_REPORT_MAX);
+    int rc = p ? 0 : -ENOMEM;
+
     if (rc == 0 && i->stacks)
         rc = all_stacks(i, p, &why);
     o->no_stacks = buf_len(&why) ? buf_cstr(&why) : NULL;
@@ -227,6 +252,61 @@ static void write_report(const struct pending_query *i, struct buf *out)
     free(silent);
 }
 
+/* ---- lines about jobs ---- */
+
+static void put_launcher(const struct pending_queries *q, struct slice silent, struct buf *out)
+{
+    const struct node_context *n = q->context;
+    const struct node_config *c = n->config;
+    bool is_dvm = n->cluster && n->cluster->dvm_execs;
+    struct launcher_row r = { .number = q->number.value,
+                              .pid = c && c->guard ? (int)c->guard : (int)getpid(),
+                              .is_dvm = is_dvm,
+                              .nodes = is_dvm ? n->cluster->daemons.in[DAEMON_STATE_SERVING] : 0,
+                              .silent = silent };
+
+    launcher_row_put(&r, out);
+}
+
+static void put_jobs(const struct pending_queries *q, const struct core *merged, struct buf *out)
+{
+    const struct node_context *n = q->context;
+    const struct job_rows_options o = { .now_ns = clock_now_ns(),
+                                        .first = q->first,
+                                        .label = n->config ? n->config->job_name : NULL,
+                                        .is_dvm = n->cluster && n->cluster->dvm_execs };
+
+    job_rows_write(&n->server->core, merged, &o, out);
+}
+
+void pending_query_jobs(const struct pending_queries *q, struct buf *out)
+{
+    if (is_daemon(q->context))
+        return;
+    put_launcher(q, SLICE_NULL, out);
+    put_jobs(q, &q->context->server->core, out);
+}
+
+static void write_usage(const struct pending_query *i, struct buf *out)
+{
+    struct buf names = BUF_NULL(PENDING_QUERY_REPORT_MAX);
+    struct who_picture *p = is_daemon(i->of->context) ? NULL : merge(i, clock_now_ns());
+
+    if (!p) {
+        pending_query_jobs(i->of, out);
+        return;
+    }
+    for (uint32_t at = 1; at < i->count; at++) {
+        if (is_silent(&i->parts[at]))
+            buf_printf(&names, "%s%s", buf_len(&names) ? "," : "",
+                       i->of->context->cluster->names[at]);
+    }
+    put_launcher(i->of, buf_slice(&names), out);
+    put_jobs(i->of, who_picture_core(p), out);
+    who_picture_free(p);
+    buf_free(&names);
+}
+
 static void pending_query_free(struct pending_query *i)
 {
     timer_stop(&i->patience);
@@ -247,7 +327,10 @@ static void finish(struct pending_query *i)
     pending_query_fn *done = i->done;
     void *who = i->arg;
 
-    write_report(i, &report);
+    if (i->usage)
+        write_usage(i, &report);
+    else
+        write_report(i, &report);
     if (!buf_ok(&report))
         buf_clear(&report);
     pending_query_free(i);
@@ -295,7 +378,7 @@ static void ask_stacks(struct pending_query *i)
             i->parts[at].state = QUERY_PART_STACKS;
     }
     if (others)
-        rpc_query(&s->dispatch.rpc, i->ticket, slice_str(i->job), true);
+        rpc_query(&s->dispatch.rpc, i->ticket, slice_str(i->job), RPC_QUERY_STACKS);
     timer_set(&i->patience, LIMIT_STACKS_MS + LIMIT_WHO_MS);
     stacks_begin(&i->of->stacks, slice_str(i->job), own_stacks_here, i);
 }
@@ -340,23 +423,30 @@ static void ask_nodes(struct pending_query *i)
 
     open_parts(i, alone);
     if (i->parts && !is_daemon(n))
-        pending_query_part(i->of, slice_str(i->job), &i->parts[0].text);
+        pending_query_part(i->of, slice_str(i->job), i->usage, &i->parts[0].text);
     if (i->awaited)
-        rpc_query(&n->cluster->dispatch.rpc, i->ticket, slice_str(i->job), false);
+        rpc_query(&n->cluster->dispatch.rpc, i->ticket, slice_str(i->job),
+                  i->usage ? RPC_QUERY_USAGE : RPC_QUERY_PENDING);
 }
 
-/* `[json] [stacks] [JOB]` */
+static bool cut_word(struct slice *words, const char *word)
+{
+    struct slice rest = *words;
+
+    if (!slice_is(slice_cut(&rest, ' '), word))
+        return false;
+    *words = slice_trim(rest);
+    return true;
+}
+
+/* `[usage] [json] [stacks] [JOB]` */
 static void read_words(struct pending_query *i, struct slice words)
 {
-    struct slice job = slice_trim(words), rest = job;
+    struct slice job = slice_trim(words);
 
-    i->json = slice_is(slice_cut(&rest, ' '), "json");
-    if (i->json)
-        job = slice_trim(rest);
-    rest = job;
-    i->stacks = slice_is(slice_cut(&rest, ' '), "stacks");
-    if (i->stacks)
-        job = slice_trim(rest);
+    i->usage = cut_word(&job, "usage");
+    i->json = cut_word(&job, "json");
+    i->stacks = cut_word(&job, "stacks");
     i->job = strndup(job.len ? job.ptr : "", job.len);
 }
 
@@ -459,8 +549,17 @@ void pending_queries_open(struct pending_queries *q, const struct node_context *
     q->next = 0;
     list_init(&q->all);
     list_init(&q->asked);
+    q->number = JOB_NUMBER_NONE;
+    q->first = JOB_NO_RANK;
     q->looks = (struct proc_looks){ NULL };
     stacks_open(&q->stacks, c, &q->looks);
+}
+
+void pending_queries_lead(struct pending_queries *q, uint32_t job)
+{
+    job_number_take(&q->number);
+    if (q->first == JOB_NO_RANK)
+        q->first = job;
 }
 
 void pending_queries_close(struct pending_queries *q)
@@ -473,5 +572,6 @@ void pending_queries_close(struct pending_queries *q)
     asked_free(LIST_OF(l, struct asked_stacks, link));
     stacks_close(&q->stacks);
     proc_looks_free(&q->looks);
+    job_number_drop(&q->number);
     q->context = NULL;
 }

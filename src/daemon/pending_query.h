@@ -3,6 +3,9 @@
  * names the nodes that did not answer; a lost daemon is not waited for.  If stacks are wanted, the
  * nodes that have answered are then asked for those of their processes (stacks.h).
  *
+ * The same gathering answers what the processes use (report/job_row.h), for `wireup ps` and
+ * `wireup top`: nothing is measured unless somebody asks.
+ *
  * Alone, or if no daemon answers, the report covers the launcher's own core.  A daemon reports
  * nothing by itself: its launcher does.
  */
@@ -14,6 +17,7 @@
 #include "base/buf.h"
 #include "cluster/msg_address.h"
 #include "daemon/stacks.h"
+#include "io/job_number.h"
 #include "io/look.h"
 
 struct node_context;
@@ -24,7 +28,9 @@ struct pending_queries {
     uint64_t next;           /* ticket */
     struct proc_looks looks; /* at the processes of this node */
     struct stacks stacks;
-    struct list asked; /* struct asked_stacks: a daemon's, which it was asked for */
+    struct list asked;        /* struct asked_stacks: a daemon's, which it was asked for */
+    struct job_number number; /* by which people name this launcher, */
+    uint32_t first;           /* and its first job; JOB_NO_RANK: it has none yet */
 };
 
 /* The report, for people or programs, or a line that begins with `error:`. */
@@ -34,15 +40,22 @@ void pending_queries_open(struct pending_queries *q, const struct node_context *
 void pending_queries_close(
     struct pending_queries *q); /* done is not called; harmless twice, and on zeroed memory */
 
-/* words: `[json] [stacks] [JOB]`.  done is called once: now or later. */
+/* A launcher leads this job (JOB_NO_RANK: none, it is a DVM): from now on it has a number. */
+void pending_queries_lead(struct pending_queries *q, uint32_t job);
+
+/* words: `[usage] [json] [stacks] [JOB]`; usage: lines of job_row.h instead of a report.  done is
+ * called once: now or later. */
 void pending_query_begin(struct pending_queries *q, struct slice words, pending_query_fn *done,
                          void *arg);
+
+/* The lines of job_row.h at once, with what the launcher itself knows: no process is looked at. */
+void pending_query_jobs(const struct pending_queries *q, struct buf *out);
 
 /* The requester with this arg has gone. */
 void pending_query_forget(struct pending_queries *q, const void *arg);
 
 /* A daemon was asked: appends its part; or sends the stacks to that position when it has them. */
-void pending_query_part(struct pending_queries *q, struct slice job, struct buf *out);
+void pending_query_part(struct pending_queries *q, struct slice job, bool usage, struct buf *out);
 void pending_query_stacks(struct pending_queries *q, uint32_t from, uint64_t ticket,
                           struct slice job);
 

@@ -49,8 +49,9 @@ static void on_part(void *arg, uint32_t from, uint64_t ticket, struct slice part
     pending_query_receive(&l->queries, from, ticket, part);
 }
 
-static void own_part(void *arg, struct slice job, struct buf *part)
+static void own_part(void *arg, struct slice job, bool usage, struct buf *part)
 {
+    (void)usage;
     const struct cluster_node *n = arg;
     struct who_options o = { .job = job, .now_ns = 1 };
 

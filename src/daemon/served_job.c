@@ -98,6 +98,7 @@ static void json_rank(struct json *j, uint32_t rank, char *const *vars)
 static void json_head(struct json *j, const struct job *job)
 {
     json_object(j, NULL);
+    json_str(j, "schema", "wireup-serve-1");
     json_str(j, "namespace", job->nspace);
     json_i64(j, "server_pid", getpid());
     json_array(j, "unset");

@@ -57,6 +57,12 @@ void signals_all(struct processes *p, int sig)
     signals_elsewhere(p, NULL, JOB_NO_RANK, sig, false);
 }
 
+void signals_everywhere(struct processes *p, const struct job *j, int sig)
+{
+    signals_meant(p, j, -1, sig);
+    signals_elsewhere(p, j, JOB_NO_RANK, sig, false);
+}
+
 void signals_effect(struct processes *p, const struct op_signal *e)
 {
     struct job *job = core_job(&p->config.context->server->core, e->job);

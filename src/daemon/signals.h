@@ -17,6 +17,9 @@ void signals_meant(struct processes *p, const struct job *j, int64_t rank, int s
 /* To all processes of all nodes. */
 void signals_all(struct processes *p, int sig);
 
+/* To all processes of a job on all nodes, by request of the user: their ends are failures. */
+void signals_everywhere(struct processes *p, const struct job *j, int sig);
+
 /* EFFECT_signal: by request of a process, here and on other nodes. */
 void signals_effect(struct processes *p, const struct op_signal *e);
 

@@ -48,6 +48,7 @@ static bool read_proc(int pid, const char *file, char text[LOOK_TEXT])
 struct stat_line {
     char state;
     unsigned long long cpu_ticks, start;
+    long pages; /* resident */
 };
 
 static bool read_stat(int pid, struct stat_line *s)
@@ -60,8 +61,8 @@ static bool read_stat(int pid, struct stat_line *s)
     end = strrchr(text, ')'); /* the name before it may contain anything */
     if (!end || sscanf(end + 1,
                        " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d"
-                       " %*d %llu",
-                       &s->state, &user, &system, &s->start) != 4)
+                       " %*d %llu %*u %ld",
+                       &s->state, &user, &system, &s->start, &s->pages) != 5)
         return false;
     s->cpu_ticks = user + system;
     return true;
@@ -223,7 +224,7 @@ static void count_cpu(struct proc_looks *l, int pid, const struct stat_line *s,
     struct look_past *p;
     bool known;
 
-    look->cpu_ns = cpu;
+    look->cpu_ns = look->total_ns = cpu;
     look->over_ns = lived_ns(s);
     if (!l->past)
         l->past = calloc(LOOK_PASTS, sizeof *l->past);
@@ -240,7 +241,7 @@ static void count_cpu(struct proc_looks *l, int pid, const struct stat_line *s,
     *p = (struct look_past){ pid, s->start, now, cpu };
 }
 
-int proc_look_at(struct proc_looks *l, int pid, struct proc_look *look)
+int proc_look_usage(struct proc_looks *l, int pid, struct proc_look *look)
 {
     struct stat_line s;
 
@@ -250,9 +251,19 @@ int proc_look_at(struct proc_looks *l, int pid, struct proc_look *look)
         return -ESRCH;
     look->pid = pid;
     look->state = s.state;
-    find_wait(pid, look);
+    look->rss = s.pages > 0 ? (uint64_t)s.pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
     count_cpu(l, pid, &s, look);
-    find_mpi(pid, look);
+    return 0;
+}
+
+int proc_look_at(struct proc_looks *l, int pid, struct proc_look *look)
+{
+    int rc = proc_look_usage(l, pid, look);
+
+    if (rc < 0)
+        return rc;
+    find_wait(look->pid, look);
+    find_mpi(look->pid, look);
     return 0;
 }
 

@@ -19,6 +19,8 @@ struct proc_looks {
 
 /* 0; -errno if the process is gone, or there is no /proc. */
 int proc_look_at(struct proc_looks *l, int pid, struct proc_look *look_p);
+/* The same without what it waits in and its library, which cost most. */
+int proc_look_usage(struct proc_looks *l, int pid, struct proc_look *look_p);
 
 void proc_looks_free(struct proc_looks *l); /* harmless twice */
 

@@ -42,6 +42,7 @@ int main(void)
     pid_t pid = start("exec sleep 1000"), script = start("sleep 1000; exit 3");
 
     OK(proc_look_at(&l, getpid(), &p) == 0 && p.state == 'R' && p.pid == getpid() && p.over_ns > 0);
+    OK_F(p.rss > 100 << 10 && p.rss < (uint64_t)1 << 40, "it has memory");
     OK_F(p.mpi[0] == '\0', "we have no MPI library");
     OK_F(comes_to(&l, pid, 'S', "nanosleep", &p) && p.pid == pid, "sleeping");
     OK_F(comes_to(&l, script, 'S', "nanosleep", &p) && p.pid != script, "behind a script");

@@ -123,6 +123,7 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .tools = (enum node_tools)o->tools,
         .job_attrs = o->job_attrs,
         .njob_attrs = o->njob_attrs,
+        .job_name = o->job_name,
         .plan_spawn = plan_spawn,
         .reaped = reaped,
         .arg = l,

@@ -236,6 +236,7 @@ void node_failures_json(struct node_failures *f, struct buf *out)
     qsort(f->items, f->count, sizeof *f->items, by_name);
     json_init_spaced(&j, out);
     json_object(&j, NULL);
+    json_str(&j, "schema", "wireup-failures-1");
     json_array(&j, "failed_nodes");
     for (uint32_t i = 0; i < f->count; i++) {
         json_object(&j, NULL);

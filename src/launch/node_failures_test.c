@@ -83,9 +83,9 @@ static void test_json(void)
     struct buf out = BUF_NULL(4096);
 
     node_failures_json(&f, &out);
-    OK_F(!strcmp(buf_cstr(&out),
-                 "{\"failed_nodes\": [{\"node\": \"n2\", \"why\": \"a \\\"b\\\"\"}, "
-                 "{\"node\": \"n3\", \"why\": \"c\"}]}\n"),
+    OK_F(!strcmp(buf_cstr(&out), "{\"schema\": \"wireup-failures-1\", \"failed_nodes\": "
+                                 "[{\"node\": \"n2\", \"why\": \"a \\\"b\\\"\"}, "
+                                 "{\"node\": \"n3\", \"why\": \"c\"}]}\n"),
          "%s", buf_cstr(&out));
     buf_free(&out);
     node_failures_free(&f);

@@ -257,6 +257,24 @@ static int on_job_attr(struct option_parse *p, const struct option_row *row,
     return add_attr(p->opt, key, value);
 }
 
+static int on_job_name(struct option_parse *p, const struct option_row *row,
+                       const char *const *values)
+{
+    const char *name = values[0];
+    size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+
+    (void)row;
+    if (!((*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z')) || name[len] ||
+        len > LIMIT_JOB_NAME)
+        return errmsg_set(
+            p->err, LAUNCH_USAGE,
+            "%s must begin with a letter and have at most %d letters, digits and . _ -, "
+            "not '%.100s'",
+            p->name, LIMIT_JOB_NAME, name);
+    p->opt->job_name = name;
+    return 0;
+}
+
 void options_version(struct buf *out)
 {
     buf_str(out, "wireup " WIREUP_VERSION "\n"

@@ -154,6 +154,7 @@ struct launch_options {
     bool stop_on_exec, stop_in_init, stop_in_app;
     const char *breakpoint; /* in the program; or NULL */
     const char *memory_alloc_kinds;
+    const char *job_name; /* for people; NULL: none */
     struct spawn_pair *job_attrs;
     uint32_t njob_attrs, job_attrs_room;
     struct launch_singleton singleton;

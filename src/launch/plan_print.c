@@ -105,6 +105,7 @@ void plan_print_json(const struct job_map *p, struct buf *out)
 
     json_init_spaced(&j, out);
     json_object(&j, NULL);
+    json_str(&j, "schema", "wireup-plan-1");
     json_u64(&j, "processes", p->nprocs);
     json_i64(&j, "universe", p->universe);
     json_break(&j);

@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,6 +17,8 @@
 #include "base/json.h"
 #include "base/limit.h"
 #include "io/rendezvous.h"
+#include "launch/job_list.h"
+#include "launch/job_table.h"
 
 enum { QUERIES_ANSWER_MAX = 64 << 20 };
 
@@ -82,101 +87,220 @@ static int query_patiently(const struct launcher_name *who, struct slice questio
     int rc = 0;
 
     if (patience_ms > LIMIT_CONTROL_REPLY_MS)
-        rc = query(who, SLICE("ps\n"), LIMIT_CONTROL_REPLY_MS, &sign);
+        rc = query(who, SLICE("jobs\n"), LIMIT_CONTROL_REPLY_MS, &sign);
     buf_free(&sign);
     return rc < 0 ? rc : query(who, question, patience_ms, answer);
 }
 
-static void queries_all(const struct log *log, struct slice question, struct merge *m)
+static void query_one(const struct log *log, const struct launcher_name *who, struct slice question,
+                      struct merge *m)
+{
+    struct buf answer = BUF_NULL(QUERIES_ANSWER_MAX);
+    int rc = query_patiently(who, question, m->patience_ms, &answer);
+
+    if (rc == 0)
+        add_answer(m, buf_slice(&answer));
+    else if (rc != -ECONNREFUSED)
+        log_warn(log, "the launcher with pid %d does not answer: %s", (int)who->pid, err_text(rc));
+    buf_free(&answer);
+}
+
+static void query_all(const struct log *log, struct slice question, struct merge *m)
 {
     struct launcher_name *all;
     int n = rendezvous_list(&all);
 
-    for (int i = 0; i < n; i++) {
-        struct buf answer = BUF_NULL(QUERIES_ANSWER_MAX);
-        int rc = query_patiently(&all[i], question, m->patience_ms, &answer);
-        if (rc == 0)
-            add_answer(m, buf_slice(&answer));
-        else if (rc != -ECONNREFUSED)
-            log_warn(log, "the launcher with pid %d does not answer: %s", (int)all[i].pid,
-                     err_text(rc));
-        buf_free(&answer);
-    }
+    for (int i = 0; i < n; i++)
+        query_one(log, &all[i], question, m);
     free(all);
     if (n < 0)
         log_error(log, "cannot look for launchers: %s", err_text(n));
 }
 
-static void queries_all_json(const struct log *log, struct slice question, struct merge *m)
+/* A question, and how its answers become one. */
+struct question {
+    const char *verb;
+    const char *list; /* key of the list of answers in JSON; NULL: the answers are text */
+    bool stacks;
+};
+
+/* The launcher of job, or all. */
+static void query_about(const struct command_line *l, const struct question *q,
+                        const struct listed_job *job, struct merge *m)
+{
+    struct buf question = BUF_NULL(4096);
+
+    buf_printf(&question, "%s%s%s", q->verb, q->list ? " json" : "", q->stacks ? " stacks" : "");
+    if (job)
+        buf_printf(&question, " %u", job->row.job);
+    buf_byte(&question, '\n');
+    if (job)
+        query_one(l->log, &job->launcher->where, buf_slice(&question), m);
+    else
+        query_all(l->log, buf_slice(&question), m);
+    buf_free(&question);
+}
+
+static void query_json(const struct command_line *l, const struct question *q,
+                       const struct listed_job *job, struct merge *m)
 {
     struct json j;
+    char schema[64];
 
+    snprintf(schema, sizeof schema, "wireup-%s-1", q->verb);
     m->json = &j;
     json_init(&j, &m->out);
-    json_array(&j, NULL);
-    queries_all(log, question, m);
+    json_object(&j, NULL);
+    json_str(&j, "schema", schema);
+    json_array(&j, q->list);
+    query_about(l, q, job, m);
     json_array_end(&j);
+    json_object_end(&j);
     json_done(&j);
     buf_byte(&m->out, '\n');
 }
 
-/* Sends the request to all launchers and prints the answers. */
-static int put_patiently(const struct command_line *l, const char *verb, bool json, bool stacks)
+/* 1: standard output does not take it. */
+static int print(const struct buf *text)
 {
-    struct merge m = { .patience_ms =
-                           LIMIT_CONTROL_REPLY_MS + (stacks ? LIMIT_STACKS_MS + LIMIT_WHO_MS : 0),
-                       .out = BUF_NULL(QUERIES_ANSWER_MAX) };
-    struct buf question = BUF_NULL(4096);
-    const char *job = l->operand;
-    int code = 0;
+    struct slice s = buf_slice(text);
 
-    buf_printf(&question, "%s%s%s%s%s\n", verb, json ? " json" : "", stacks ? " stacks" : "",
-               job ? " " : "", job ? job : "");
-    if (json)
-        queries_all_json(l->log, buf_slice(&question), &m);
+    if ((s.len && fwrite(s.ptr, 1, s.len, stdout) < s.len) || fflush(stdout) != 0)
+        return 1;
+    return 0;
+}
+
+static int put_question(const struct command_line *l, const struct question *q,
+                        const struct listed_job *job)
+{
+    struct merge m = { .patience_ms = LIMIT_CONTROL_REPLY_MS +
+                                      (q->stacks ? LIMIT_STACKS_MS + LIMIT_WHO_MS : 0),
+                       .out = BUF_NULL(QUERIES_ANSWER_MAX) };
+    int code;
+
+    if (q->list)
+        query_json(l, q, job, &m);
     else
-        queries_all(l->log, buf_slice(&question), &m);
-    if ((buf_len(&m.out) &&
-         fwrite(buf_slice(&m.out).ptr, 1, buf_len(&m.out), stdout) < buf_len(&m.out)) ||
-        fflush(stdout) != 0)
-        code = 1;
+        query_about(l, q, job, &m);
+    code = print(&m.out);
     if (m.answers == 0 && job) {
-        log_error(l->log, "you have no running job %s on this machine", job);
+        log_error(l->log, "job %s has ended", job->id);
         code = 1;
-    } else if (m.answers == 0 && !json) {
+    } else if (m.answers == 0 && !q->list) {
         log_error(l->log, "you have no running jobs on this machine");
     }
-    buf_free(&question);
     buf_free(&m.out);
     return code;
 }
 
-static int put_question(const struct command_line *l, const char *verb, bool json)
+/* About the job that the operand means, if there is one. */
+static int ask(const struct command_line *l, const struct question *q)
 {
-    return put_patiently(l, verb, json, false);
+    struct job_list jobs;
+    const struct listed_job *job;
+    struct errmsg err;
+    int code = 1;
+
+    if (!l->operand)
+        return put_question(l, q, NULL);
+    job = job_list_read(&jobs, false, l->log) == 0 ? job_list_find(&jobs, l->operand, &err) : NULL;
+    if (job && job->is_none)
+        log_error(l->log, "%s has no job", job->id);
+    else if (job)
+        code = put_question(l, q, job);
+    else
+        log_error(l->log, "%s", err.text);
+    job_list_free(&jobs);
+    return code;
 }
 
 int queries_who(const struct command_line *l)
 {
-    if (l->operand && strchr(l->operand, '\n')) {
-        log_error(l->log, "there is no job with this name");
-        return 2;
-    }
-    return put_patiently(l, "who", l->choices[CHOICE_who_json] != NULL,
-                         l->choices[CHOICE_who_stacks] != NULL);
+    return ask(l, &(struct question){ .verb = "who",
+                                      .list = l->choices[CHOICE_who_json] ? "jobs" : NULL,
+                                      .stacks = l->choices[CHOICE_who_stacks] != NULL });
 }
 
 int queries_names(const struct command_line *l)
 {
-    return put_question(l, "names", l->choices[CHOICE_names_json] != NULL);
+    return ask(l, &(struct question){ .verb = "names",
+                                      .list = l->choices[CHOICE_names_json] ? "names" : NULL });
 }
 
 int queries_tools(const struct command_line *l)
 {
-    return put_question(l, "tools", false);
+    return ask(l, &(struct question){ .verb = "tools" });
+}
+
+/* Of the terminal; 0: standard output is none. */
+static uint32_t terminal_width(void)
+{
+    struct winsize w;
+
+    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+}
+
+int queries_table(const struct command_line *l, bool json)
+{
+    struct buf out = BUF_NULL(QUERIES_ANSWER_MAX);
+    struct job_list jobs;
+    int rc = job_list_read(&jobs, true, l->log), code = 1;
+
+    if (rc < 0)
+        log_error(l->log, "cannot look for jobs: %s", err_text(rc));
+    else if (json)
+        job_table_json(&jobs, "wireup-ps-1", &out);
+    else if (jobs.njobs)
+        job_table_text(&jobs, terminal_width(), &out);
+    else
+        log_error(l->log, "you have no running jobs on this machine");
+    if (rc == 0)
+        code = print(&out);
+    job_list_free(&jobs);
+    buf_free(&out);
+    return code;
 }
 
 int queries_ps(const struct command_line *l)
 {
-    return put_question(l, "ps", false);
+    return queries_table(l, l->choices[CHOICE_ps_json] != NULL);
+}
+
+/* A number, or a name with or without SIG; 0: no signal. */
+int queries_signal_number(const char *word)
+{
+    int number;
+
+    if (slice_int(slice_str(word), &number))
+        return number > 0 && number <= SIGRTMAX ? number : 0;
+    if (!strncasecmp(word, "SIG", 3))
+        word += 3;
+    for (int sig = 1; sig < SIGRTMIN; sig++) {
+        const char *name = sigabbrev_np(sig);
+        if (name && !strcasecmp(name, word))
+            return sig;
+    }
+    return 0;
+}
+
+int queries_kill(const struct command_line *l)
+{
+    const char *word = l->choices[CHOICE_kill_signal] ? l->choices[CHOICE_kill_signal] : "TERM";
+    int sig = queries_signal_number(word), code = 1;
+    const struct listed_job *job;
+    struct job_list jobs;
+    struct errmsg err;
+
+    if (!sig) {
+        log_error(l->log, "kill: '%s' is no signal; write its name or number, such as INT or 2",
+                  word);
+        return 2;
+    }
+    job = job_list_read(&jobs, false, l->log) == 0 ? job_list_find(&jobs, l->operand, &err) : NULL;
+    if (job)
+        code = job_list_signal(job, sig, &err);
+    if (code)
+        log_error(l->log, "%s", err.text);
+    job_list_free(&jobs);
+    return code;
 }

@@ -10,7 +10,14 @@
 int queries_who(const struct command_line *l);
 int queries_names(const struct command_line *l);
 
+/* The table of jobs, once. */
+int queries_table(const struct command_line *l, bool json);
 int queries_ps(const struct command_line *l);
+int queries_kill(const struct command_line *l);
+
+/* "INT", "SIGINT", "2"; 0: it is no signal. */
+int queries_signal_number(const char *word);
+
 int queries_tools(const struct command_line *l);
 
 /* The whole answer of one launcher to a request line (control_socket.h).  0 or -errno. */

@@ -11,6 +11,7 @@
 #include "launch/options_table.h"
 #include "launch/dvm.h"
 #include "launch/serve.h"
+#include "launch/top.h"
 #include "tools/simulate.h"
 #include "tools/timeline.h"
 #include "tools/trace.h"
@@ -72,6 +73,8 @@ static int (*const runners[COMMANDS])(const struct command_line *l) = {
     [COMMAND_replay] = trace_replay,
     [COMMAND_tools] = queries_tools,
     [COMMAND_ps] = queries_ps,
+    [COMMAND_top] = top_command,
+    [COMMAND_kill] = queries_kill,
     [COMMAND_down] = dvm_down,
     [COMMAND_up] = dvm_misused,
     [COMMAND_on] = dvm_misused,

@@ -559,6 +559,7 @@ static void print_fence(struct writer *w, const struct phase *in, const struct p
 static void json_title(struct writer *w, const struct phase *f)
 {
     json_object(w->json, NULL);
+    json_str(w->json, "schema", "wireup-startup-1");
     json_object(w->json, "startup");
     json_u64(w->json, "processes", w->r->nprocs);
     json_u64(w->json, "nodes", w->r->nnodes);
@@ -648,6 +649,7 @@ static void json_end(struct writer *w)
 {
     json_init(w->json, w->out);
     json_object(w->json, NULL);
+    json_str(w->json, "schema", "wireup-startup-1");
     json_object(w->json, "end");
     json_decimal(w->json, "seconds", seconds(w, (int64_t)w->r->own.gone), 6);
     json_array(w->json, "phases");

@@ -383,7 +383,8 @@ static void test_report(void)
     has(text, "other nodes' set to it within 0.0025 s (n2)");
     OK(!strstr(text, "no word"));
     text = report(&r, true);
-    has(text, "{\"startup\":{\"processes\":6,\"nodes\":3,\"seconds\":0.120000,\"fence\":1,"
+    has(text, "{\"schema\":\"wireup-startup-1\",\"startup\":{\"processes\":6,\"nodes\":3,"
+              "\"seconds\":0.120000,\"fence\":1,"
               "\"bytes\":90,\"phases\":[{\"phase\":\"arguments\",\"begun\":0.000000,"
               "\"ended\":0.001000},");
     has(text, "{\"phase\":\"init\",\"begun\":0.102000,\"ended\":0.254000,\"count\":6,\"shortest\":"

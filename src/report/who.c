@@ -12,6 +12,7 @@
 #include "core/rank_ranges.h"
 #include "core/request.h"
 #include "report/findings.h"
+#include "report/job_row.h"
 #include "report/stack_tree.h"
 
 /* At most this many missing processes, and this many pending requests, are described one by one; of
@@ -562,13 +563,23 @@ static void stacks_json(struct writer *w, const struct stack_tree *t)
     buf_free(&scratch);
 }
 
+static void put_id(const struct writer *w, const struct job *j, char id[JOB_ID_MAX])
+{
+    if (w->o->number)
+        job_row_id(w->o->number, j->id == w->o->first, j->id, id);
+    else
+        snprintf(id, JOB_ID_MAX, "%u", j->id);
+}
+
 static void job_text(struct writer *w, const struct job *j)
 {
     uint32_t counts[PROC_STATES];
     struct stack_tree t;
+    char id[JOB_ID_MAX];
 
     count_states(j, counts);
-    buf_printf(w->out, "job %u %s, %u processes:", j->id, j->nspace, j->plan.nprocs);
+    put_id(w, j, id);
+    buf_printf(w->out, "job %s %s, %u processes:", id, j->nspace, j->plan.nprocs);
     for (int s = 0; s < PROC_STATES; s++) {
         if (counts[s])
             buf_printf(w->out, " %u %s", counts[s], proc_state_name((enum proc_state)s));
@@ -587,8 +598,11 @@ static void job_text(struct writer *w, const struct job *j)
 static void job_json_head(struct writer *w, const struct job *j)
 {
     uint32_t counts[PROC_STATES];
+    char id[JOB_ID_MAX];
 
     count_states(j, counts);
+    put_id(w, j, id);
+    json_str(w->json, "id", id);
     json_u64(w->json, "job", j->id);
     json_str(w->json, "name", j->nspace);
     json_u64(w->json, "processes", j->plan.nprocs);

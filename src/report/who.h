@@ -23,7 +23,9 @@ struct who_silent {
 };
 
 struct who_options {
-    struct slice job; /* name or number of one job; empty: all */
+    struct slice job;       /* name or number of one job; empty: all */
+    uint32_t number, first; /* of the launcher, and of its first job: for short ids (job_row.h); 0:
+                               jobs have their numbers within the launcher */
     bool json;
     uint64_t now_ns;
     /* How the machine sees a process of this node (who_part.h); false: it is gone.  May be NULL. */

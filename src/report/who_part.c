@@ -42,6 +42,8 @@ static void put_look(const struct who_options *o, const struct proc *p, struct b
     parts_put_uint(out, (unsigned char)look.state);
     parts_put_uint(out, look.cpu_ns);
     parts_put_uint(out, look.over_ns);
+    parts_put_uint(out, look.total_ns);
+    parts_put_uint(out, look.rss);
     put_text(out, slice_str(look.waits_in));
     put_text(out, slice_str(look.mpi));
 }
@@ -232,6 +234,11 @@ struct who_picture *who_picture_free(struct who_picture *p)
     return NULL;
 }
 
+const struct core *who_picture_core(const struct who_picture *p)
+{
+    return &p->core;
+}
+
 int who_picture_report(const struct who_picture *p, const struct who_options *o, struct buf *out)
 {
     struct who_options options = *o;
@@ -303,6 +310,8 @@ static const struct proc_look *read_look(struct reader *r)
     look.state = (char)number(r, 127);
     look.cpu_ns = number(r, UINT64_MAX);
     look.over_ns = number(r, UINT64_MAX);
+    look.total_ns = number(r, UINT64_MAX);
+    look.rss = number(r, UINT64_MAX);
     copy_text(look.waits_in, sizeof look.waits_in, text(r));
     copy_text(look.mpi, sizeof look.mpi, text(r));
     if (r->bad)

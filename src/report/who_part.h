@@ -28,6 +28,9 @@ int who_picture_add(struct who_picture *p, struct slice part);
  * if there is no such process in the picture. */
 int who_picture_stack(struct who_picture *p, uint32_t job, uint32_t rank, struct slice stack);
 
+/* Its jobs and processes, as long as the picture lives. */
+const struct core *who_picture_core(const struct who_picture *p);
+
 /* As who_report(). */
 int who_picture_report(const struct who_picture *p, const struct who_options *o, struct buf *out);
 

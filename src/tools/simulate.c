@@ -148,6 +148,7 @@ static void print_json(const struct log *log, const struct sim_config *c,
 
     json_init(&j, &out);
     json_object(&j, NULL);
+    json_str(&j, "schema", "wireup-sim-1");
     json_u64(&j, "nodes", c->nodes);
     json_u64(&j, "ranks", c->ranks);
     json_u64(&j, "card", c->card);

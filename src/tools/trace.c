@@ -371,6 +371,7 @@ static void json_head(struct json *j, struct trace *t, const struct subject *s)
 {
     json_init(j, &t->out);
     json_object(j, NULL);
+    json_str(j, "schema", "wireup-trace-1");
     json_decimal(j, "time", (double)(s->ns - t->begin_ns) / 1e9, 9);
     if (s->job >= 0)
         json_i64(j, "job", s->job);

@@ -47,7 +47,7 @@ ok "the few are the first in the tree" \
 ok "nothing else is wrong" [ "$(grep -Ec 'stopped|ended|different|no answer' "$out")" = 0 ] || explain_hang
 cat >"$tmp/judge.py" <<'END'
 import json, sys
-job, = json.load(sys.stdin)
+job, = json.load(sys.stdin)["jobs"]
 finding, = job["findings"]
 assert finding["kind"] == "stacks" and finding["ranks"] == "1", finding
 main, = job["stacks"]

@@ -219,7 +219,7 @@ same "they end well too" "$? $(cat "$told")" "0 " || cat "$told"
 begin_job "$bin/tool" client
 if unshare -n true 2>/dev/null; then
     run "$patience" unshare -n env LD_LIBRARY_PATH="$ours" PMIX_RANK=0 PMIX_SERVER_URI41="$("$WIREUP" tools | cut -f 2)" \
-        PMIX_NAMESPACE="$("$WIREUP" ps | cut -f 1)" "$bin/tool" child
+        PMIX_NAMESPACE="$("$WIREUP" ps | awk 'END { print $NF }')" "$bin/tool" child
     same "nobody comes by the control socket as a process that is connected" "$(cat "$out")" "child -23" || explain
 fi
 end_job

@@ -247,7 +247,7 @@ if grep -q held "$tmp/debugger.out"; then
     ok "a rank held in a debugger is named" wait_until 60 named || explain
     cat >"$tmp/held.py" <<'END'
 import json, sys
-job = json.load(sys.stdin)[0]
+job = json.load(sys.stdin)["jobs"][0]
 fence = [p for p in job["pending"] if "fence" in p][0]
 one, = fence["processes"]
 assert fence["missing"] == "0" and one["rank"] == 0 and one["machine_state"] == "stopped by a debugger"

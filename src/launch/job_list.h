@@ -1,0 +1,54 @@
+/* job_list.h - the jobs of this user on this machine, as their launchers tell them; and the one
+ * place where a word of the user becomes a job.
+ *
+ * A job has a short id: the number of its launcher (3), and for jobs besides the first one the
+ * number within that launcher behind it (3.2).  It has a name: the user's (-job-name), else that of
+ * its program.  A word means, in this order, a job with that id; with that name and id (ring-3);
+ * with that namespace; with that name, if only one has it; the first job of the launcher with that
+ * pid.
+ */
+#ifndef WIREUP_LAUNCH_JOB_LIST_H
+#define WIREUP_LAUNCH_JOB_LIST_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "io/rendezvous.h"
+#include "report/job_row.h"
+
+struct listed_launcher {
+    struct launcher_name where;
+    struct launcher_row row;
+    uint32_t njobs;
+};
+
+struct listed_job {
+    const struct listed_launcher *launcher;
+    struct job_row row; /* of a launcher without jobs: no ranks */
+    const char *id, *name;
+    bool is_none; /* the launcher has no job (a DVM, or one whose nodes come up) */
+};
+
+struct job_list {
+    struct arena arena;
+    struct listed_launcher *launchers;
+    struct listed_job *jobs;
+    uint32_t nlaunchers, njobs;
+};
+
+/* Asks all launchers at once; usage: also what the processes use, on all nodes.  Those that do not
+ * answer are named in the log (NULL: silently left out).  0 or -errno; free it in any case. */
+int job_list_read(struct job_list *l, bool usage, const struct log *log);
+void job_list_free(struct job_list *l); /* harmless on zeroed memory, and twice */
+
+/* By their ids, as they are in the list. */
+int job_list_order(const struct listed_job *a, const struct listed_job *b);
+
+/* NULL with a sentence. */
+const struct listed_job *job_list_find(const struct job_list *l, const char *word,
+                                       struct errmsg *err);
+
+/* Sends a signal to all processes of the job.  0, or 1 with a sentence. */
+int job_list_signal(const struct listed_job *j, int sig, struct errmsg *err);
+
+#endif
