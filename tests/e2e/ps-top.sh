@@ -1,0 +1,192 @@
+#!/bin/sh
+# Jobs as people see them: short ids and names, the table of ps, top on a terminal, signals to a job, and
+# JSON as docs/json.md has it.
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+needs_host_names
+named_agent
+c_program rawpmi1
+
+schema() # NAME FILE: what the page of schemas says to it
+{
+    python3 "$WU_SRC/tests/check-schemas" "$WU_SRC" "$1" "$2" 2>&1
+}
+ps() { timeout 60 "$WIREUP" ps >"$out" 2>"$err"; }
+column() # N NAME: of the line of that job
+{
+    awk -v n="$1" -v name="$2" '$2 == name { print $n }' "$out"
+}
+
+# ---- names that are none
+for name in 3 -x "a b" "$(printf '%065d' 0 | tr 0 a)"; do
+    run 60 "$WIREUP" -job-name "$name" -n 1 true
+    same "no name of a job: $(printf %.8s "$name")" "$rc" 2 || explain
+done
+
+# ---- two jobs: one over three nodes in a fence that rank 1 misses, one alone that computes
+# shellcheck disable=SC2016
+"$WIREUP" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3 -job-name ring sh -c '
+    [ "$PMI_RANK" = 1 ] || exec "$0" exchange
+    trap "echo got WINCH >>\"$1\"" WINCH
+    echo up >"$1"
+    while :; do sleep 0.2; done' "$bin/rawpmi1" "$tmp/ring" >"$tmp/ring.out" 2>&1 &
+ring=$!
+wait_until 120 [ -s "$tmp/ring" ]
+waits() { ps && grep -Eq ' ring +3 +3 +running .* fence: 2 of 3, missing 1 ' "$out"; }
+ok "ps shows a job of three nodes, and for whom it waits" wait_until 120 waits || explain
+# shellcheck disable=SC2016
+"$WIREUP" -n 1 sh -c 'echo up >>"$0"; while :; do :; done' "$tmp/busy" >"$tmp/busy.out" 2>&1 &
+busy=$!
+wait_until 120 [ -s "$tmp/busy" ]
+ps
+ok "a second one by its program, with another id" eval \
+    '[ -n "$(column 1 sh)" ] && [ -n "$(column 1 ring)" ] && [ "$(column 1 sh)" != "$(column 1 ring)" ]' || explain
+id=$(column 1 ring)
+nspace=$(awk '$2 == "ring" { print $NF }' "$out")
+pid=$(column 9 ring)
+same "ids are small numbers" "$(awk 'NR > 1 { print $1 }' "$out" | tr '\n' ' ')" "1 2 "
+ok "the launcher is the process that was started" [ "$pid" = "$ring" ] || explain
+# (The time of two looks: what one rank uses until the next one.)
+computes() { ps && [ "$(column 7 sh | sed 's/\..*//')" -gt 10 ] 2>/dev/null; }
+ok "one computes" wait_until 60 computes || explain
+ok "the other does not" [ "$(column 7 ring | sed 's/\..*//')" -lt 100 ] || explain
+
+# ---- JSON
+"$WIREUP" ps --json >"$tmp/ps.json" 2>"$err"
+same "ps --json is what the page says" "$(schema wireup-ps-1 "$tmp/ps.json")" good
+cat >"$tmp/judge.py" <<'END'
+import json, sys
+jobs = {j["name"]: j for j in json.load(open(sys.argv[1]))["jobs"]}
+ring, busy = jobs["ring"], jobs["sh"]
+assert ring["measured_ranks"] == 3 and ring["nodes"] == 3 and ring["memory_bytes"] > 3 * 65536, ring
+assert ring["waiting"] == 2 and ring["waits"] == "fence: 2 of 3, missing 1", ring
+assert busy["cpu_seconds"] > 0 and busy["cpu_percent"] > 0 and busy["measured_ranks"] == 1, busy
+print("good")
+END
+same "with the processes of all nodes" "$(python3 "$tmp/judge.py" "$tmp/ps.json" 2>&1)" good || note "$(cat "$tmp/ps.json")"
+sed 's/"ranks":/"rank":/' "$tmp/ps.json" >"$tmp/spoilt"
+ok "the control is red" eval 'schema wireup-ps-1 "$tmp/spoilt" | grep -q "jobs\[0\].ranks is missing"' || note "$(schema wireup-ps-1 "$tmp/spoilt")"
+sed 's/"ranks":[0-9]*/"ranks":"x"/' "$tmp/ps.json" >"$tmp/spoilt"
+ok "the second one too" eval 'schema wireup-ps-1 "$tmp/spoilt" | grep -q "ranks is not integer"' || note "$(schema wireup-ps-1 "$tmp/spoilt")"
+"$WIREUP" who --json >"$tmp/who.json"
+same "who --json" "$(schema wireup-who-1 "$tmp/who.json")" good
+"$WIREUP" top --json --count 2 --period 0.5 >"$tmp/top.json"
+same "top --json, line by line" "$(schema wireup-top-1 "$tmp/top.json") $(wc -l <"$tmp/top.json")" "good 2"
+"$WIREUP" names --json >"$tmp/json"
+same "names --json" "$(schema wireup-names-1 "$tmp/json")" good
+"$WIREUP" sim --nodes 8 --json >"$tmp/json"
+same "sim --json" "$(schema wireup-sim-1 "$tmp/json")" good
+"$WIREUP" -dry-run --json -n 3 true >"$tmp/json"
+same "-dry-run --json" "$(schema wireup-plan-1 "$tmp/json")" good
+"$WIREUP" -json -launch-agent /bin/false -hosts n8,n9 -n 2 true 2>"$tmp/json"
+same "the failures of nodes" "$(schema wireup-failures-1 "$tmp/json")" good
+run 120 "$WIREUP" -json -report-startup -trace "$tmp/trace" -n 2 "$bin/rawpmi1" exchange
+same "the report of a start" "$(schema wireup-startup-1 "$err")" good || explain
+"$WIREUP" trace --json "$tmp/trace" >"$tmp/json"
+same "trace --json" "$(schema wireup-trace-1 "$tmp/json")" good
+"$WIREUP" serve -n 1 --json >"$tmp/json" 2>/dev/null &
+serve=$!
+wait_until 60 [ -s "$tmp/json" ]
+same "serve --json" "$(schema wireup-serve-1 "$tmp/json")" good
+kill $serve
+wait $serve
+
+# ---- every word for a job
+for word in "$id" "ring-$id" ring "$nspace" "$pid"; do
+    run 60 "$WIREUP" who "$word"
+    same "who $word" "$rc $(grep '^job ' "$out" | cut -d, -f 1)" "0 job $id $nspace" || explain
+done
+run 60 "$WIREUP" names ring
+same "names of a job that has none" "$rc $(cat "$out" "$err")" "0 " || explain
+"$WIREUP" -n 1 -job-name ring sleep 1000 >"$tmp/twin.out" 2>&1 &
+twin=$!
+two() { ps && [ "$(column 1 ring | wc -l)" = 2 ]; }
+wait_until 60 two
+other=$(column 1 ring | tail -n 1)
+busy_id=$(column 1 sh)
+run 60 "$WIREUP" kill ring
+same "a name that two jobs have is refused, with both" "$rc $(cat "$err")" \
+    "1 wireup: several jobs are called ring: choose one of $id, $other" || explain
+run 60 "$WIREUP" kill "ring-$other"
+[ "$rc" = 0 ] || kill $twin
+wait $twin
+same "name and id tell them apart" "$rc $?" "0 143" || explain
+run 60 "$WIREUP" kill -s NOSUCH ring
+same "no signal" "$rc" 2 || explain
+run 60 "$WIREUP" kill nobody
+same "no job" "$rc $(cat "$err")" "1 wireup: you have no running job nobody on this machine" || explain
+
+# ---- top
+same "top in a pipe is the table" "$("$WIREUP" top | sed 1q | tr -s ' ')" \
+    "$("$WIREUP" ps | sed 1q | tr -s ' ')" || note "$("$WIREUP" top 2>&1)"
+ok "without a sequence for terminals" eval '! "$WIREUP" top | grep -q "$(printf "\033")"'
+tty() { TERM=xterm python3 "$e2e/terminal.py" "$@" >"$out" 2>&1; }
+cat >"$tmp/settings" <<'END'
+before=$(stty -g)
+trap : INT
+"$@"
+code=$?
+printf '\ncode %d\n' $code
+[ "$(stty -g)" = "$before" ] && echo the terminal is as before
+END
+restored() # the last word about the other screen and the cursor
+{
+    grep -q "^.*$(printf '\033')\\[?1049l" "$out" && grep -q '^the terminal is as before$' "$out" &&
+        [ "$(grep -c "$(printf '\033')\\[?1049h" "$out")" -ge 1 ]
+}
+tty see 'wireup top: 2 jobs, 4 ranks' see WAITING see ring \
+    type c see 'sh ' type i see 'wireup top' type h see 'sort by memory' type x see 'wireup top' \
+    type '\r' see "job $id: up and down scroll" see "job $id $nspace" see 'fence WORLD:0' type x see 'wireup top' \
+    type k see "signal to job $id (Enter: TERM): _" type 'WIN' see WIN_ type 'CH\r' see "job $id: signal WINCH is sent" \
+    type k see 'Enter: TERM' type NOPE see NOPE_ type '\r' see "'NOPE' is no signal" \
+    type '\x1b[B' see 'wireup top' type '\r' see "job $busy_id: up and down scroll" type x see 'wireup top' \
+    size 5 40 see 'wireup top' type q end -- \
+    sh "$tmp/settings" "$WIREUP" top --period 0.5
+ok "top shows, sorts, helps, asks who, signals, selects, and follows the size" \
+    grep -q '^status 0$' "$out" || note "$(tail -n 5 "$out" | cat -v)"
+ok "q gives the terminal back" restored || note "$(tail -n 5 "$out" | cat -v)"
+ok "the signal has come, on another node" wait_until 60 grep -q 'got WINCH' "$tmp/ring" || note "$(cat "$tmp/ring")"
+tty see 'wireup top: 2 jobs' type '\x03' end -- sh "$tmp/settings" "$WIREUP" top
+ok "Ctrl-C gives it back" eval 'restored && grep -q "^code 0$" "$out"' || note "$(tail -n 5 "$out" | cat -v)"
+# shellcheck disable=SC2016
+tty see 'wireup top: 2 jobs' sh 'kill -TERM $(pgrep -x -P $PID wireup)' end -- sh "$tmp/settings" "$WIREUP" top
+ok "SIGTERM too" eval 'restored && grep -q "^code 143$" "$out"' || note "$(tail -n 5 "$out" | cat -v)"
+tty see 'wireup top: 2 jobs' end -- sh "$tmp/settings" "$WIREUP" top --count 2 --period 0.5
+ok "and the end of --count" eval 'restored && grep -q "^code 0$" "$out"' || note "$(tail -n 5 "$out" | cat -v)"
+TERM=dumb python3 "$e2e/terminal.py" see WAITING end -- "$WIREUP" top >"$out" 2>&1
+ok "a terminal that can do nothing gets the table" eval \
+    'grep -q "^status 0$" "$out" && ! grep -q "$(printf "\033")" "$out"' || note "$(cat -v "$out")"
+tty size 24 60 see WAITING end -- sh -c 'sleep 0.3; exec "$0" ps' "$WIREUP"
+same "ps is as wide as the terminal" "$(head -n 3 "$out" | awk '{ print (length($0) <= 60) }' | sort -u)" 1 || note "$(cat "$out")"
+run 60 "$WIREUP" top --period 0.1
+same "a period that is too short" "$rc" 2 || explain
+
+# ---- a launcher that hangs is named, and the others are shown
+kill -STOP "$busy" $(pgrep -P "$busy")
+run 60 "$WIREUP" ps
+ok "a launcher that hangs is named" eval 'grep -q "does not answer" "$err" && grep -q " ring " "$out"' || explain
+kill -CONT "$busy" $(pgrep -P "$busy")
+
+# ---- ends
+run 60 "$WIREUP" kill -s SIGKILL "$nspace"
+[ "$rc" = 0 ] || kill -KILL $ring
+wait $ring
+same "a job that is killed fails, and says by what" "$rc $(grep -c 'killed by signal 9' "$tmp/ring.out")" "0 1" || note "$(cat "$tmp/ring.out")"
+run 60 "$WIREUP" kill -signal 15 sh
+[ "$rc" = 0 ] || kill -KILL $busy
+wait $busy
+same "the other too" "$rc $?" "0 143" || explain
+ps
+same "then there is none" "$(cat "$out" "$err")" "wireup: you have no running jobs on this machine"
+
+# ---- a DVM and its jobs
+run 120 "$WIREUP" up -launch-agent "$tmp/agent" -hosts n1,n2
+ps
+ok "a DVM has a line" grep -Eq '^ *[0-9]+  DVM +0 +2 +standing ' "$out" || explain
+dvm=$(column 1 DVM)
+run 120 "$WIREUP" who "$dvm"
+ok "without a job" eval '[ "$rc" = 1 ] && grep -q "has no job$" "$err"' || explain
+run 120 "$WIREUP" down
+finish
