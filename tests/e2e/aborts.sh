@@ -5,6 +5,7 @@
 private_world "$@"
 begin
 use_launcher wireup
+combinations
 patience=120
 clients=$WU_BUILD/tests/e2e/e2e-aborts
 pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)

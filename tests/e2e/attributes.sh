@@ -5,6 +5,7 @@
 private_world "$@"
 begin
 use_launcher wireup
+combinations
 patience=120
 attributes=$WU_BUILD/tests/e2e/e2e-attributes
 
@@ -15,9 +16,11 @@ same "every row of the interface of hosts" "$rc $(cat "$out")" "0 attributes 0 g
 if pkg-config --exists pmix 2>/dev/null; then
     # shellcheck disable=SC2046
     c_program attributes -w -I"$WU_SRC" -I"$WU_SRC/include" $(pkg-config --libs pmix)
-    launch 2 "$bin/attributes" foreign
+    theirs=$bin/attributes
+    launch 2 "$theirs" foreign
     same "and to the client of OpenPMIx" "$rc $(cat "$out")" "0 attributes 2 good" || explain
 else
+    theirs=
     skip "the client of OpenPMIx" "it is not installed"
 fi
 
@@ -26,4 +29,8 @@ needs_host_names
 named_agent
 run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3 "$attributes"
 same "every row on three nodes" "$rc $(cat "$out")" "0 attributes 3 good" || explain
+if [ -n "$theirs" ]; then
+    run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3 "$theirs" foreign
+    same "and on three nodes to the client of OpenPMIx" "$rc $(cat "$out")" "0 attributes 3 good" || explain
+fi
 finish

@@ -5,6 +5,7 @@
 private_world "$@"
 begin
 use_launcher wireup
+combinations
 patience=300
 needs_host_names
 named_agent

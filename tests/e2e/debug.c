@@ -310,8 +310,10 @@ static void send_daemons(const char *program)
     PMIX_INFO_LOAD(&infos[1], PMIX_DEBUG_DAEMONS_PER_NODE, &one, PMIX_UINT16);
     spawn_daemons(program, infos, 2);
     for (uint32_t r = 0; r < 8; r++) {
-        if (stops(r))
-            PMIX_LOAD_PROCID(&some[array.size++], debugged, r);
+        if (!stops(r))
+            continue;
+        PMIX_LOAD_PROCID(&some[array.size], debugged, r);
+        array.size++; /* (OpenPMIx's macro uses its argument several times) */
     }
     PMIX_INFO_LOAD(&infos[0], PMIX_COLOCATE_PROCS, &array, PMIX_DATA_ARRAY);
     PMIX_INFO_LOAD(&infos[1], PMIX_COLOCATE_NPERPROC, &two, PMIX_UINT16);

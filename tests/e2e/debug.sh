@@ -6,6 +6,7 @@
 private_world "$@"
 begin
 use_launcher wireup
+combinations
 patience=${PATIENCE:-300}
 ours=$WU_BUILD/tests/e2e/e2e-debug
 clients=$ours

@@ -8,6 +8,7 @@
 private_world "$@"
 begin
 use_launcher wireup
+combinations
 patience=300
 ours=$WU_BUILD/tests/e2e/e2e-events
 theirs=
@@ -89,6 +90,8 @@ for library in ours ${theirs:+theirs}; do
     [ $library = ours ] || word=reference
     over 6 "$program" order $(($2 / 10))
     whole "on three nodes, with $library" order
+    over 3 "$program" ranges $word
+    whole "on three nodes, with $library" ranges
     over 6 "$program" again $word
     whole "on three nodes, with $library" again
     spawning run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 3 "$program" jobs $word

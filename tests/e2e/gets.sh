@@ -4,6 +4,7 @@
 private_world "$@"
 begin
 use_launcher wireup
+combinations
 patience=120
 ours=$WU_BUILD/tests/e2e/e2e-gets
 clients=$ours

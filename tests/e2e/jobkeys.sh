@@ -5,6 +5,7 @@
 private_world "$@"
 begin
 use_launcher wireup
+combinations
 patience=300
 export SLURM_CLUSTER_NAME=hill
 host=$(hostname)

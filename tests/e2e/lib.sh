@@ -258,8 +258,43 @@ no_internal_error()
     same "no internal error was logged" "$(head -n 5 "$tmp/internal" 2>/dev/null)" ""
 }
 
+# From here on what the launcher is called with is written down; `finish` compares it with the table
+# `combinations`: which programs have run with which client library on how many nodes.
+combinations()
+{
+    printf '#!/bin/sh\n{ printf "%%s\\n" "$*" >>"%s"; } 2>/dev/null\nexec "%s" "$@"\n' "$tmp/launches" "$WIREUP" >"$bin/noted"
+    chmod +x "$bin/noted"
+    WIREUP=$bin/noted
+}
+
+# PROGRAM: what has run of it, as in the table; `one` is one node, and `nodes` are several.
+combined()
+{
+    awk -v ours="/e2e-$1( |\$)" -v hyphens="/e2e-$(echo "$1" | tr _ -)( |\$)" -v theirs="^$bin/$1\$" '{
+        nodes = /-hosts [^ ]*,[^ ]*/ ? "nodes" : "one"
+        if ($0 ~ ours || $0 ~ hyphens)
+            print "ours-" nodes
+        for (i = 1; i <= NF; i++)
+            if ($i ~ theirs)
+                print "theirs-" nodes
+    }' "$tmp/launches" | sort -u | tr '\n' ' '
+}
+
+check_combinations()
+{
+    [ -f "$tmp/launches" ] || return 0
+    sed -n "s/^$(basename "$0" .sh) //p" "$e2e/combinations" | sed 's/ *:.*//' >"$tmp/rows"
+    while read -r program listed; do
+        want=$listed
+        [ -x "$bin/$program" ] || want=$(echo "$want" | sed 's/theirs-[a-z]*//g')
+        # shellcheck disable=SC2086 # words
+        same "combinations of $program" "$(combined "$program")" "$(printf '%s\n' $want | sort | sed '/^$/d' | tr '\n' ' ')"
+    done <"$tmp/rows"
+}
+
 finish()
 {
+    check_combinations
     nothing_left
     no_internal_error
     echo "1..$points"

@@ -17,7 +17,10 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yi
 PATH=$PATH:/usr/lib64/openmpi/bin
 
 case $server in
-wireup) use_launcher wireup ;;
+wireup)
+    use_launcher wireup
+    combinations
+    ;;
 mpirun)
     what=foreign
     spoil=foreign-spoil

@@ -7,6 +7,7 @@
 private_world "$@"
 begin
 use_launcher wireup
+combinations
 patience=300
 needs_host_names
 named_agent
@@ -317,6 +318,13 @@ if [ "${1-}" = all ]; then
         ok "which sees what is wrong" grep -q "^rawpmix 8 WRONG rank 7: g of 0" "$out" || explain
         over -n 4 "$bin/rawpmix" : -n 4 "$build/e2e-rawpmix"
         whole "and ours in one job with it" "rawpmix 8 good"
+        # shellcheck disable=SC2086
+        c_program pmixctl $pmix_flags
+        for what in beat query timeout ranges pids "bond part" "bond leave" "bond exit" "bond kill"; do
+            # shellcheck disable=SC2086 # two words
+            over -n 4 "$bin/pmixctl" $what
+            same "$what with OpenPMIx's library" "$(grep pmixctl "$out")" "pmixctl ${what% *} good" || explain
+        done
     else
         skip "OpenPMIx" "libpmix-dev is not installed"
     fi

@@ -7,6 +7,7 @@
 private_world "$@"
 begin
 use_launcher wireup
+combinations
 patience=300
 
 pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)

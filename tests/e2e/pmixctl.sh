@@ -1,12 +1,13 @@
 #!/bin/sh
 # What PMIx programs have done by their process manager: OpenPMIx's client library, as Debian builds
-# it, on our server.
+# it, on our server, and ours.
 #
 #   pmixctl.sh RANKS...        at least 3 each
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
 use_launcher wireup
+combinations
 patience=300
 
 pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
@@ -20,6 +21,14 @@ c_program pmixctl $pmix_flags
 # ---- the judge
 launch 3 "$bin/pmixctl" nonsense
 ok "an unknown mode is not reported as good" eval '[ "$rc" != 0 ] && ! grep -q good "$out"' || explain
+
+# With our client (on several nodes: nodes.sh).
+ours=$WU_BUILD/tests/e2e/e2e-pmixctl
+for what in timeout beat ranges query pids "bond part" "bond leave" "bond exit" "bond kill"; do
+    # shellcheck disable=SC2086 # two words
+    launch 3 "$ours" $what
+    same "$what with our client" "$(grep pmixctl "$out")" "pmixctl ${what% *} good" || explain
+done
 
 for n in "$@"; do
     for what in timeout beat ranges child query reserved pids; do

@@ -22,6 +22,13 @@ static uint32_t size;
 static bool one_node;
 static int wrong;
 
+/* OpenPMIx's client drops what is found when not all is. */
+#ifdef OPENPMIX
+enum { some_are_told = false };
+#else
+enum { some_are_told = true };
+#endif
+
 enum action { PUBLISH, LOOKUP, UNPUBLISH };
 
 /* What a range lets through depends on whether the ranks share a node. */
@@ -331,8 +338,10 @@ static pmix_status_t execute(const struct row *r, char *value, size_t room)
     case LOOKUP: rc = look_up(r, infos, n, value, room); break;
     case UNPUBLISH: rc = PMIx_Unpublish(r->key ? keys : NULL, infos, n); break;
     }
-    while (n > 0)
-        PMIX_INFO_DESTRUCT(&infos[--n]);
+    while (n > 0) {
+        n--; /* (a macro of OpenPMIx uses its argument several times) */
+        PMIX_INFO_DESTRUCT(&infos[n]);
+    }
     return rc;
 }
 
@@ -341,7 +350,7 @@ static void run(const struct row *r)
     char value[64] = "";
     pmix_status_t rc = execute(r, value, sizeof value);
     pmix_status_t due = one_node || r->status_apart == LIKE_ONE ? r->status : r->status_apart;
-    bool found = rc == PMIX_SUCCESS || rc == PMIX_ERR_PARTIAL_SUCCESS;
+    bool found = rc == PMIX_SUCCESS || (rc == PMIX_ERR_PARTIAL_SUCCESS && some_are_told);
     bool good = rc == due && (r->action != LOOKUP || !found || !strcmp(value, r->value));
 
     wrong += !good;

@@ -1,15 +1,27 @@
 #!/bin/sh
 # Names over PMIx (publish.c): one row of its table for each case, on one node, on three, and between
-# two launchers.
+# two launchers, with our client library and with OpenPMIx's.
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
 use_launcher wireup
 patience=300
+combinations
 publish=$WU_BUILD/tests/e2e/e2e-publish
+clients=$publish
+pmix_flags=$(openpmix)
+if [ -n "$pmix_flags" ]; then
+    # shellcheck disable=SC2086
+    c_program publish -w $pmix_flags
+    clients="$clients $bin/publish"
+else
+    skip "with OpenPMIx's client" "it is not installed"
+fi
 
-launch 3 "$publish"
-same "every row of the table on one node" "$rc $(cat "$out")" "0 publish 3 good" || explain
+for client in $clients; do
+    launch 3 "$client"
+    same "every row of the table on one node: ${client##*/}" "$rc $(cat "$out")" "0 publish 3 good" || explain
+done
 launch 1 "$publish" seek
 ok "the control: names that nobody has published are missed" \
     grep -q "^publish WRONG rank 0: for all: PMIX_ERR_NOT_FOUND" "$out" || explain
@@ -52,6 +64,8 @@ exec 7>&- 9>&-
 # Three nodes: agents that give each daemon a host name of its own.
 needs_host_names
 named_agent
-run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3 "$publish"
-same "every row on three nodes" "$rc $(cat "$out")" "0 publish 3 good" || explain
+for client in $clients; do
+    run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3 "$client"
+    same "every row on three nodes: ${client##*/}" "$rc $(cat "$out")" "0 publish 3 good" || explain
+done
 finish

@@ -5,6 +5,7 @@
 private_world "$@"
 begin
 use_launcher wireup
+combinations
 prog=$WU_BUILD/tests/e2e/e2e-resources
 
 there() # NUMBER
@@ -71,12 +72,34 @@ if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups true 2>/dev/null; 
 else
     skip "a segment of another user" "this user cannot become one"
 fi
+theirs=
+pmix_flags=$(openpmix)
+if [ -n "$pmix_flags" ]; then
+    # shellcheck disable=SC2086
+    c_program resources -iquote "$WU_SRC/include" $pmix_flags "$WU_BUILD/src/lib/pmi/libpmi.so.0" \
+        "$WU_BUILD/src/lib/pmi2/libpmi2.so.0"
+    theirs=$bin/resources
+else
+    skip "with OpenPMIx's client" "it is not installed"
+fi
+crash() # WHERE PROGRAM INTERFACE OPTIONS...
+{
+    where=$1 program=$2 by=$3
+    shift 3
+    mkdir "$tmp/mess"
+    run 120 "$WIREUP" "$@" -n 3 "$program" "$by" "$tmp/mess"
+    left=$(while read -r id; do there "$id" && echo "$id"; done <"$tmp/mess/segments")
+    same "$by $where" "$rc $(wc -l <"$tmp/mess/segments") $(ls "$tmp/mess") $left" "137 3 segments " || explain
+    rm -r "$tmp/mess"
+}
+[ -z "$theirs" ] || crash "with OpenPMIx's client" "$theirs" pmix
 if unshare -u true 2>/dev/null; then
     named_agent
-    mkdir "$tmp/mess"
-    run 120 "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3 "$prog" pmi2 "$tmp/mess"
-    left=$(while read -r id; do there "$id" && echo "$id"; done <"$tmp/mess/segments")
-    same "on three nodes" "$rc $(wc -l <"$tmp/mess/segments") $(ls "$tmp/mess") $left" "137 3 segments " || explain
+    for by in pmi pmi2 pmix; do
+        crash "on three nodes" "$prog" $by -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1
+    done
+    [ -z "$theirs" ] ||
+        crash "with OpenPMIx's client on three nodes" "$theirs" pmix -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1
 else
     skip "on three nodes" "this user may not give a process another host name"
 fi

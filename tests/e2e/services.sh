@@ -7,6 +7,7 @@
 private_world "$@"
 begin
 use_launcher wireup
+combinations
 patience=300
 ours=$WU_BUILD/tests/e2e/e2e-services
 clients=$ours

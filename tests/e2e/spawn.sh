@@ -7,6 +7,7 @@
 private_world "$@"
 begin
 use_launcher wireup
+combinations
 patience=300
 spawn=$WU_BUILD/tests/e2e/e2e-spawn
 export SPAWN_OLD=old SPAWN_LIST=a:b SPAWN_CPUS="$(nproc)"
@@ -150,6 +151,14 @@ elif [ $# -gt 0 ]; then
     c_program spawn -w $pmix_flags
     spawn=$bin/spawn
     everything "OpenPMIx" -n 1
-    rows "OpenPMIx, three nodes" parent 1 3 -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
+    everything "OpenPMIx, three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
+    rows "OpenPMIx, three nodes" map 15 34 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 6
+    rows "OpenPMIx, the launcher's node and another" head 2 3 -launch-agent "$tmp/agent" -hosts localhost:1,n2:1 -n 2
+    for nodes in "-n 1" "-launch-agent $tmp/agent -hosts n1:1,n2:1,n3:1 -n 3"; do
+        # shellcheck disable=SC2086
+        limits "OpenPMIx, $nodes" $nodes
+        # shellcheck disable=SC2086
+        output "OpenPMIx, $nodes" $nodes
+    done
 fi
 finish

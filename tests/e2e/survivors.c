@@ -84,8 +84,10 @@ static void fence(const pmix_proc_t *procs, size_t n)
     if (ways && getenv("SURVIVORS_MUST"))
         PMIX_INFO_LOAD(&infos[ninfos++], PMIX_COLLECTIVE_ALGO_REQD, &yes, PMIX_BOOL);
     must("fence", PMIx_Fence(procs, n, infos, ninfos));
-    while (ninfos)
-        PMIX_INFO_DESTRUCT(&infos[--ninfos]);
+    while (ninfos) {
+        ninfos--; /* (a macro of OpenPMIx uses its argument several times) */
+        PMIX_INFO_DESTRUCT(&infos[ninfos]);
+    }
 }
 
 static void make(const char *name)
@@ -142,8 +144,10 @@ int main(int argc, char **argv)
     if (me.rank != size - 1)
         wait_for(argv[2]);
     for (uint32_t r = 0; r < size && n < 1024; r++) {
-        if (!is_dead(r, argv + 3))
-            PMIX_LOAD_PROCID(&others[n++], me.nspace, r);
+        if (is_dead(r, argv + 3))
+            continue;
+        PMIX_LOAD_PROCID(&others[n], me.nspace, r);
+        n++; /* (OpenPMIx's macro uses its argument several times) */
     }
     fence(others, n);
     for (size_t i = 0; i < n; i++) {

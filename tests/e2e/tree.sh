@@ -9,6 +9,7 @@
 private_world "$@"
 begin
 use_launcher wireup
+combinations
 cat >"$tmp/agent" <<'SH'
 #!/bin/sh
 host=$1
@@ -64,6 +65,18 @@ end
 same "a daemon in the middle dies: the others fence with data, and have each other's cards" "$(survivors)" 8 || explain
 ok "the job's code is not 0 when ranks died" [ "$rc" -ne 0 ]
 same "with one sentence that names the node" "$(sed 's/lost: .*/lost/' "$err")" "wireup: node n2 is lost" || explain
+pmix_flags=$(openpmix)
+if [ -n "$pmix_flags" ]; then
+    # shellcheck disable=SC2086
+    c_program survivors $pmix_flags
+    start 10 -disable-auto-cleanup -n 10 "$bin/survivors" "$tmp/up" "$tmp/go" 2 3
+    die n2
+    touch "$tmp/go"
+    end
+    same "so do OpenPMIx's clients" "$(survivors)" 8 || explain
+else
+    skip "OpenPMIx's client" "it is not installed"
+fi
 start 10 -disable-auto-cleanup -n 10 "$build/e2e-survivors" spoil "$tmp/up" "$tmp/go" 2 3
 die n2
 touch "$tmp/go"
