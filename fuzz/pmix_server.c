@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fuzz/own_memory.h"
 #include "lib/pmix/server/server.h"
 #include "lib/pmix/server/server_collective.h"
 #include "lib/pmix/server/server_iof.h"
@@ -71,7 +72,9 @@ static pmix_status_t owe(struct debt what)
         return PMIX_OPERATION_SUCCEEDED;
     if (temper == REFUSES)
         return PMIX_ERR_NO_PERMISSIONS;
+    own_memory(true);
     d = malloc(sizeof *d);
+    own_memory(false);
     if (!d)
         abort();
     *d = what;
@@ -508,7 +511,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     temper = (enum temper)(data[--size] % TEMPERS);
+    own_memory(true);
     enter(&m);
+    own_memory(false);
     for (int i = 0; i < RECORDS_MAX && size >= 2; i++) {
         uint8_t head = data[0];
         size_t n = data[1] < size - 2 ? data[1] : size - 2;

@@ -14,6 +14,7 @@
 
 #include "server/pmix.h"
 #include "base/buf.h"
+#include "fuzz/own_memory.h"
 #include "core/input.h"
 #include "tests/world.h"
 
@@ -100,6 +101,7 @@ static void do_record(struct room *m, uint8_t head, struct slice words)
     struct buf out = BUF_NULL(1 << 16);
     uint32_t who = head % SPEAKERS;
 
+    own_memory(true);
     switch (head / SPEAKERS % 4) {
     case A_HELLO: put_hello(&out, who, "v41"); break;
     case A_V3_HELLO: put_hello(&out, who, "v3"); break;
@@ -107,6 +109,7 @@ static void do_record(struct room *m, uint8_t head, struct slice words)
     default: break;
     }
     buf_slice_put(&out, words);
+    own_memory(false);
     send_bytes(m, who, buf_slice(&out));
     if (head & 0x80)
         server_deliver(&m->w.server, INPUT(hangup, .connection = m->peers[who]->id));
@@ -121,9 +124,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct room m;
 
     memset(&m, 0, sizeof m);
+    own_memory(true);
     world_open(&m.w, RANKS, 2);
     for (uint32_t i = 0; i < SPEAKERS; i++)
         m.peers[i] = server_peer_new(&m.w.server, NULL, 0, false, NULL);
+    own_memory(false);
     for (int i = 0; i < RECORDS_MAX && size >= 2; i++) {
         uint8_t head = data[0];
         size_t n = data[1] < size - 2 ? data[1] : size - 2;

@@ -24,9 +24,9 @@ static int wrong;
 
 /* OpenPMIx's client drops what is found when not all is. */
 #ifdef OPENPMIX
-enum { some_are_told = false };
+enum { keeps_some = false };
 #else
-enum { some_are_told = true };
+enum { keeps_some = true };
 #endif
 
 enum action { PUBLISH, LOOKUP, UNPUBLISH };
@@ -350,7 +350,7 @@ static void run(const struct row *r)
     char value[64] = "";
     pmix_status_t rc = execute(r, value, sizeof value);
     pmix_status_t due = one_node || r->status_apart == LIKE_ONE ? r->status : r->status_apart;
-    bool found = rc == PMIX_SUCCESS || (rc == PMIX_ERR_PARTIAL_SUCCESS && some_are_told);
+    bool found = rc == PMIX_SUCCESS || (rc == PMIX_ERR_PARTIAL_SUCCESS && keeps_some);
     bool good = rc == due && (r->action != LOOKUP || !found || !strcmp(value, r->value));
 
     wrong += !good;

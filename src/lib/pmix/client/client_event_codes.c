@@ -27,6 +27,7 @@ bool event_codes_add(struct event_codes *e, const struct handler *h, pmix_status
         e->all = more;
     if (!more || !*news_p) {
         free(*news_p);
+        *news_p = NULL;
         return false;
     }
     for (size_t i = 0; i < h->ncodes; i++) {

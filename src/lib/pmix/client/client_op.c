@@ -305,15 +305,20 @@ static void take_frame(struct client *c, struct server_link *s, struct frame *f)
     free(f->bytes);
 }
 
-static void take_frames(struct client *c, struct server_link *s)
+/* True: there was one. */
+static bool take_frames(struct client *c, struct server_link *s)
 {
     struct frame f;
+    bool any = false;
     int rc;
 
-    while ((rc = conn_frame(&s->conn, &f)) > 0)
+    while ((rc = conn_frame(&s->conn, &f)) > 0) {
         take_frame(c, s, &f);
+        any = true;
+    }
     if (rc < 0)
         server_lost(c, s);
+    return any;
 }
 
 void server_lost(struct client *c, struct server_link *s)
@@ -403,11 +408,28 @@ static void poll_servers(struct client *c, uint64_t deadline_ns, int wake_fd, in
     }
 }
 
+/* What has come together with the welcome, behind which nothing need follow.  True: some ops may be
+ * done. */
+static bool take_received(struct client *c)
+{
+    bool any = false;
+
+    LIST_EACH(l, &c->servers)
+    {
+        struct server_link *s = LIST_OF(l, struct server_link, link);
+        if (!s->lost && (take_frames(c, s) || s->lost))
+            any = true;
+    }
+    return any;
+}
+
 void reader_turn(struct client *c, uint64_t deadline_ns, int wake_fd)
 {
     struct server_link *s = only_server(c);
     int host_fd = c->turn_fd ? c->turn_fd(c->turn_arg) : -1;
 
+    if (take_received(c))
+        return;
     c->reading = true;
     if (s && !s->lost && deadline_ns == UINT64_MAX && wake_fd < 0 && host_fd < 0 &&
         !buf_len(&s->conn.out))
