@@ -74,7 +74,9 @@ else
 fi
 theirs=
 pmix_flags=$(openpmix)
-if [ -n "$pmix_flags" ]; then
+if ldd "$prog" | grep -qE 'lib[at]san'; then
+    note "OpenPMIx's client: not with our sanitized libraries of PMI in one program"
+elif [ -n "$pmix_flags" ]; then
     # shellcheck disable=SC2086
     c_program resources -iquote "$WU_SRC/include" $pmix_flags "$WU_BUILD/src/lib/pmi/libpmi.so.0" \
         "$WU_BUILD/src/lib/pmi2/libpmi2.so.0"
