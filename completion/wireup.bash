@@ -128,7 +128,7 @@ _wireup_choices()
     who) echo "--json --stacks" ;;
     serve) echo "--n --timeout --trace --json" ;;
     names) echo "--json" ;;
-    trace) echo "--json --rank --command --from --to --all --conversation" ;;
+    trace) echo "--json --follow --node --key --rank --command --from --to --all --conversation" ;;
     timeline) echo "--output" ;;
     replay) echo "" ;;
     sim) echo "--nodes --ranks --bytes-per-rank --width --schedule --connectivity --seed --rounds --sets --node-failures --link-failures --slow --reports --broadcasts --requests --jitter --latency --overhead --ps-per-byte --link --flags --json" ;;

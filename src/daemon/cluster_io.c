@@ -26,6 +26,7 @@
 #include "daemon/server_calls.h"
 #include "daemon/spawning.h"
 #include "daemon/signals.h"
+#include "daemon/trace_clock.h"
 
 /* ---- the dispatcher ---- */
 
@@ -181,6 +182,7 @@ static void receive(struct cluster_io *s, const struct msg *m)
     case MSG_begin: preflight_receive(s, m); break;
     case MSG_log: journal_write(m->u.log.priority, m->u.log.text); break;
     case MSG_help: help_receive(s->help, &m->u.help); break;
+    case MSG_clock: trace_clock_receive(s, m->from, &m->u.clock); break;
     case MSG_input: on_input(s, &m->u.input); break;
     case MSG_data:
     case MSG_window_update:
@@ -212,6 +214,7 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
     if (cluster_io_is_root(s))
         streams_show(&s->streams, position);
     startup_timing_ready(s->context->timing, position);
+    trace_clock_up(s, position);
     if (s->calls.on_ready)
         s->calls.on_ready(s->arg, position);
 }

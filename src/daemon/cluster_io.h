@@ -80,8 +80,9 @@ struct cluster_io {
     char why[ERRMSG_MAX];            /* a daemon: why it has no link towards the launcher */
     struct dvm_exec_list *dvm_execs; /* of a DVM; NULL: this is none */
     const struct child_daemons *child_daemons; /* the owner's: when daemons came up; or NULL */
-    uint64_t linked_ns;    /* a daemon: since when it has a link towards the launcher */
-    uint64_t announced_ns; /* … and when the last job was announced to it */
+    uint64_t linked_ns;       /* a daemon: since when it has a link towards the launcher */
+    uint32_t clock_questions; /* ... has asked for its clock so often (trace_clock.h) */
+    uint64_t announced_ns;    /* … and when the last job was announced to it */
     struct cluster_io_calls calls;
     void *arg;
 };

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@
 #include "daemon/shutdown.h"
 #include "daemon/signals.h"
 #include "daemon/tools.h"
+#include "daemon/trace_writer.h"
 
 enum { CONTROL_SOCKET_LINE_MAX = 64 << 10, CONTROL_SOCKET_ANSWER_MAX = 64 << 20 };
 
@@ -245,6 +247,22 @@ static void reply_tools(struct control_socket *d, struct slice args, struct buf 
         reply_uri(d, args, out);
 }
 
+static void reply_trace(struct control_socket *d, struct slice args, struct buf *out)
+{
+    struct trace_writer *t = d->config.trace_writer;
+    char here[PATH_MAX];
+
+    (void)args;
+    if (!t->server || !t->path) {
+        buf_str(out, "none\n");
+        return;
+    }
+    trace_writer_flush(t);
+    if (t->path[0] != '/' && getcwd(here, sizeof here))
+        buf_printf(out, "%s/", here);
+    buf_printf(out, "%s\n", t->path);
+}
+
 static const struct {
     const char *word;
     void (*reply)(struct control_socket *d, struct slice args, struct buf *out);
@@ -254,7 +272,7 @@ static const struct {
     { "published", reply_published }, { "standing", reply_dvm },
     { "down", reply_down },           { "jobs", reply_jobs },
     { "signal", reply_signal },       { "uri", reply_uri },
-    { "tools", reply_tools },
+    { "tools", reply_tools },         { "trace", reply_trace },
 };
 
 /* ---- clients --------------------------------------------------------------------------------- */
@@ -306,7 +324,7 @@ static void answer_line(struct visitor *v, struct slice line)
     }
     buf_str(&v->out, "error: unknown question; this launcher knows who, names, taken, read, "
                      "published, unpublish, standing, "
-                     "down, jobs, usage, signal, on, uri, tools, pmix\n");
+                     "down, jobs, usage, signal, on, uri, tools, trace, pmix\n");
 }
 
 /* `on NODE WORDS`: the connection becomes the program's.  True: the visitor is freed. */

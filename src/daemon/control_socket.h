@@ -11,6 +11,7 @@
  *     published SERVICE     a process of another launcher has published it: look-ups that wait for
  *                           it ask again; `ok`
  *     unpublish SERVICE     `found` or `none`
+ *     trace                 the absolute path of the launcher's trace, written up to now; or `none`
  *     standing              of a DVM: `standing PID DAEMONS` and a line for each node; else `none`
  *     on NODE WORDS         runs the words on a node of a DVM (dvm_exec.h); the client sends
  * nothing more until it has the answer down                  ends a DVM jobs                  the
@@ -39,6 +40,7 @@ struct processes;
 struct quota;
 struct shutdown;
 struct tools;
+struct trace_writer;
 
 struct control_socket_config {
     struct local_jobs *jobs;
@@ -49,6 +51,7 @@ struct control_socket_config {
     struct quota *quota;       /* of unauthenticated connections */
     struct name_queries *name_queries;
     struct processes *processes;
+    struct trace_writer *trace_writer;
 };
 
 struct control_socket {

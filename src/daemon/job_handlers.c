@@ -17,6 +17,7 @@
 #include "daemon/preflight.h"
 #include "daemon/shutdown.h"
 #include "daemon/startup_timing.h"
+#include "daemon/trace_clock.h"
 #include "daemon/trace_writer.h"
 
 /* ---- a job is announced ---------------------------------------------------------------------- */
@@ -120,6 +121,7 @@ static int record_here(struct cluster_io *s, struct slice trace, struct errmsg *
 {
     const struct node_context *c = s->context;
     char *file;
+    int rc;
 
     if (trace.len == 0 || s->trace_writer->server)
         return 0;
@@ -128,8 +130,10 @@ static int record_here(struct cluster_io *s, struct slice trace, struct errmsg *
         *at = '_'; /* in the node's name, which is not a directory */
     if (!file)
         return errmsg_set(err, -ENOMEM, "out of memory");
-    return trace_writer_open(s->trace_writer, c->server, c->loop, file, c->config->name, c->log,
-                             err);
+    rc = trace_writer_open(s->trace_writer, c->server, c->loop, file, c->config->name, c->log, err);
+    if (rc == 0)
+        trace_clock_begin(s);
+    return rc;
 }
 
 static void on_job(struct cluster_io *s, const struct op_job *m)

@@ -107,8 +107,8 @@ static void equip_core(struct node *n)
 static int open_acceptors(struct node *n)
 {
     const struct control_socket_config socket = {
-        &n->jobs,     &n->tools, &n->pending_queries, &n->listener,
-        &n->shutdown, &n->quota, &n->name_queries,    &n->processes
+        &n->jobs,  &n->tools,        &n->pending_queries, &n->listener,    &n->shutdown,
+        &n->quota, &n->name_queries, &n->processes,       &n->trace_writer
     };
     const struct job_control_config control = { &n->context, &n->server, &n->output,
                                                 n->config.sessions, &n->config.log };

@@ -49,6 +49,26 @@ int trace_writer_open(struct trace_writer *t, struct server *s, struct loop *l, 
     return 0;
 }
 
+void trace_writer_clock(struct trace_writer *t, uint64_t asked_ns, uint64_t answer_ns)
+{
+    struct record r = { .kind = RECORD_clock,
+                        .u.clock = { .asked_ns = asked_ns, .answer_ns = answer_ns } };
+
+    if (t->server)
+        keep(t, &r);
+}
+
+void trace_writer_daemon(struct trace_writer *t, const char *host, uint64_t asked_ns,
+                         uint64_t runs_ns)
+{
+    struct record r = { .kind = RECORD_daemon,
+                        .u.daemon = {
+                            .host = slice_str(host), .asked_ns = asked_ns, .runs_ns = runs_ns } };
+
+    if (t->server)
+        keep(t, &r);
+}
+
 void trace_writer_flush(struct trace_writer *t)
 {
     int rc = t->server ? async_writer_flush(&t->file) : 0;

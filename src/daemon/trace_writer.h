@@ -29,6 +29,14 @@ enum { TRACE_WRITER_BAD = 1 };
 int trace_writer_open(struct trace_writer *t, struct server *s, struct loop *l, const char *path,
                       const char *node, const struct log *log, struct errmsg *err);
 
+/* The launcher has told its clock, now, and was asked for it then (trace_clock.h); harmless without
+ * a trace. */
+void trace_writer_clock(struct trace_writer *t, uint64_t asked_ns, uint64_t answer_ns);
+
+/* The daemon of a node is up, now (proto/record.def). */
+void trace_writer_daemon(struct trace_writer *t, const char *host, uint64_t asked_ns,
+                         uint64_t runs_ns);
+
 /* Writes the buffered records to the file now. */
 void trace_writer_flush(struct trace_writer *t);
 

@@ -19,6 +19,7 @@
 #include "io/rendezvous.h"
 #include "launch/job_list.h"
 #include "launch/job_table.h"
+#include "tools/timeline.h"
 
 enum { QUERIES_ANSWER_MAX = 64 << 20 };
 
@@ -301,6 +302,57 @@ int queries_kill(const struct command_line *l)
         code = job_list_signal(job, sig, &err);
     if (code)
         log_error(l->log, "%s", err.text);
+    job_list_free(&jobs);
+    return code;
+}
+
+/* The launcher's trace, after all nodes have written theirs; the path is in the answer. */
+static bool find_trace(const struct command_line *l, const struct listed_job *job, struct buf *path)
+{
+    const struct launcher_name *where = &job->launcher->where;
+    struct buf flushed = BUF_NULL(QUERIES_ANSWER_MAX);
+    int rc = query(where, SLICE("who\n"), LIMIT_CONTROL_REPLY_MS + LIMIT_WHO_MS, &flushed);
+
+    if (rc == 0)
+        rc = query(where, SLICE("trace\n"), LIMIT_CONTROL_REPLY_MS, path);
+    buf_free(&flushed);
+    if (rc < 0)
+        log_error(l->log, "the launcher with pid %d does not answer: %s", (int)where->pid,
+                  err_text(rc));
+    else if (!slice_starts(buf_slice(path), SLICE("/")))
+        log_error(l->log, "job %s has no trace; start it with -trace FILE", job->id);
+    return rc == 0 && slice_starts(buf_slice(path), SLICE("/"));
+}
+
+static int timeline_of(const struct command_line *l, const struct listed_job *job)
+{
+    struct command_line of_file = *l;
+    struct buf path = BUF_NULL(QUERIES_ANSWER_MAX);
+    int code = 1;
+
+    if (find_trace(l, job, &path)) {
+        path.end--; /* the newline */
+        of_file.operand = buf_cstr(&path);
+        code = of_file.operand ? timeline_command(&of_file) : 2;
+    }
+    buf_free(&path);
+    return code;
+}
+
+int queries_timeline(const struct command_line *l)
+{
+    struct job_list jobs = { .njobs = 0 };
+    const struct listed_job *job = NULL;
+    struct errmsg err = { "" };
+    int code;
+
+    if (!strcmp(l->operand, "-") || strchr(l->operand, '/') || access(l->operand, F_OK) == 0)
+        return timeline_command(l);
+    if (job_list_read(&jobs, false, l->log) == 0)
+        job = job_list_find(&jobs, l->operand, &err);
+    if (!job)
+        log_error(l->log, "%s is neither a trace file nor a job: %s", l->operand, err.text);
+    code = !job ? 2 : timeline_of(l, job);
     job_list_free(&jobs);
     return code;
 }

@@ -18,6 +18,8 @@ int queries_kill(const struct command_line *l);
 /* "INT", "SIGINT", "2"; 0: it is no signal. */
 int queries_signal_number(const char *word);
 
+/* `wireup timeline`: of a trace file, or of the trace of a running job. */
+int queries_timeline(const struct command_line *l);
 int queries_tools(const struct command_line *l);
 
 /* The whole answer of one launcher to a request line (control_socket.h).  0 or -errno. */

@@ -13,7 +13,6 @@
 #include "launch/serve.h"
 #include "launch/top.h"
 #include "tools/simulate.h"
-#include "tools/timeline.h"
 #include "tools/trace.h"
 
 static int print(struct buf *text)
@@ -83,7 +82,7 @@ static int (*const runners[COMMANDS])(const struct command_line *l) = {
     [COMMAND_version] = version,
     [COMMAND_serve] = serve_command,
     [COMMAND_srun] = dvm_misused,
-    [COMMAND_timeline] = timeline_command,
+    [COMMAND_timeline] = queries_timeline,
 };
 
 static int usage(const struct log *log, const struct command_row *row)

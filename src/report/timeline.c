@@ -68,6 +68,7 @@ int timeline_job(struct timeline *t, uint32_t nprocs, const struct slice *nodes,
     for (uint32_t i = 0; i < nnodes; i++) {
         t->nodes[i].name = arena_str(&t->arena, nodes[i]);
         t->nodes[i].slack_ns = UINT64_MAX;
+        t->nodes[i].link = (struct timeline_bounds){ INT64_MIN, INT64_MAX };
         if (!t->nodes[i].name)
             return -ENOMEM;
     }
@@ -80,6 +81,37 @@ void timeline_trace(struct timeline *t, uint32_t node, uint64_t begin_ns, uint64
         t->nodes[node].begin_ns = begin_ns;
         t->nodes[node].wall_ns = wall_ns;
     }
+}
+
+void timeline_launcher(struct timeline *t, uint64_t begin_ns, uint64_t wall_ns)
+{
+    t->launched_ns = begin_ns;
+    t->launched_wall_ns = wall_ns;
+}
+
+void timeline_daemon(struct timeline *t, struct slice node, uint64_t asked_ns, uint64_t runs_ns,
+                     uint64_t up_ns)
+{
+    for (uint32_t i = 0; i < t->nnodes; i++) {
+        struct timeline_node *n = &t->nodes[i];
+        if (!slice_is(node, n->name))
+            continue;
+        n->asked_ns = asked_ns ? asked_ns : t->launched_ns;
+        n->runs_ns = runs_ns ? runs_ns : up_ns;
+        n->up_ns = up_ns;
+    }
+}
+
+void timeline_known(struct timeline *t, uint32_t node, uint64_t now_ns)
+{
+    if (node < t->nnodes)
+        t->nodes[node].job_ns = now_ns;
+}
+
+void timeline_link(struct timeline *t, uint32_t node, int64_t least, int64_t most)
+{
+    if (node < t->nnodes)
+        t->nodes[node].link = (struct timeline_bounds){ least, most };
 }
 
 static struct timeline_proc *proc_at(struct timeline *t, uint32_t rank)
@@ -219,11 +251,6 @@ static void pass_nodes(struct timeline *t, struct timeline_pass *passes)
     }
 }
 
-/* How far a node's clock can be ahead of the first node's. */
-struct timeline_bounds {
-    int64_t least, most;
-};
-
 /* Both had entered before the other left. */
 static void bound(struct timeline_bounds *b, const struct timeline_pass *own,
                   const struct timeline_pass *first)
@@ -237,13 +264,28 @@ static void bound(struct timeline_bounds *b, const struct timeline_pass *own,
         b->most = most;
 }
 
-/* What wall time says, unless the fences know better. */
+static bool is_bounded(const struct timeline_bounds *b)
+{
+    return b->least != INT64_MIN && b->most != INT64_MAX && b->least <= b->most;
+}
+
+/* What the links say of a node's clock and of the first node's bounds the one by the other. */
+static struct timeline_bounds link_bounds(const struct timeline *t, uint32_t node)
+{
+    const struct timeline_bounds *own = &t->nodes[node].link, *first = &t->nodes[0].link;
+
+    if (!is_bounded(own) || !is_bounded(first))
+        return (struct timeline_bounds){ INT64_MIN, INT64_MAX };
+    return (struct timeline_bounds){ own->least - first->most, own->most - first->least };
+}
+
+/* What wall time says, unless the fences and links know better. */
 static void set_clock(struct timeline *t, struct timeline_node *n, const struct timeline_bounds *b)
 {
     const struct timeline_node *first = &t->nodes[0];
 
     n->ahead_ns = (int64_t)(n->begin_ns - first->begin_ns) - (int64_t)(n->wall_ns - first->wall_ns);
-    if (b->least == INT64_MIN || b->most == INT64_MAX || b->least > b->most)
+    if (!is_bounded(b))
         return;
     n->slack_ns = (uint64_t)(b->most - b->least);
     if (n->ahead_ns < b->least || n->ahead_ns > b->most)
@@ -258,7 +300,7 @@ static int set_clocks(struct timeline *t)
     int rc = passes && bounds ? 0 : -ENOMEM;
 
     for (uint32_t i = 0; rc == 0 && i < t->nnodes; i++)
-        bounds[i] = (struct timeline_bounds){ INT64_MIN, INT64_MAX };
+        bounds[i] = link_bounds(t, i);
     rewind_fences(t);
     for (uint32_t k = 0; rc == 0 && k < fences; k++) {
         pass_nodes(t, passes);
@@ -301,6 +343,33 @@ static void widen(struct timeline *t, uint64_t ns)
         t->end_ns = ns;
 }
 
+/* How far the launcher's clock is ahead of the first node's. */
+static int64_t launcher_ahead(const struct timeline *t)
+{
+    const struct timeline_node *first = &t->nodes[0];
+
+    if (is_bounded(&first->link))
+        return -(first->link.least + (first->link.most - first->link.least) / 2);
+    return (int64_t)(t->launched_ns - first->begin_ns) -
+           (int64_t)(t->launched_wall_ns - first->wall_ns);
+}
+
+/* What the launcher's trace says of the daemons. */
+static void move_launch(struct timeline *t)
+{
+    int64_t ahead = t->nnodes && t->nodes[0].begin_ns && t->launched_ns ? launcher_ahead(t) : 0;
+
+    move(&t->launched_ns, ahead);
+    widen(t, t->launched_ns);
+    for (uint32_t i = 0; i < t->nnodes; i++) {
+        struct timeline_node *n = &t->nodes[i];
+        move(&n->asked_ns, ahead);
+        move(&n->runs_ns, ahead);
+        move(&n->up_ns, ahead);
+        move(&n->job_ns, n->ahead_ns);
+    }
+}
+
 static void widen_by_proc(struct timeline *t, const struct timeline_proc *p)
 {
     widen(t, p->started_ns);
@@ -312,6 +381,7 @@ static void widen_by_proc(struct timeline *t, const struct timeline_proc *p)
 
 static void move_all(struct timeline *t)
 {
+    move_launch(t);
     for (uint32_t i = 0; i < t->nnodes; i++) {
         uint64_t begin = t->nodes[i].begin_ns;
         move(&begin, t->nodes[i].ahead_ns);

@@ -7,7 +7,8 @@
  *
  * The clocks of the nodes are compared by the fences of all processes: nobody leaves a fence before
  * everybody has entered it.  The clocks of the system (wall time) are believed where they agree
- * with that; where not, the middle of what is possible is taken.
+ * with that; where not, the middle of what is possible is taken.  A node that has asked the
+ * launcher for its clock is bounded by that, too.
  *
  * The critical path is, between two fences of all processes, the process that entered the second
  * one last; after the last fence the one that ended last.
@@ -52,11 +53,19 @@ struct timeline_proc {
     uint32_t nspans, room, cursor;
 };
 
+/* How far a clock can be ahead of another one; least > most: not known. */
+struct timeline_bounds {
+    int64_t least, most;
+};
+
 struct timeline_node {
     const char *name;
-    uint64_t begin_ns, wall_ns; /* of its trace, by its two clocks; 0: it has no trace */
-    int64_t ahead_ns;           /* of the first node's clock; known after timeline_settle() */
-    uint64_t slack_ns;          /* the possible error of it; UINT64_MAX: nothing bounds it */
+    uint64_t asked_ns, runs_ns, up_ns; /* of its daemon; 0: not known */
+    uint64_t job_ns;                   /* when it knew the job; 0: not known */
+    struct timeline_bounds link;       /* of its clock, ahead of the launcher's */
+    uint64_t begin_ns, wall_ns;        /* of its trace, by its two clocks; 0: it has no trace */
+    int64_t ahead_ns;  /* of the first node's clock; known after timeline_settle() */
+    uint64_t slack_ns; /* the possible error of it; UINT64_MAX: nothing bounds it */
 };
 
 /* A piece of the critical path. */
@@ -75,7 +84,8 @@ struct timeline {
     uint32_t nnodes;
     struct timeline_step *path;
     uint32_t npath;
-    uint64_t begin_ns, end_ns; /* of everything, by the first node's clock */
+    uint64_t launched_ns, launched_wall_ns; /* the launcher's trace begins, by its two clocks */
+    uint64_t begin_ns, end_ns;              /* of everything, by the first node's clock */
 };
 
 void timeline_init(struct timeline *t);
@@ -87,6 +97,17 @@ int timeline_job(struct timeline *t, uint32_t nprocs, const struct slice *nodes,
 
 /* A trace of this node begins. */
 void timeline_trace(struct timeline *t, uint32_t node, uint64_t begin_ns, uint64_t wall_ns);
+
+/* The launcher's trace begins. */
+void timeline_launcher(struct timeline *t, uint64_t begin_ns, uint64_t wall_ns);
+/* By the launcher's clock: the node's daemon is up, its command was started, it ran (0: not known).
+ */
+void timeline_daemon(struct timeline *t, struct slice node, uint64_t asked_ns, uint64_t runs_ns,
+                     uint64_t up_ns);
+/* By the node's clock: it knows the job now. */
+void timeline_known(struct timeline *t, uint32_t node, uint64_t now_ns);
+/* What the links say of the node's clock. */
+void timeline_link(struct timeline *t, uint32_t node, int64_t least, int64_t most);
 
 /* Of a rank that the job does not have nothing is added.  0 or -ENOMEM. */
 void timeline_started(struct timeline *t, uint32_t rank, uint64_t now_ns);

@@ -22,7 +22,7 @@ static const struct {
 };
 
 /* One letter for each kind, in text. */
-static const char kind_letters[TIMELINE_KINDS + 1] = "s-IFgpof";
+static const char kind_letters[TIMELINE_KINDS + 1] = "cdxs-IFgpof";
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
@@ -161,7 +161,7 @@ void timeline_text(const struct timeline *t, struct buf *out)
 
 /* ---- SVG ------------------------------------------------------------------------------------- */
 
-enum { SVG_LEFT = 190, SVG_TOP = 72, SVG_RIGHT = 16, SVG_FENCES = 60 };
+enum { SVG_LEFT = 190, SVG_TOP = 88, SVG_RIGHT = 16, SVG_FENCES = 60 };
 
 static void put_escaped(struct buf *out, const char *text)
 {
@@ -208,21 +208,35 @@ static uint32_t row_height(const struct timeline_rows *r)
     return r->nrows <= 16 ? 24 : r->nrows <= 48 ? 17 : 13;
 }
 
+/* Where the next word of the legend stands: in a second line when the first one is full. */
+struct legend {
+    uint32_t x, y;
+};
+
+static void legend_room(struct legend *l, uint32_t width)
+{
+    if (l->x + width > SVG_LEFT + TIMELINE_WIDTH)
+        *l = (struct legend){ SVG_LEFT, l->y + 17 };
+}
+
 static void svg_legend(struct buf *out)
 {
-    uint32_t x = SVG_LEFT;
+    struct legend l = { SVG_LEFT, 26 };
 
     for (int k = 0; k < TIMELINE_KINDS; k++) {
+        uint32_t width = 34 + 6 * (uint32_t)strlen(kind_names[k]);
+        legend_room(&l, width);
         buf_printf(out,
-                   "<rect class=\"k%d\" x=\"%u\" y=\"26\" width=\"11\" height=\"11\"/>"
-                   "<text x=\"%u\" y=\"36\">%s</text>\n",
-                   k, x, x + 15, kind_names[k]);
-        x += 34 + 6 * (uint32_t)strlen(kind_names[k]);
+                   "<rect class=\"k%d\" x=\"%u\" y=\"%u\" width=\"11\" height=\"11\"/>"
+                   "<text x=\"%u\" y=\"%u\">%s</text>\n",
+                   k, l.x, l.y, l.x + 15, l.y + 10, kind_names[k]);
+        l.x += width;
     }
+    legend_room(&l, 110);
     buf_printf(out,
-               "<line class=\"path\" x1=\"%u\" x2=\"%u\" y1=\"32\" y2=\"32\"/>"
-               "<text x=\"%u\" y=\"36\">critical path</text>\n",
-               x, x + 14, x + 19);
+               "<line class=\"path\" x1=\"%u\" x2=\"%u\" y1=\"%u\" y2=\"%u\"/>"
+               "<text x=\"%u\" y=\"%u\">critical path</text>\n",
+               l.x, l.x + 14, l.y + 6, l.y + 6, l.x + 19, l.y + 10);
 }
 
 /* 1, 2 or 5 times a power of ten, about an eighth of the whole. */
@@ -495,16 +509,21 @@ static void json_name(struct json *j, const char *what, uint32_t pid, const uint
     json_object_end(j);
 }
 
-static void json_span(struct json *j, const struct timeline *t, uint32_t rank, const char *name,
-                      const struct timeline_span *s)
+/* Perfetto's processes are our nodes, its threads our ranks. */
+struct perfetto_thread {
+    uint32_t node, rank;
+};
+
+static void json_span(struct json *j, const struct timeline *t, struct perfetto_thread at,
+                      const char *name, const struct timeline_span *s)
 {
     uint64_t begin = s->begin_ns, end = s->end_ns;
 
     json_object(j, NULL);
     json_str(j, "ph", "X");
     json_str(j, "name", name);
-    json_u64(j, "pid", t->procs[rank].node == TIMELINE_NO_NODE ? 0 : t->procs[rank].node);
-    json_u64(j, "tid", rank);
+    json_u64(j, "pid", at.node);
+    json_u64(j, "tid", at.rank);
     json_decimal(j, "ts", seconds_of(t, begin) * 1e6, 3);
     json_decimal(j, "dur", end > begin ? (double)(end - begin) / 1e3 : 0, 3);
     if (s->number || s->count > 1) {
@@ -523,16 +542,38 @@ static void json_proc(struct json *j, const struct timeline *t, uint32_t rank)
     const struct timeline_proc *p = &t->procs[rank];
     struct timeline_span life = { .begin_ns = p->started_ns, .end_ns = p->ended_ns };
     struct timeline_span start = { .begin_ns = p->started_ns, .end_ns = p->first_ns };
+    const struct timeline_node *n = p->node < t->nnodes ? &t->nodes[p->node] : NULL;
+    struct timeline_span spawn = { .begin_ns = n ? n->job_ns : 0, .end_ns = p->started_ns };
+    struct perfetto_thread at = { n ? p->node : 0, rank };
     char name[32];
 
     snprintf(name, sizeof name, "rank %u", rank);
-    json_name(j, "thread_name", p->node == TIMELINE_NO_NODE ? 0 : p->node, &rank, name);
+    json_name(j, "thread_name", at.node, &rank, name);
+    if (n && n->job_ns && p->started_ns)
+        json_span(j, t, at, kind_names[TIMELINE_SPAWN], &spawn);
     if (p->started_ns && p->ended_ns)
-        json_span(j, t, rank, p->badly ? "process (failed)" : "process", &life);
+        json_span(j, t, at, p->badly ? "process (failed)" : "process", &life);
     if (p->started_ns && p->first_ns)
-        json_span(j, t, rank, kind_names[TIMELINE_START], &start);
+        json_span(j, t, at, kind_names[TIMELINE_START], &start);
     for (uint32_t i = 0; i < p->nspans; i++)
-        json_span(j, t, rank, kind_names[p->spans[i].kind], &p->spans[i]);
+        json_span(j, t, at, kind_names[p->spans[i].kind], &p->spans[i]);
+}
+
+/* The daemon of a node is the thread after those of the ranks. */
+static void json_daemon(struct json *j, const struct timeline *t, uint32_t node)
+{
+    const struct timeline_node *n = &t->nodes[node];
+    struct timeline_span contact = { .begin_ns = n->asked_ns, .end_ns = n->runs_ns };
+    struct timeline_span daemon = { .begin_ns = n->runs_ns, .end_ns = n->up_ns };
+
+    json_name(j, "process_name", node, NULL, n->name);
+    if (!n->up_ns)
+        return;
+    json_name(j, "thread_name", node, &t->nprocs, "daemon");
+    json_span(j, t, (struct perfetto_thread){ node, t->nprocs }, kind_names[TIMELINE_CONTACT],
+              &contact);
+    json_span(j, t, (struct perfetto_thread){ node, t->nprocs }, kind_names[TIMELINE_DAEMON],
+              &daemon);
 }
 
 void timeline_json(const struct timeline *t, struct buf *out)
@@ -544,7 +585,7 @@ void timeline_json(const struct timeline *t, struct buf *out)
     json_str(&j, "displayTimeUnit", "ms");
     json_array(&j, "traceEvents");
     for (uint32_t i = 0; i < t->nnodes; i++)
-        json_name(&j, "process_name", i, NULL, t->nodes[i].name);
+        json_daemon(&j, t, i);
     for (uint32_t i = 0; i < t->nprocs; i++) {
         json_break(&j);
         json_proc(&j, t, i);

@@ -10,6 +10,26 @@
 
 typedef void span_fn(void *arg, enum timeline_kind kind, uint64_t begin_ns, uint64_t end_ns);
 
+static void one_span(span_fn *fn, void *arg, enum timeline_kind kind, uint64_t begin_ns,
+                     uint64_t end_ns)
+{
+    if (begin_ns && end_ns > begin_ns)
+        fn(arg, kind, begin_ns, end_ns);
+}
+
+/* How its node came up, and the process in it. */
+static void each_span_before(const struct timeline *t, const struct timeline_proc *p, span_fn *fn,
+                             void *arg)
+{
+    const struct timeline_node *n = p->node < t->nnodes ? &t->nodes[p->node] : NULL;
+
+    if (!n)
+        return;
+    one_span(fn, arg, TIMELINE_CONTACT, n->asked_ns, n->runs_ns);
+    one_span(fn, arg, TIMELINE_DAEMON, n->runs_ns, n->up_ns);
+    one_span(fn, arg, TIMELINE_SPAWN, n->job_ns > n->up_ns ? n->job_ns : n->up_ns, p->started_ns);
+}
+
 /* Its whole life in order, without gaps. */
 static void each_span(const struct timeline_proc *p, span_fn *fn, void *arg)
 {
@@ -32,6 +52,12 @@ static void each_span(const struct timeline_proc *p, span_fn *fn, void *arg)
     }
     if (p->ended_ns > until)
         fn(arg, p->nspans ? TIMELINE_PROGRAM : TIMELINE_START, until, p->ended_ns);
+}
+
+static void each_span_of(const struct timeline *t, uint32_t rank, span_fn *fn, void *arg)
+{
+    each_span_before(t, &t->procs[rank], fn, arg);
+    each_span(&t->procs[rank], fn, arg);
 }
 
 struct adding {
@@ -89,7 +115,7 @@ void timeline_rows_paint(struct timeline_rows *r, const struct timeline_row *row
 
     memset(r->weights, 0, (size_t)r->columns * TIMELINE_KINDS * sizeof *r->weights);
     for (uint32_t i = 0; i < row->count; i++)
-        each_span(&r->t->procs[r->order[row->first + i]], add_weight, &a);
+        each_span_of(r->t, r->order[row->first + i], add_weight, &a);
     r->nruns = 0;
     for (uint32_t c = 0; c < r->columns; c++)
         add_run(r, kind_of_column(&r->weights[c * TIMELINE_KINDS]), c);
@@ -107,7 +133,7 @@ void timeline_rows_sum(const struct timeline_rows *r, const struct timeline_row 
 {
     memset(seconds, 0, TIMELINE_KINDS * sizeof *seconds);
     for (uint32_t i = 0; i < row->count; i++)
-        each_span(&r->t->procs[r->order[row->first + i]], add_seconds, seconds);
+        each_span_of(r->t, r->order[row->first + i], add_seconds, seconds);
 }
 
 /* ---- the rows -------------------------------------------------------------------------------- */

@@ -78,6 +78,27 @@ static int live(struct timeline *t, uint32_t rank)
     return rc;
 }
 
+/* The launcher, 40 ms before, asks each node for its daemon; its clock began at a time of its own,
+ * and the links bound the others' by 1 ms. */
+enum { LAUNCHER_CLOCK = 777 };
+
+static uint64_t launcher_at(uint64_t ms)
+{
+    return (LAUNCHER_CLOCK * 1000 + ms) * MS;
+}
+
+static void launch(struct timeline *t)
+{
+    timeline_launcher(t, launcher_at(0), WALL_S * 1000 * MS - 40 * MS);
+    for (uint32_t i = 0; i < t->nnodes; i++) {
+        int64_t ahead = (int64_t)(clock_of(i) - launcher_at(40));
+        timeline_daemon(t, slice_str(t->nodes[i].name), i % 2 ? 0 : launcher_at(1),
+                        launcher_at(20 + i % 7), launcher_at(30 + i % 8));
+        timeline_known(t, i, clock_of(i));
+        timeline_link(t, i, ahead - (int64_t)MS / 2, ahead + (int64_t)MS / 2);
+    }
+}
+
 static void run_job(struct timeline *t, uint32_t ranks, uint32_t nodes)
 {
     int rc = 0;
@@ -117,6 +138,33 @@ static void test_clocks(void)
     /* Its wall time is wrong; the fences bound it. */
     OK(llabs(t.nodes[2].ahead_ns - (int64_t)(6000 * MS)) <= (int64_t)t.nodes[2].slack_ns);
     OK(t.nodes[2].ahead_ns != (int64_t)(5950 * MS));
+    timeline_free(&t);
+}
+
+/* Daemons by the launcher's clock, and clocks by the links. */
+static void test_launch(void)
+{
+    double seconds[TIMELINE_KINDS];
+    struct timeline_rows r;
+    struct timeline t;
+
+    open_job(&t, 3, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        EQ(live(&t, i), 0);
+    launch(&t);
+    EQ(timeline_settle(&t), 0);
+    EQ(t.end_ns - t.begin_ns, (40 + 98) * MS);
+    EQ(t.nodes[2].asked_ns - t.begin_ns, MS);
+    EQ(t.nodes[2].up_ns - t.nodes[2].runs_ns, 10 * MS);
+    EQ(t.nodes[1].asked_ns, t.begin_ns); /* another daemon has started it */
+    OK(t.nodes[2].slack_ns <= 2 * MS);
+    OK(llabs(t.nodes[2].ahead_ns - (int64_t)(6000 * MS)) <= (int64_t)(2 * MS));
+    EQ(timeline_rows_open(&r, &t, 200, 128, 96), 0);
+    timeline_rows_sum(&r, &r.rows[2], seconds);
+    OK(seconds[TIMELINE_CONTACT] > 0.0209 && seconds[TIMELINE_CONTACT] < 0.0211);
+    OK(seconds[TIMELINE_DAEMON] > 0.0099 && seconds[TIMELINE_DAEMON] < 0.0101);
+    OK(seconds[TIMELINE_SPAWN] > 0.0029 && seconds[TIMELINE_SPAWN] < 0.0031);
+    timeline_rows_close(&r);
     timeline_free(&t);
 }
 
@@ -252,7 +300,11 @@ static int write_pictures(char **argv)
 {
     struct timeline t;
 
-    run_job(&t, (uint32_t)atoi(argv[1]), (uint32_t)atoi(argv[2]));
+    open_job(&t, (uint32_t)atoi(argv[1]), (uint32_t)atoi(argv[2]));
+    for (uint32_t i = 0; i < t.nprocs; i++)
+        EQ(live(&t, i), 0);
+    launch(&t);
+    EQ(timeline_settle(&t), 0);
     for (int i = 3; argv[i]; i++) {
         struct buf b;
         FILE *f = fopen(argv[i], "w");
@@ -273,6 +325,7 @@ int main(int argc, char **argv)
         return write_pictures(argv);
     test_model();
     test_clocks();
+    test_launch();
     test_path();
     test_hang();
     test_names();

@@ -709,6 +709,8 @@ static int play_own(struct replay *r, const struct record *d)
     case RECORD_begin: return on_begin(r, d);
     case RECORD_end: return on_end(r, d);
     case RECORD_tick: return on_tick(r, d);
+    case RECORD_clock:
+    case RECORD_daemon: return REPLAY_SAME;
     case RECORD_job: return on_job(r, d);
     case RECORD_open: return on_open(r, d);
     case RECORD_identify: return on_identify(r, d);

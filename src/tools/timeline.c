@@ -18,9 +18,15 @@
 #include "io/create.h"
 #include "report/timeline_picture.h"
 #include "tools/trace_file.h"
+#include "tools/trace_set.h"
 #include "trace/trace_reader.h"
 
 enum { TIMELINE_OUT_MAX = 1 << 30, EVERY_NODE = -1 };
+
+struct traced_daemon {
+    const char *host;
+    uint64_t asked_ns, runs_ns, up_ns;
+};
 
 /* A trace that is being read. */
 struct traced {
@@ -29,10 +35,12 @@ struct traced {
     struct trace_reader reader;
     struct errmsg err;
     const char *path;
-    uint64_t begin_ns, wall_ns;
+    struct trace_clock clock;
     bool first;   /* the launcher's */
     int64_t node; /* whose trace it is, or EVERY_NODE */
-    bool ended, no_memory, begun;
+    struct traced_daemon *daemons;
+    uint32_t ndaemons;
+    bool no_memory, begun;
 };
 
 /* ---- the job --------------------------------------------------------------------------------- */
@@ -73,11 +81,13 @@ static void take_title(struct timeline *t, const struct part_texts *apps)
 }
 
 /* The job that the launcher has started: spawned ones are not shown. */
-static void take_job(struct traced *d, const struct record_job *job)
+static void take_job(struct traced *d, const struct record_job *job, uint64_t now_ns)
 {
+    uint32_t own;
     int rc;
 
     d->node = job->here ? (int64_t)job->here - 1 : EVERY_NODE;
+    own = d->node == EVERY_NODE ? 0 : (uint32_t)d->node;
     d->begun = true;
     if (d->first) {
         rc = timeline_job(&d->timeline, count_ranks(&job->runs), job->nodes.items, job->nodes.n);
@@ -87,8 +97,33 @@ static void take_job(struct traced *d, const struct record_job *job)
             take_title(&d->timeline, &job->apps);
         }
     }
-    timeline_trace(&d->timeline, d->node == EVERY_NODE ? 0 : (uint32_t)d->node, d->begin_ns,
-                   d->wall_ns);
+    timeline_trace(&d->timeline, own, d->clock.begin_ns, d->clock.wall_ns);
+    timeline_known(&d->timeline, own, now_ns);
+    if (d->first) {
+        timeline_launcher(&d->timeline, d->clock.begin_ns, d->clock.wall_ns);
+        timeline_link(&d->timeline, own, 0, 0);
+    }
+}
+
+/* They come up before the job is announced, whose nodes they are. */
+static void take_daemon(struct traced *d, const struct record_daemon *r, uint64_t now_ns)
+{
+    struct traced_daemon *more =
+        d->first ? realloc(d->daemons, (d->ndaemons + 1) * sizeof *more) : NULL;
+
+    if (!more)
+        return;
+    d->daemons = more;
+    d->daemons[d->ndaemons++] = (struct traced_daemon){ arena_str(&d->timeline.arena, r->host),
+                                                        r->asked_ns, r->runs_ns, now_ns };
+}
+
+static void set_daemons(struct traced *d)
+{
+    for (uint32_t i = 0; i < d->ndaemons; i++) {
+        const struct traced_daemon *a = &d->daemons[i];
+        timeline_daemon(&d->timeline, slice_str(a->host), a->asked_ns, a->runs_ns, a->up_ns);
+    }
 }
 
 /* ---- what a trace says -------------------------------------------------------------------------
@@ -121,11 +156,11 @@ static void on_record(void *arg, const struct trace_reader_line *l, const struct
     int64_t job, rank, code = 0;
 
     (void)l;
-    if (r->kind == RECORD_begin) {
-        d->begin_ns = r->time_ns;
-        d->wall_ns = r->u.begin.wall_ns;
-    } else if (r->kind == RECORD_job && r->u.job.job == 0 && !d->begun) {
-        take_job(d, &r->u.job);
+    trace_clock_take(&d->clock, r);
+    if (r->kind == RECORD_job && r->u.job.job == 0 && !d->begun) {
+        take_job(d, &r->u.job, r->time_ns);
+    } else if (r->kind == RECORD_daemon) {
+        take_daemon(d, &r->u.daemon, r->time_ns);
     } else if (r->kind == RECORD_proc_state && record_number(r, "job", &job) && job == 0 &&
                record_number(r, "rank", &rank) && rank >= 0) {
         record_number(r, "code", &code);
@@ -202,10 +237,13 @@ static int read_trace(struct traced *d, const char *path)
     d->path = path;
     d->begun = false;
     d->err.text[0] = 0;
+    d->clock = TRACE_CLOCK_NULL;
     trace_reader_init(&d->reader, (struct trace_reader_printer){ on_record, on_message, d });
     code = trace_file_read(d->line->log, path, feed, d);
     if (code == 0 && trace_reader_end(&d->reader, &d->err))
         code = 2;
+    if (!d->first && d->node >= 0)
+        timeline_link(&d->timeline, (uint32_t)d->node, d->clock.least, d->clock.most);
     if (d->err.text[0])
         log_error(d->line->log, "%s: %s", trace_file_name(path), d->err.text);
     else if (code == 0 && !d->reader.ended)
@@ -341,8 +379,10 @@ int timeline_command(const struct command_line *l)
     code = read_trace(&d, l->operand);
     if (code == 0)
         code = read_others(&d);
+    set_daemons(&d);
     if (code == 0)
         code = draw(&d, fn, path);
     timeline_free(&d.timeline);
+    free(d.daemons);
     return code;
 }

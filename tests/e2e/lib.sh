@@ -362,7 +362,7 @@ launch() # N COMMAND...
 # tool has asked for.
 count_spawned() # RECORDING
 {
-    "$WIREUP" trace "$1" 2>/dev/null | awk '
+    "$WIREUP" trace - <"$1" 2>/dev/null | awk '
         $2 == "job" && $5 == "job" { child[$3] = / tool=0 / && (!/ parent=-1 / || / asked=1 /) }
         $2 == "rank" && / \* proc_state event=started / && split($3, at, ":") == 2 { n += child[at[1]] }
         END { print NR ? n + 0 : "unknown" }'

@@ -1,0 +1,120 @@
+#!/bin/sh
+# The traces of several nodes are read as one, in the order of time: the clock of one node is 100,000 s
+# ahead, if this machine can do that.  They are filtered, followed while the job runs, and replayed together.
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+needs_host_names
+c_program rawpmi1
+named_agent
+# The launch agent, which gives node n2 a clock of its own.
+ahead=0
+if unshare -T --monotonic 100000 true 2>/dev/null; then
+    ahead=100000
+    sed -i '3s/.*/&\nclock=; [ "$host" != n2 ] || clock="unshare -T --monotonic 100000"/; s/^exec unshare/exec $clock unshare/' "$tmp/agent"
+fi
+over() { run 120 "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 "$@"; }
+trace() { run 60 "$WIREUP" trace "$@"; }
+
+over --trace "$tmp/rec" -n 6 "$bin/rawpmi1" exchange
+same "a job on three nodes is recorded" "$rc $(head -n 1 "$out") $(cd "$tmp" && echo rec*)" \
+    "0 raw 6 good rec rec.n1 rec.n2 rec.n3" || explain
+
+# ---- one story
+cat >"$tmp/judge.py" <<'END'
+import json, sys
+ahead, wrong = int(sys.argv[1]), float(sys.argv[2])
+rows = [json.loads(line) for line in sys.stdin]
+times = [r["time"] for r in rows]
+assert times == sorted(times), "not in order"
+clocks = {r["trace"]: r for r in rows if r.get("record") == "clock"}
+assert set(clocks) == {"n1", "n2", "n3"}, clocks
+for node, r in clocks.items():
+    assert abs(r["ahead"] - (ahead if node == "n2" else 0)) <= r["within"] + 1e-6, r
+error = max(r["within"] for r in clocks.values())
+gates = {}
+for r in rows:
+    if r.get("command") in ("barrier_in", "barrier_out"):
+        gates.setdefault((r["rank"], r["command"]), []).append(r["time"] + (wrong if r["trace"] == "n2" else 0))
+count = len(gates[0, "barrier_in"])
+assert count > 2 and len(gates) == 12, gates
+for k in range(count): # nobody leaves before everybody has entered
+    entered = max(gates[r, "barrier_in"][k] for r in range(6))
+    left = min(gates[r, "barrier_out"][k] for r in range(6))
+    assert left >= entered - 2 * error, (k, entered, left, error)
+print("good")
+END
+trace --json "$tmp/rec"
+same "they are one, by the launcher's clock" "$rc $(cat "$err") $(python3 "$tmp/judge.py" $ahead 0 <"$out" 2>&1 | tail -n 1)" \
+    "0  good" || explain
+ok "a clock that is 20 s wrong is noticed" eval '! python3 "$tmp/judge.py" $ahead -20 <"$out" >/dev/null 2>&1'
+same "the JSON is as documented" "$("$WU_SRC/tests/check-schemas" "$WU_SRC" wireup-trace-1 "$out")" good
+trace "$tmp/rec"
+same "each line names its node" "$rc $(awk '{ print $2 }' "$out" | sort | uniq -c | awk '$1 > 5 { printf "%s ", $2 }' | grep -o 'n[123]' | tr '\n' ' ')" \
+    "0 n1 n2 n3 " || explain
+ok "the clocks are shown" grep -qE '^ +0\.000000 n2 .*\* clock of n2: [+-][0-9.]+ s, within [0-9.]+ s$' "$out" || explain
+ok "and when the daemons came up" [ "$(grep -c '\* daemon host=n[123] asked_ns=[1-9]' "$out")" = 3 ] || explain
+trace --node n2,n3 --command put "$tmp/rec"
+same "two nodes alone" "$rc $(awk '{ print $2 }' "$out" | sort | uniq -c | tr -s ' \n' ' ')" "0  4 n2 4 n3 " || explain
+key=$(sed -n 's/.*> PMI-1 put .*key=\([^ ]*\) .*/\1/p' "$out" | sort | head -n 1)
+trace --key "$key" --command put,get "$tmp/rec"
+same "one key alone" "$rc $(grep -c ' > PMI-1 put ' "$out") $(grep -vc "key=$key" "$out")" "0 1 0" || explain
+trace --key no-such-key "$tmp/rec"
+same "a key of nobody" "$rc $(wc -c <"$out")" "0 0" || explain
+trace "$tmp/rec.n2"
+same "the trace of one node alone is as it is" "$rc $(grep -c ' rank [014567] ' "$out") $(grep -c '\* clock of' "$out")" "0 0 0" ||
+    explain
+
+# ---- replay
+replay() { run 60 "$WIREUP" replay "$@"; }
+replay "$tmp/rec"
+same "all nodes are the same again" "$rc $(cat "$err") $(grep -c ': the same again: ' "$out")" "0  4" || explain
+cp "$tmp/rec.n2" "$tmp/kept"
+python3 - "$tmp/kept" "$tmp/rec.n2" <<'END'
+import sys
+data = open(sys.argv[1], 'rb').read()
+at = data.index(b'cmd=barrier_out rc=0\n')
+open(sys.argv[2], 'wb').write(data[:at] + b'cmd=barrier_out rc=7\n' + data[at + 21:])
+END
+replay "$tmp/rec"
+same "a changed trace of one node is found" "$rc $(grep -c ': the same again: ' "$out") $(grep -c "rec.n2: .*rc=7" "$err")" "1 3 1" ||
+    explain
+rm "$tmp/rec.n2"
+replay "$tmp/rec"
+missing="the traces of 1 node are missing, such as $tmp/rec.n2, which is written on that node: copy them here"
+same "a missing one is named" "$rc $(cat "$err")" "0 wireup: $missing" || explain
+trace "$tmp/rec"
+same "by trace, too" "$rc $(cat "$err")" "0 wireup: $missing" || explain
+cp "$tmp/kept" "$tmp/rec.n2"
+
+# ---- timeline: the daemons of the nodes, too
+run 60 "$WIREUP" timeline "$tmp/rec"
+same "a picture has contact, daemon, spawn" "$rc $(grep -c '^[0-5] on n[123] *|.*c.*d.*x.*|$' "$out")" "0 6" || explain
+ok "with clocks that are far apart" grep -qE "^  n2: [+-][0-9.]+ s, within [0-9.]+ s$" "$out" || explain
+
+# ---- follow
+mkfifo "$tmp/input"
+: >"$tmp/followed"
+"$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 --trace "$tmp/live" -n 6 "$bin/rawpmi1" hold \
+    <"$tmp/input" >"$tmp/live.out" 2>"$tmp/live.err" &
+job=$!
+exec 9>"$tmp/input"
+wait_until 60 grep -qs held "$tmp/live.out"
+"$WIREUP" trace --follow "$tmp/live" >"$tmp/followed" 2>"$tmp/followed.err" 9>&- &
+follower=$!
+waiting() { [ "$(grep -c ' n[123] .*> PMI-1 barrier_in' "$tmp/followed")" -ge 5 ]; }
+ok "what a running job does is shown" wait_until 60 waiting || note "$(cat "$tmp/followed" "$tmp/followed.err")"
+run 60 "$WIREUP" timeline rawpmi1
+same "a running job is drawn by its name" "$rc $(grep -c '^[0-5] on n[123] *|.*x.*|$' "$out")" "0 6" || explain
+run 60 "$WIREUP" timeline no-such-job
+same "what is neither a file nor a job" "$rc $(grep -c 'no-such-job is neither a trace file nor a job: ' "$err")" "2 1" || explain
+same "and it has not ended" "$(grep -c 'proc_state event=exit' "$tmp/followed")" 0
+exec 9>&-
+wait $job
+same "the job ends well" $? 0
+wait $follower
+same "then following ends" "$? $(cat "$tmp/followed.err")" "0 "
+same "with its last words" "$(grep -c ' n[123] rank [0-5] .*\* proc_state event=exit code=0' "$tmp/followed")" 6 ||
+    note "$(tail -n 40 "$tmp/followed")"
+finish
