@@ -59,6 +59,8 @@ pmix_status_t iof_options_read(struct iof_options *o, const pmix_info_t *infos, 
         o->format |= IOF_TIMED;
     if (is_given(infos, n, PMIX_IOF_XML_OUTPUT))
         o->format |= IOF_XML;
+    if (is_given(infos, n, PMIX_IOF_RANK_OUTPUT))
+        o->format |= IOF_RANKED;
     return PMIX_SUCCESS;
 }
 
@@ -229,6 +231,8 @@ static void put_line(const struct iof_queue *q, const struct iof_stream *s, stru
     }
     if (q->options.format & IOF_TAGGED)
         buf_printf(out, "[%s,%u]<%s>: ", s->nspace, s->rank, name_of(s->channel));
+    else if (q->options.format & IOF_RANKED)
+        buf_printf(out, "[%u]<%s>: ", s->rank, name_of(s->channel));
     buf_slice_put(out, line);
 }
 

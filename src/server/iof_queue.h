@@ -18,7 +18,7 @@
 
 struct spoken;
 
-enum { IOF_TAGGED = 1, IOF_TIMED = 2, IOF_XML = 4 };
+enum { IOF_TAGGED = 1, IOF_TIMED = 2, IOF_XML = 4, IOF_RANKED = 8 };
 enum { IOF_CHANNELS = 16 };
 
 struct iof_options {

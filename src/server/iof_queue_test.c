@@ -112,6 +112,9 @@ static void test_formats(void)
     put(&q, 3, 2, "o\nthree", false);
     put(&q, 3, 2, "", false);
     OK(gives(&q, "3 4[[job,3]<stderr>: err\n]3 2[[job,3]<stdout>: two\n[job,3]<stdout>: three]."));
+    q.options.format = IOF_RANKED;
+    put(&q, 3, 4, "err\n", false);
+    OK(gives(&q, "3 4[[3]<stderr>: err\n]"));
     q.options.format = IOF_XML;
     put(&q, 0, 2, "a<b&\tc>\n", false);
     OK(gives(&q, "0 2[<stdout nspace=\"job\" rank=\"0\">a&lt;b&amp;&#009;c&gt;&#010;</stdout>\n]"));

@@ -5,6 +5,7 @@
  *   hostapi progress CLIENT...  the host turns the library after PMIx_Progress_thread_stop
  *   hostapi upcalls CLIENT...   with which infos each function of the host is called
  *   hostapi bare CLIENT...      a host without functions refuses
+ *   hostapi gateway CLIENT...   one that is a gateway writes to the syslog
  *   hostapi listener CLIENT...  the host accepts a connection itself
  *   hostapi longer CLIENT...    a host with the module of 6.1
  *   hostapi client WORD...      a process: prints on one line what it sees of each WORD:
@@ -855,15 +856,62 @@ static void test_upcalls(void)
 
 static void test_bare(void)
 {
-    char *const refused[] = { WORD("do:fence"),      WORD("do:connect"),
-                              WORD("do:disconnect"), WORD("do:group"),
-                              WORD("do:spawn"),      WORD("do:allocate"),
-                              WORD("do:control"),    WORD("do:monitor"),
-                              WORD("do:push"),       NULL };
+    char *const refused[] = { WORD("do:fence"),
+                              WORD("do:connect"),
+                              WORD("do:disconnect"),
+                              WORD("do:group"),
+                              WORD("do:spawn"),
+                              WORD("do:allocate"),
+                              WORD("do:control"),
+                              WORD("do:monitor"),
+                              WORD("do:push"),
+                              WORD("do:syslog"),
+                              NULL };
 
     register_pair();
     sees("each call", "pair", refused,
-         " " NO " " NO " " NO " " NO " " NO " " NO " " NO " " NO " " NO);
+         " " NO " " NO " " NO " " NO " " NO " " NO " " NO " " NO " " NO " " NO);
+}
+
+/* ---- the gateway ----------------------------------------------------------------------------- */
+
+static char journal[64]; /* the machine's syslog, for this program */
+
+static void write_journal(int priority, const char *format, va_list args)
+{
+    int n = snprintf(journal, sizeof journal, "%d ", priority);
+
+    vsnprintf(journal + n, sizeof journal - (size_t)n, format, args);
+}
+
+#define FOR_THE_LIBRARY __attribute__((visibility("default")))
+
+FOR_THE_LIBRARY void syslog(int priority, const char *format, ...);
+void syslog(int priority, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    write_journal(priority, format, args);
+    va_end(args);
+}
+
+FOR_THE_LIBRARY void __syslog_chk(int priority, int flag, const char *format, ...);
+void __syslog_chk(int priority, int flag, const char *format, ...)
+{
+    va_list args;
+
+    (void)flag;
+    va_start(args, format);
+    write_journal(priority, format, args);
+    va_end(args);
+}
+
+static void test_gateway(void)
+{
+    register_job("gate", "test.own", "its own");
+    SEES("a gateway without functions", "gate", " 0", WORD("do:syslog"));
+    expect("the syslog", journal, "14 said");
 }
 
 /* ---- accepting ------------------------------------------------------------------------------- */
@@ -928,8 +976,8 @@ static void test_longer(void)
 static const struct mode {
     const char *name;
     void (*run)(void);
-} modes[] = { { "progress", test_progress }, { "upcalls", test_upcalls },
-              { "bare", test_bare },         { "listener", test_listener },
+} modes[] = { { "progress", test_progress }, { "upcalls", test_upcalls }, { "bare", test_bare },
+              { "listener", test_listener }, { "gateway", test_gateway },
 #ifdef OURS
               { "longer", test_longer },
 #endif
@@ -954,7 +1002,7 @@ int main(int argc, char **argv)
 {
     size_t size = sizeof(void (*)(void)) * 32;
     pmix_info_t info[2];
-    bool longer_one;
+    bool longer_one, gateway;
 
     if (argc > 1 && !strcmp(argv[1], "client"))
         return be_client(argv + 2);
@@ -962,10 +1010,15 @@ int main(int argc, char **argv)
         return 2;
     client = argv + 2;
     longer_one = !strcmp(argv[1], "longer");
+    gateway = !strcmp(argv[1], "gateway");
     sem_init(&called, 0, 0);
     PMIX_INFO_LOAD(&info[0], PMIX_HOSTNAME, "nodeA", PMIX_STRING);
     PMIX_INFO_LOAD(&info[1], "wireup.module.size", &size, PMIX_SIZE);
-    must("init", PMIx_server_init(module_of(argv[1]), info, longer_one ? 2 : 1));
+    if (gateway) {
+        PMIX_INFO_LOAD(&info[1], PMIX_SERVER_GATEWAY, NULL, PMIX_BOOL);
+        PMIX_INFO_REQUIRED(&info[1]);
+    }
+    must("init", PMIx_server_init(module_of(argv[1]), info, longer_one || gateway ? 2 : 1));
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         if (!strcmp(modes[i].name, argv[1]))
             modes[i].run();

@@ -191,9 +191,10 @@ static pmix_status_t hostapi_service(const char *call, const pmix_proc_t *all)
     PMIX_INFO_LOAD(&info,
                    !strcmp(call, "allocate") ? PMIX_ALLOC_ID
                    : !strcmp(call, "log")    ? PMIX_LOG_STDERR
+                   : !strcmp(call, "syslog") ? PMIX_LOG_GLOBAL_SYSLOG
                                              : PMIX_MONITOR_ID,
                    "said", PMIX_STRING);
-    if (!strcmp(call, "log"))
+    if (!strcmp(call, "log") || !strcmp(call, "syslog"))
         return PMIx_Log(&info, 1, NULL, 0);
     if (!strcmp(call, "allocate"))
         return PMIx_Allocation_request(PMIX_ALLOC_NEW, &info, 1, &results, &n);

@@ -2,7 +2,8 @@
  * children on all nodes, and others wait for it.
  *
  *   iof NODES ours|theirs      prints `iof NODES good`, or `iof NODES WRONG ...`
- *   iof wrong                  expects what is not so */
+ *   iof own DIRECTORY HOST     our library alone: its own input goes to a child on HOST, and output
+ * to files of DIRECTORY; prints `iof own good` iof wrong                  expects what is not so */
 #define PROGRAM "iof"
 #include <pmix_tool.h>
 #include <pthread.h>
@@ -281,6 +282,11 @@ static void check_formats(void)
     expect("tagged lines", &got, want);
     end(&c);
 
+    c = begin(PMIX_IOF_RANK_OUTPUT, 0);
+    push(&c.proc, 1, "one\n", false);
+    expect("lines with their rank", &got, "[0]<stdout>: one\n");
+    end(&c);
+
     c = begin(PMIX_IOF_XML_OUTPUT, 0);
     push(&c.proc, 1, "a<b\n", false);
     snprintf(want, sizeof want, "<stdout nspace=\"%s\" rank=\"0\">a&lt;b&#010;</stdout>\n",
@@ -317,12 +323,102 @@ static void check_push(void)
     wait_for("all ends of streams", &got.ends, 6);
 }
 
-static void check_all(const char *host, bool ours)
+/* ---- what the library does for this process -------------------------------------------------- */
+
+static void push_own(const pmix_proc_t *to, size_t n, const char *key, pmix_status_t want)
+{
+    int before = answered;
+    pmix_info_t info;
+    pmix_status_t rc;
+
+    PMIX_INFO_LOAD(&info, key, NULL, PMIX_BOOL);
+    PMIX_INFO_REQUIRED(&info);
+    rc = PMIx_IOF_push(to, n, NULL, &info, 1, on_answer, NULL);
+    if (rc == PMIX_SUCCESS)
+        wait_for("answers to a push", &answered, before + 1);
+    if (rc != want && !(want == PMIX_SUCCESS && rc == PMIX_OPERATION_SUCCEEDED))
+        complain("a push of %s: %s", key, PMIx_Error_string(rc));
+}
+
+/* It ends with the input of this process (`end` below), or is closed. */
+static void check_own_input(const char *host)
+{
+    pmix_nspace_t name;
+    pmix_proc_t child;
+    int before = ended;
+
+    spawn(copy, 1, host, name);
+    PMIX_LOAD_PROCID(&child, name, 0);
+    forget_all(&got);
+    pull(name, NULL, 0, on_output);
+    push_own(&child, 1, PMIX_IOF_PUSH_STDIN, PMIX_SUCCESS);
+    expect("the input of this process", &got, "line 1\nline 2\n");
+    wait_for("ends of streams before it ends", &got.ends, 0);
+    push_own(&child, 1, PMIX_IOF_PUSH_STDIN, PMIX_ERR_RESOURCE_BUSY);
+    push_own(NULL, 0, PMIX_IOF_COMPLETE, PMIX_SUCCESS);
+    wait_for("ends of streams", &got.ends, 2);
+    wait_for("ends of jobs", &ended, before + 1);
+}
+
+static void expect_file(const char *directory, const char *rest, const char *text)
+{
+    char path[512], found[64] = "";
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s%s", directory, rest);
+    f = fopen(path, "r");
+    if (!f || fread(found, 1, sizeof found - 1, f) != strlen(text) || strcmp(found, text) != 0)
+        complain("%s: '%s', not '%s'", path, f ? found : "(none)", text);
+    if (f)
+        fclose(f);
+}
+
+/* In files before the handler is called; and on its own standard output and error, once. */
+static void check_files(const char *directory)
+{
+    char rest[PMIX_MAX_NSLEN + 40], path[512];
+    pmix_info_t infos[2];
+    pmix_nspace_t name;
+    int before = ended;
+
+    spawn(print_all, 1, NULL, name);
+    wait_for("ends of jobs", &ended, before + 1);
+    forget_all(&got);
+    PMIX_INFO_LOAD(&infos[0], PMIX_IOF_OUTPUT_TO_DIRECTORY, directory, PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[1], PMIX_IOF_LOCAL_OUTPUT, NULL, PMIX_BOOL);
+    PMIX_INFO_REQUIRED(&infos[0]);
+    PMIX_INFO_REQUIRED(&infos[1]);
+    pull(name, infos, 2, on_output);
+    wait_for("ends of streams", &got.ends, 2);
+    snprintf(rest, sizeof rest, "/%s/rank.0/stdout", name);
+    expect_file(directory, rest, "0123456789");
+    snprintf(rest, sizeof rest, "/%s/rank.0/stderr", name);
+    expect_file(directory, rest, "abc");
+
+    snprintf(path, sizeof path, "%s/file", directory);
+    PMIX_INFO_LOAD(&infos[0], PMIX_IOF_OUTPUT_TO_FILE, path, PMIX_STRING);
+    forget_all(&got);
+    pull(name, infos, 1, on_output);
+    wait_for("ends of streams", &got.ends, 2);
+    snprintf(rest, sizeof rest, ".%s.0.stdout", name);
+    expect_file(path, rest, "0123456789");
+    PMIX_INFO_LOAD(&infos[1], PMIX_IOF_OUTPUT_TO_DIRECTORY, directory, PMIX_STRING);
+    if (PMIx_IOF_pull(&me, 1, infos, 2, PMIX_FWD_STDOUT_CHANNEL, on_output, NULL, NULL) !=
+        PMIX_ERR_BAD_PARAM)
+        complain("both kinds of files");
+}
+
+static void listen_for_ends(void)
 {
     pmix_status_t code = PMIX_EVENT_JOB_END;
 
     PMIx_Register_event_handler(&code, 1, NULL, 0, on_end, on_registered, NULL);
     wait_for("registrations", &registered, 1);
+}
+
+static void check_all(const char *host, bool ours)
+{
+    listen_for_ends();
     check_late();
     check_cache(host);
     check_size();
@@ -349,7 +445,11 @@ int main(int argc, char **argv)
         expect("nothing", &got, "");
     if (!strcmp(mode, "wrong"))
         complain("as it should be");
-    else if (me.rank == 0)
+    else if (!strcmp(mode, "own") && argc > 3 && me.rank == 0) {
+        listen_for_ends();
+        check_own_input(argv[3]);
+        check_files(argv[2]);
+    } else if (me.rank == 0 && strcmp(mode, "own") != 0)
         check_all(host, argc > 2 && !strcmp(argv[2], "ours"));
     fence();
     if (me.rank == 0 && !wrong)

@@ -25,8 +25,8 @@ needs_host_names
 named_agent
 for client in $clients; do
     name=theirs
-    children=12
-    [ "$client" != "$ours" ] || { name=ours; children=13; }
+    children=13
+    [ "$client" != "$ours" ] || { name=ours; children=14; }
     spawning launch 2 "$client" one $name
     same "on one node: $name" "$rc $(grep '^iof' "$out")" "0 iof one good" || explain
     spawned "on one node: $name" $children
@@ -35,4 +35,20 @@ for client in $clients; do
     same "on three nodes: $name" "$rc $(grep '^iof' "$out")" "0 iof three good" || explain
     spawned "on three nodes: $name" $children
 done
+
+# What our library does for its process: its input stays open, and ends by a call.
+mkfifo "$tmp/input"
+exec 7<>"$tmp/input"
+for where in "one node/$(hostname)/-n 1" "another/n2/-launch-agent $tmp/agent -hosts n1:2,n2:2 -map-by node -n 2"; do
+    host=${where#*/}
+    mkdir "$tmp/files"
+    printf 'line 1\nline 2\n' >"$tmp/input"
+    # shellcheck disable=SC2086 # words
+    timeout "$patience" "$WIREUP" ${host#*/} "$ours" own "$tmp/files" "${host%%/*}" <"$tmp/input" >"$out" 2>"$err"
+    rc=$?
+    same "own input, and files of output: ${where%%/*}" "$rc $(grep '^iof' "$out")" "0 iof own good" || explain
+    same "shown besides by the process and its launcher: ${where%%/*}" "$(grep -o 0123456789 "$out" | wc -l)" 2 || explain
+    rm -r "$tmp/files"
+done
+exec 7>&-
 finish

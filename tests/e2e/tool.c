@@ -17,6 +17,7 @@
  * it events     to processes of the job, and from them end        ends the job, and hears of it
  *             push       to a job whose input is not for tools: is refused
  *             servers    is connected with a second one (TOOL_SECOND: its address) too
+ *             waits      for the second one, which another thread connects to
  *             serve      is a server itself, of a process of its own (PMIx_tool_set_server_module)
  *             spoil      finds a thing that is not there: so tests can fail
  *
@@ -25,6 +26,7 @@
 #include <errno.h>
 #include <pmix_server.h>
 #include <pmix_tool.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -508,6 +510,43 @@ static void servers(void)
     PMIX_INFO_DESTRUCT(&info);
 }
 
+static void *attach_to_second(void *arg)
+{
+    pmix_info_t info;
+
+    PMIX_INFO_LOAD(&info, PMIX_SERVER_URI, getenv("TOOL_SECOND"), PMIX_STRING);
+    must("attach", PMIx_tool_attach_to_server(NULL, arg, &info, 1));
+    PMIX_INFO_DESTRUCT(&info);
+    return NULL;
+}
+
+static void waits(void)
+{
+    const char *uri = getenv("TOOL_SECOND");
+    pmix_proc_t second, attached, nobody;
+    pmix_info_t infos[2];
+    int second_s = 1;
+    pthread_t thread;
+
+    PMIX_INFO_LOAD(&infos[0], PMIX_WAIT_FOR_CONNECTION, NULL, PMIX_BOOL);
+    PMIX_INFO_LOAD(&infos[1], PMIX_TIMEOUT, &second_s, PMIX_INT);
+    PMIX_INFO_REQUIRED(&infos[0]);
+    PMIX_INFO_REQUIRED(&infos[1]);
+    PMIX_LOAD_PROCID(&nobody, "nobody", 0);
+    if (PMIx_tool_set_server(&nobody, infos, 2) != PMIX_ERR_TIMEOUT)
+        complain("the time for nobody is not over");
+    PMIX_LOAD_PROCID(&second, uri, 0);
+    second.nspace[strcspn(second.nspace, ".")] = '\0';
+    if (pthread_create(&thread, NULL, attach_to_second, &attached) != 0) {
+        complain("no thread");
+        return;
+    }
+    must("wait", PMIx_tool_set_server(&second, infos, 1));
+    pthread_join(thread, NULL);
+    must_know("waited", 2, &attached);
+    must("disconnect", PMIx_tool_disconnect(&attached));
+}
+
 /* ---- a tool that serves ---------------------------------------------------------------------- */
 
 static atomic_int connected, finalized, replied;
@@ -635,6 +674,8 @@ static void do_one(const char *name)
         end();
     else if (!strcmp(name, "servers"))
         servers();
+    else if (!strcmp(name, "waits"))
+        waits();
     else if (!strcmp(name, "serve"))
         serve();
     else if (!strcmp(name, "named"))

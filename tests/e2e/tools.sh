@@ -107,6 +107,8 @@ export TOOL_SECOND
 TOOL_SECOND=$("$WIREUP" tools | sed -n "s/^$second	//p")
 tool "$ours" uri "$uri" servers query
 same "a tool with two servers" "$rc $(tr '\n' ',' <"$out")" "0 tool servers good,tool query good," || explain
+tool "$ours" uri "$uri" waits query
+same "a tool that waits for the second" "$rc $(tr '\n' ',' <"$out")" "0 tool waits good,tool query good," || explain
 tool "$ours" any x
 ok "of two, none is meant by nothing" [ "$rc" != 0 ] || explain
 end_job

@@ -44,6 +44,7 @@ static struct client *client_new(struct lock *gate, const struct client_options 
     puts_init(&c->puts);
     events_init(&c->events);
     outputs_init(&c->outputs);
+    client_stdin_init(&c->input);
     return c;
 }
 
@@ -453,6 +454,7 @@ static void send_finalize(struct client *c)
 void client_stop(struct client *c)
 {
     c->ending = true;
+    client_stdin_stop(c);
     send_finalize(c);
     client_timers_stop(c);
     progress_stop(c);
@@ -461,6 +463,7 @@ void client_stop(struct client *c)
 
 void client_abandon(struct client *c)
 {
+    client_stdin_abandon(&c->input);
     client_timers_abandon(&c->timers);
     progress_abandon(&c->progress);
     free_client(c, true);

@@ -30,6 +30,7 @@
 #include "lib/pmix/client/client_op.h"
 #include "lib/pmix/client/client_progress.h"
 #include "lib/pmix/client/client_put.h"
+#include "lib/pmix/client/client_stdin.h"
 #include "lib/pmix/client/client_timer.h"
 #include "pmix.h"
 #include "pmix_tool.h"
@@ -92,6 +93,7 @@ struct client {
     struct puts puts;
     struct client_events events;
     struct outputs outputs;
+    struct client_stdin input;
     /* For a host in a server's process (client_api.h); otherwise NULL. */
     pmix_status_t (*notify_others)(pmix_status_t status, const pmix_proc_t *source,
                                    pmix_data_range_t range, const pmix_info_t *infos,

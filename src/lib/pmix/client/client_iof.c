@@ -6,6 +6,7 @@
 
 #include "io/write_all.h"
 #include "lib/pmix/client/client_api.h"
+#include "lib/pmix/client/client_iof_files.h"
 #include "lib/pmix/values/value.h"
 
 /* A registered receiver of output. */
@@ -13,6 +14,8 @@ struct iof_sink {
     struct list link;
     size_t ref, server_ref;
     pmix_iof_cbfunc_t fn;
+    struct iof_files *files; /* or NULL */
+    bool shown;              /* on our own standard output and error */
 };
 
 /* A piece of output for one of them. */
@@ -20,6 +23,8 @@ struct piece {
     struct client_task task;
     size_t ref;
     pmix_iof_cbfunc_t fn;
+    struct iof_files *files;
+    bool shown;
     pmix_iof_channel_t channel;
     pmix_proc_t source;
     pmix_byte_object_t bytes;
@@ -33,10 +38,17 @@ void outputs_init(struct outputs *o)
     list_init(&o->sinks);
 }
 
+static void sink_free(struct iof_sink *s)
+{
+    list_unlink(&s->link);
+    iof_files_drop(s->files);
+    free(s);
+}
+
 void outputs_free(struct outputs *o)
 {
     LIST_EACH(l, &o->sinks)
-    free(LIST_OF(l, struct iof_sink, link));
+    sink_free(LIST_OF(l, struct iof_sink, link));
     outputs_init(o);
 }
 
@@ -58,6 +70,7 @@ static void piece_free(struct client_task *t)
     struct piece *p = LIST_OF(t, struct piece, task);
 
     PMIx_Info_free(p->infos, p->ninfos);
+    iof_files_drop(p->files);
     free(p->bytes.bytes);
     free(p);
 }
@@ -65,12 +78,15 @@ static void piece_free(struct client_task *t)
 static void run_piece(struct client_task *t)
 {
     struct piece *p = LIST_OF(t, struct piece, task);
+    struct slice bytes = slice_mem(p->bytes.bytes, p->bytes.size);
 
+    if (p->files)
+        iof_files_write(p->files, &p->source, p->channel, bytes);
+    if (p->shown)
+        write_all_slice(p->channel & PMIX_FWD_STDOUT_CHANNEL ? STDOUT_FILENO : STDERR_FILENO,
+                        bytes);
     if (p->fn)
         p->fn(p->ref, p->channel, &p->source, &p->bytes, p->infos, p->ninfos);
-    else /* or no receiver */
-        write_all_slice(p->channel & PMIX_FWD_STDOUT_CHANNEL ? STDOUT_FILENO : STDERR_FILENO,
-                        slice_mem(p->bytes.bytes, p->bytes.size));
     piece_free(t);
 }
 
@@ -112,9 +128,12 @@ void output_arrived(struct client *c, struct server_link *s, struct slice bytes)
     }
     sink = find_sink(&c->outputs, p->ref);
     p->fn = sink ? sink->fn : NULL;
+    p->files = iof_files_use(sink ? sink->files : NULL);
+    p->shown = !sink || sink->shown;
     /* Writing out our own output again would repeat it for ever. */
-    if ((p->ref && !sink) || (!p->fn && client_is_me(c, p->source.nspace, p->source.rank)) ||
-        progress_need(c) != PMIX_SUCCESS)
+    if ((p->ref && !sink) || (p->shown && client_is_me(c, p->source.nspace, p->source.rank)))
+        p->shown = false;
+    if (!(p->fn || p->files || p->shown) || progress_need(c) != PMIX_SUCCESS)
         piece_free(&p->task);
     else
         tasks_add(c, &p->task);
@@ -131,8 +150,7 @@ static void read_ref(struct client *c, struct op *op, struct punpack *r)
         reply_get(op, r, iof_pulled, &m);
         s->server_ref = PMSG_HAS(&m, iof_pulled, ref) ? m.ref : s->ref;
     } else if (s) {
-        list_unlink(&s->link);
-        free(s);
+        sink_free(s);
     }
 }
 
@@ -148,8 +166,7 @@ static void forget(struct client *c, size_t ref)
     struct iof_sink *s = find_sink(&c->outputs, ref);
 
     if (s)
-        list_unlink(&s->link);
-    free(s);
+        sink_free(s);
 }
 
 struct pull {
@@ -160,6 +177,38 @@ struct pull {
     pmix_iof_channel_t channel;
     pmix_iof_cbfunc_t fn;
 };
+
+/* Without a handler and files the library shows the output, unless PMIX_IOF_LOCAL_OUTPUT tells it
+ * not to. */
+static bool is_shown(const struct pull *p, const struct iof_files *files)
+{
+    bool shown = !p->fn && !files;
+
+    for (size_t i = 0; i < p->ninfos; i++) {
+        if (PMIx_Check_key(p->infos[i].key, PMIX_IOF_LOCAL_OUTPUT))
+            shown = PMIx_Value_true(&p->infos[i].value) != PMIX_BOOL_FALSE;
+    }
+    return shown;
+}
+
+/* Its reference is the next one. */
+static pmix_status_t new_sink(struct client *c, const struct pull *p, struct iof_sink **s_p)
+{
+    struct iof_files *files;
+    pmix_status_t rc = iof_files_new(p->infos, p->ninfos, &files);
+    struct iof_sink *s = rc == PMIX_SUCCESS ? malloc(sizeof *s) : NULL;
+
+    if (!s) {
+        if (rc == PMIX_SUCCESS)
+            iof_files_drop(files);
+        return rc == PMIX_SUCCESS ? PMIX_ERR_NOMEM : rc;
+    }
+    *s = (struct iof_sink){ .ref = ++c->outputs.last_ref, .fn = p->fn, .files = files };
+    s->shown = is_shown(p, files);
+    list_init(&s->link);
+    *s_p = s;
+    return PMIX_SUCCESS;
+}
 
 static pmix_status_t begin_pull(struct client *c, struct message *m, const struct pull *p,
                                 size_t *ref_p)
@@ -173,13 +222,12 @@ static pmix_status_t begin_pull(struct client *c, struct message *m, const struc
     rc = progress_need(c); /* output has to be read even while no call waits */
     if (rc != PMIX_SUCCESS)
         return rc;
-    s = malloc(sizeof *s);
-    if (!s)
-        return PMIX_ERR_NOMEM;
-    *s = (struct iof_sink){ .ref = ++c->outputs.last_ref, .fn = p->fn };
+    rc = new_sink(c, p, &s);
+    if (rc != PMIX_SUCCESS)
+        return rc;
     rc = message_begin(c, m, CMD_IOF_PULL);
     if (rc != PMIX_SUCCESS) {
-        free(s);
+        sink_free(s);
         return rc;
     }
     message_put(m, iof_pull,
@@ -288,6 +336,37 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t directives[]
 
 /* ---- pushing --------------------------------------------------------------------------------- */
 
+static bool is_wanted(const pmix_info_t *infos, size_t n, const char *key)
+{
+    bool wanted = false;
+
+    for (size_t i = 0; infos && i < n; i++)
+        wanted = wanted || (PMIx_Check_key(infos[i].key, key) &&
+                            PMIx_Value_true(&infos[i].value) != PMIX_BOOL_FALSE);
+    return wanted;
+}
+
+/* The end of our own input, or its beginning.  False: it is another push. */
+static bool push_own_input(struct client *c, const pmix_proc_t *targets, size_t ntargets,
+                           const pmix_byte_object_t *bo, const pmix_info_t *infos, size_t ninfos,
+                           pmix_status_t *rc_p)
+{
+    if (!targets && !ntargets && !bo && is_wanted(infos, ninfos, PMIX_IOF_COMPLETE) &&
+        client_stdin_close(c)) {
+        *rc_p = PMIX_SUCCESS;
+        return true;
+    }
+    if (!is_wanted(infos, ninfos, PMIX_IOF_PUSH_STDIN))
+        return false;
+    *rc_p = bo || !targets || !ntargets ? PMIX_ERR_BAD_PARAM
+                                        : api_check(PMIX_CALL_IOF_PUSH, infos, ninfos);
+    if (*rc_p == PMIX_SUCCESS && !c->server)
+        *rc_p = PMIX_ERR_UNREACH;
+    if (*rc_p == PMIX_SUCCESS)
+        *rc_p = client_stdin_start(c, targets, ntargets);
+    return true;
+}
+
 pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets, pmix_byte_object_t *bo,
                             const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc,
                             void *cbdata)
@@ -298,6 +377,8 @@ pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets, pmix_b
 
     if (!c)
         return PMIX_ERR_INIT;
+    if (push_own_input(c, targets, ntargets, bo, directives, ndirs, &rc))
+        return api_end(c, rc == PMIX_SUCCESS && cbfunc ? PMIX_OPERATION_SUCCEEDED : rc);
     rc = (targets || !ntargets) && (directives || !ndirs) ? message_begin(c, &m, CMD_IOF_PUSH)
                                                           : PMIX_ERR_BAD_PARAM;
     if (rc == PMIX_SUCCESS) {

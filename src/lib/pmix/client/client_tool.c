@@ -4,10 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "lib/pmix/client/client_api.h"
 #include "lib/pmix/client/client_find.h"
 #include "lib/pmix/client/client_init.h"
 #include "lib/pmix/values/value.h"
+#include "server/pmix_value.h"
 
 /* ---- connecting ------------------------------------------------------------------------------ */
 
@@ -107,6 +109,7 @@ static pmix_status_t attach(pmix_proc_t *myproc, pmix_proc_t *server, const pmix
             c->server = s;
         if (server)
             *server = s->name;
+        lock_wake(c->gate); /* who waits for this server */
     }
     return api_end(c, rc);
 }
@@ -182,18 +185,54 @@ pmix_status_t PMIx_tool_get_servers(pmix_proc_t *servers[], size_t *nservers)
     return api_end(c, PMIX_SUCCESS);
 }
 
+/* When to give up waiting for a server: 0, at once; UINT64_MAX, never. */
+static uint64_t patience_of(const pmix_info_t *info, size_t ninfo)
+{
+    uint64_t seconds = 0;
+    bool waits = false;
+
+    for (size_t i = 0; info && i < ninfo; i++) {
+        if (PMIx_Check_key(info[i].key, PMIX_WAIT_FOR_CONNECTION))
+            waits = PMIx_Value_true(&info[i].value) != PMIX_BOOL_FALSE;
+        else if (PMIx_Check_key(info[i].key, PMIX_TIMEOUT))
+            seconds = pmix_number_of(&info[i].value);
+    }
+    if (!waits)
+        return 0;
+    return seconds && seconds < INT32_MAX ? clock_now_ns() + seconds * NS_PER_S : UINT64_MAX;
+}
+
+/* Another thread may attach to it meanwhile.  False: the time is over. */
+static bool wait_for_change(struct client *c, uint64_t deadline_ns)
+{
+    const struct timespec until = { (time_t)(deadline_ns / NS_PER_S),
+                                    (long)(deadline_ns % NS_PER_S) };
+
+    if (deadline_ns == UINT64_MAX)
+        lock_wait(c->gate);
+    else
+        return pthread_cond_clockwait(&c->gate->changed, &c->gate->mutex, CLOCK_MONOTONIC,
+                                      &until) == 0;
+    return true;
+}
+
 pmix_status_t PMIx_tool_set_server(const pmix_proc_t *server, pmix_info_t info[], size_t ninfo)
 {
     struct client *c = api_begin();
     struct server_link *s;
+    uint64_t deadline_ns;
     pmix_status_t rc = api_check(PMIX_CALL_TOOL_SET_SERVER, info, ninfo);
 
     if (!c)
         return PMIX_ERR_INIT;
     if (rc != PMIX_SUCCESS)
         return api_end(c, rc);
-    s = find_link(c, server);
+    deadline_ns = patience_of(info, ninfo);
+    while (!(s = find_link(c, server)) && rc == PMIX_SUCCESS && deadline_ns)
+        rc = wait_for_change(c, deadline_ns) ? PMIX_SUCCESS : PMIX_ERR_TIMEOUT;
     if (s)
         c->server = s;
-    return api_end(c, s ? PMIX_SUCCESS : PMIX_ERR_UNREACH);
+    else if (rc == PMIX_SUCCESS)
+        rc = PMIX_ERR_UNREACH;
+    return api_end(c, rc);
 }

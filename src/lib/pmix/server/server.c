@@ -173,6 +173,7 @@ static struct pserver *make(const struct pserver_options *o)
     s->is_controller = o->is_controller;
     s->is_system = o->is_system;
     s->is_session = o->is_session;
+    s->is_gateway = o->is_gateway;
     s->hostname = hostname_of(o);
     s->tmpdir = strdup(tool_files_dir(o->tmpdir, "PMIX_SERVER_TMPDIR"));
     s->system_tmpdir = strdup(tool_files_dir(o->system_tmpdir, "PMIX_SYSTEM_TMPDIR"));

@@ -103,7 +103,7 @@ struct pserver {
     gid_t gid;
     uint32_t host_uid, host_gid; /* as in the options */
     char uri[PMIX_MAX_NSLEN + 64];
-    bool serves_tools, is_system, is_session, is_scheduler, is_controller;
+    bool serves_tools, is_system, is_session, is_scheduler, is_controller, is_gateway;
 
     struct quota quota; /* of connections that are not let in */
     struct peer_conns conns;
@@ -130,7 +130,7 @@ struct pserver_options {
     uint32_t rank;
     const char *hostname, *tmpdir, *system_tmpdir;
     uint32_t uid, gid; /* whose files are cleaned up, if not their processes' users': or ID_UNSET */
-    bool serves_tools, is_system, is_session, is_scheduler, is_controller;
+    bool serves_tools, is_system, is_session, is_scheduler, is_controller, is_gateway;
     const char *report; /* where to report our address: PMIX_TCP_REPORT_URI */
     const char *launcher_file;
     int32_t port; /* to listen on; 0: any */

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/journal.h"
 #include "lib/pmix/values/value.h"
 #include "wire/openmpi_help.h"
 #include "wire/pmix_message.h"
@@ -186,6 +187,31 @@ static bool text_to_log(const pmix_info_t *info, struct slice *text_p)
                            PMIx_Check_key(info->key, PMIX_LOG_STDERR));
 }
 
+enum { PRIORITY_INFO = 6 }; /* of syslog */
+
+static int priority_of(const struct ask *a)
+{
+    int32_t priority = PRIORITY_INFO;
+
+    for (size_t i = 0; i < a->ndirectives; i++) {
+        if (PMIx_Check_key(a->directives[i].key, PMIX_LOG_SYSLOG_PRI))
+            PMIx_Value_get_number(&a->directives[i].value, &priority, PMIX_INT32);
+    }
+    return priority;
+}
+
+/* A gateway is where messages for a syslog go in the end. */
+static bool log_to_syslog(const struct ask *a, const pmix_info_t *info)
+{
+    if (!a->s->is_gateway || info->value.type != PMIX_STRING || !info->value.data.string ||
+        !(PMIx_Check_key(info->key, PMIX_LOG_SYSLOG) ||
+          PMIx_Check_key(info->key, PMIX_LOG_LOCAL_SYSLOG) ||
+          PMIx_Check_key(info->key, PMIX_LOG_GLOBAL_SYSLOG)))
+        return false;
+    journal_write(priority_of(a), slice_str(info->value.data.string));
+    return true;
+}
+
 /* For a host without a log function: writes messages for its own streams there. */
 static pmix_status_t log_here(const struct ask *a)
 {
@@ -200,6 +226,8 @@ static pmix_status_t log_here(const struct ask *a)
         struct slice text;
         if (text_to_log(&a->infos[i], &text) &&
             (text.len == 0 || write(out ? STDOUT_FILENO : STDERR_FILENO, text.ptr, text.len) >= 0))
+            rc = PMIX_OPERATION_SUCCEEDED;
+        else if (log_to_syslog(a, &a->infos[i]))
             rc = PMIX_OPERATION_SUCCEEDED;
     }
     return rc;
