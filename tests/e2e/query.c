@@ -14,6 +14,7 @@
 #include <pmix.h>
 #include <pmix_tool.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -558,11 +559,83 @@ static void expect_fabric(const char *what, pmix_status_t rc, const pmix_fabric_
         complain("fabric, %s: %s, %zu devices", what, PMIx_Error_string(rc), devices);
 }
 
+/* Our library has callbacks for the same. */
+#if !OPENPMIX
+static atomic_int called_back;
+static pmix_status_t back_with;
+static size_t back_distances;
+
+static void on_back(pmix_status_t status, void *arg)
+{
+    (void)arg;
+    back_with = status;
+    called_back++;
+}
+
+static void on_distances(pmix_status_t status, pmix_device_distance_t *list, size_t n, void *arg,
+                         pmix_release_cbfunc_t release, void *release_arg)
+{
+    (void)list;
+    back_distances = n;
+    on_back(status, arg);
+    if (release)
+        release(release_arg);
+}
+
+static pmix_status_t wait_back(const char *what, pmix_status_t rc, int n)
+{
+    if (rc == PMIX_OPERATION_SUCCEEDED)
+        return PMIX_SUCCESS;
+    if (rc != PMIX_SUCCESS)
+        return rc;
+    for (int i = 0; i < 150000 && called_back < n; i++) /* only hangs take so long */
+        usleep(2000);
+    if (called_back != n)
+        complain("%s: called back %d times, not %d", what, (int)called_back, n);
+    return back_with;
+}
+
+static void check_fabric_back(uint32_t n)
+{
+    int before = called_back;
+    pmix_fabric_t fabric;
+    pmix_status_t rc;
+
+    memset(&fabric, 0, sizeof fabric);
+    rc = wait_back("registrations", PMIx_Fabric_register_nb(&fabric, NULL, 0, on_back, NULL),
+                   before + 1);
+    expect_fabric("registered, called back", rc, &fabric, n);
+    before = called_back;
+    rc = wait_back("updates", PMIx_Fabric_update_nb(&fabric, on_back, NULL), before + 1);
+    expect_fabric("updated, called back", rc, &fabric, n);
+    before = called_back;
+    if (wait_back("ends", PMIx_Fabric_deregister_nb(&fabric, on_back, NULL), before + 1) !=
+        PMIX_SUCCESS)
+        complain("the fabric is not deregistered, called back");
+}
+
+static void check_distances_back(pmix_topology_t *topology, pmix_cpuset_t *cpus, pmix_info_t *which,
+                                 pmix_status_t want, size_t n)
+{
+    int before = called_back;
+    pmix_status_t rc = wait_back(
+        "distances", PMIx_Compute_distances_nb(topology, cpus, which, 1, on_distances, NULL),
+        before + 1);
+
+    if (rc != want || (rc == PMIX_SUCCESS && back_distances != n))
+        complain("distances, called back: %s, %zu devices", PMIx_Error_string(rc), back_distances);
+}
+#else
+#define check_fabric_back(n)
+#define check_distances_back(topology, cpus, which, want, n)
+#endif
+
 static void check_fabric(uint32_t n)
 {
     pmix_fabric_t fabric;
     pmix_info_t plane;
 
+    check_fabric_back(n);
     memset(&fabric, 0, sizeof fabric);
     expect_fabric("registered", PMIx_Fabric_register(&fabric, NULL, 0), &fabric, n);
     expect_fabric("updated", PMIx_Fabric_update(&fabric), &fabric, n);
@@ -618,6 +691,7 @@ static void check_distances(void)
     rc = PMIx_Compute_distances(&topology, &cpus, &which, 1, &list, &n);
     if (count_hardware() && (rc != PMIX_SUCCESS || n == 0))
         complain("distances: %s, %zu devices", PMIx_Error_string(rc), n);
+    check_distances_back(&topology, &cpus, &which, rc, n);
     for (size_t i = 0; rc == PMIX_SUCCESS && i < n; i++)
         check_distance(&list[i]);
     PMIX_INFO_LOAD(&which, PMIX_DEVICE_ID, "nothing", PMIX_STRING);

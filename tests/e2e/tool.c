@@ -520,6 +520,21 @@ static void *attach_to_second(void *arg)
     return NULL;
 }
 
+/* By the older function, which makes it the one that is asked. */
+static void connect_to_second(const pmix_proc_t *second)
+{
+    pmix_status_t (*connect_to)(pmix_proc_t *, pmix_info_t *, size_t);
+    pmix_proc_t myself;
+    pmix_info_t info;
+
+    *(void **)&connect_to = dlsym(RTLD_DEFAULT, "PMIx_tool_connect_to_server");
+    PMIX_INFO_LOAD(&info, PMIX_SERVER_URI, getenv("TOOL_SECOND"), PMIX_STRING);
+    must("connect", connect_to ? connect_to(&myself, &info, 1) : PMIX_ERR_NOT_SUPPORTED);
+    must_know("connected", 2, second);
+    must("disconnect", PMIx_tool_disconnect(second));
+    PMIX_INFO_DESTRUCT(&info);
+}
+
 static void waits(void)
 {
     const char *uri = getenv("TOOL_SECOND");
@@ -545,6 +560,7 @@ static void waits(void)
     pthread_join(thread, NULL);
     must_know("waited", 2, &attached);
     must("disconnect", PMIx_tool_disconnect(&attached));
+    connect_to_second(&attached);
 }
 
 /* ---- a tool that serves ---------------------------------------------------------------------- */

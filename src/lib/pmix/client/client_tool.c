@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -148,6 +149,7 @@ pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server)
     if (!s)
         return api_end(c, PMIX_ERR_NOT_FOUND);
     server_lost(c, s);
+    shutdown(s->conn.fd, SHUT_RDWR); /* not closed: another thread may wait for it */
     if (c->server == s)
         c->server = NULL;
     LIST_EACH(l, &c->servers)
