@@ -116,10 +116,10 @@ outfile errfile-pattern errfile merge-output output-file output-directory output
 disable-auto-cleanup enable-recovery continuous enable-auto-cleanup print-all-exitcodes
 pmi pmi-port disable-hostname-propagation enable-hostname-propagation memory-alloc-kinds
 job-attr stop-on-exec stop-in-init stop-in-app breakpoint verbose v debug quiet
-q display-map display-allocation dry-run do-not-launch trace report-startup tool-files
-tools json version V info help h display output with-ft pmixmca gpmixmca prtemca
-gprtemca report-state-on-timeout use-hwthread-cpus"
-_wireup_commands="who serve names trace timeline replay sim up tools ps top kill down on srun help version"
+q display-map display-allocation dry-run do-not-launch picture svg trace report-startup
+tool-files tools json version V info help h display output with-ft pmixmca gpmixmca
+prtemca gprtemca report-state-on-timeout use-hwthread-cpus"
+_wireup_commands="who serve names trace timeline replay sim up tools ps top kill down on map srun help version"
 
 # The options of the command $1.
 _wireup_choices()
@@ -139,6 +139,7 @@ _wireup_choices()
     kill) echo "--signal" ;;
     down) echo "" ;;
     on) echo "" ;;
+    map) echo "" ;;
     srun) echo "" ;;
     help) echo "" ;;
     version) echo "" ;;

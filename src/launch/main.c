@@ -262,6 +262,7 @@ int main(int argc, char **argv)
     struct log log = { STDERR_FILENO, LOG_WARN, base_name(argc ? argv[0] : NULL), NULL };
     struct launch launch = { .log = log, .begun_ns = clock_now_ns(), .guard = getpid() };
     struct errmsg err;
+    char dry_run[] = "-dry-run";
     int code;
 
     if (privilege_check(&err) < 0) {
@@ -276,6 +277,9 @@ int main(int argc, char **argv)
         return dvm_up(argc, argv, &log);
     if (!strcmp(log.who, "wireup") && argc > 3 && !strcmp(argv[1], "on"))
         return dvm_on(argc, argv, &log);
+    if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "map") &&
+        !(argc == 3 && strstr(argv[2], "help")))
+        argv[1] = dry_run;
     /* As mpiexec it has no commands: `mpiexec who` runs the program who. */
     if (!strcmp(log.who, "wireup") && run_command(argc, argv, &log, &code))
         return code;

@@ -166,7 +166,8 @@ struct launch_options {
     bool display_map, display_allocation;
     bool report_startup;
     bool dry_run;
-    const char *trace_file; /* NULL: no trace */
+    bool picture, picture_svg; /* ... as a picture */
+    const char *trace_file;    /* NULL: no trace */
     bool json;
 
     struct buf answer; /* LAUNCH_SHOW: for standard output; LAUNCH_GO: for standard error */

@@ -11,6 +11,7 @@
 #include "base/env.h"
 #include "base/limit.h"
 #include "launch/localhost.h"
+#include "launch/map_picture.h"
 #include "launch/map_policy.h"
 #include "launch/rankfile.h"
 #include "launch/placement_words.h"
@@ -663,6 +664,21 @@ static int name_outputs(struct plan_builder *p)
                               o->output_file ? &spawn_output_file : &spawn_output_directory);
 }
 
+static int show_picture(struct plan_builder *p)
+{
+    struct bind_machine *machine = &p->where.binding.machine;
+    const struct map_picture m = { p->plan, machine, p->opt->remote };
+    int rc = bind_look(machine, &p->opt->arena, true, p->err);
+
+    if (rc)
+        return rc < 0 ? rc : LAUNCH_REFUSED;
+    if (p->opt->picture_svg)
+        map_picture_svg(&m, &p->opt->answer);
+    else
+        map_picture_text(&m, 0, &p->opt->answer);
+    return buf_ok(&p->opt->answer) ? LAUNCH_SHOW : -ENOMEM;
+}
+
 static int show(struct plan_builder *p)
 {
     if (!p->opt->dry_run) {
@@ -674,6 +690,8 @@ static int show(struct plan_builder *p)
             plan_print_bindings(p->plan, &p->opt->answer);
         return buf_ok(&p->opt->answer) ? 0 : -ENOMEM;
     }
+    if (p->opt->picture || p->opt->picture_svg)
+        return show_picture(p);
     if (p->opt->json)
         plan_print_json(p->plan, &p->opt->answer);
     else
