@@ -119,7 +119,7 @@ job-attr stop-on-exec stop-in-init stop-in-app breakpoint verbose v debug quiet
 q display-map display-allocation dry-run do-not-launch picture svg trace report-startup
 tool-files tools json version V info help h display output with-ft pmixmca gpmixmca
 prtemca gprtemca report-state-on-timeout use-hwthread-cpus"
-_wireup_commands="who serve names trace timeline replay sim up tools ps top kill down on map srun help version"
+_wireup_commands="who serve names trace timeline replay sim up tools ps top kill down on doctor bug-report map srun help version"
 
 # The options of the command $1.
 _wireup_choices()
@@ -139,6 +139,8 @@ _wireup_choices()
     kill) echo "--signal" ;;
     down) echo "" ;;
     on) echo "" ;;
+    doctor) echo "--program --hostfile --launcher-exec --timeout --json --here --path --library-path --route" ;;
+    bug-report) echo "--output --hosts --program --launcher-exec" ;;
     map) echo "" ;;
     srun) echo "" ;;
     help) echo "" ;;

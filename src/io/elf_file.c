@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -200,6 +201,66 @@ int elf_file_read(int fd, struct arena *a, struct elf_file *f_p)
             return read_dynamic(fd, &s, &s.all[i], a, f_p);
     }
     return rc;
+}
+
+/* ---- the build id ---- */
+
+enum { NOTES_MAX = 16 << 10 };
+
+static size_t note_align(size_t n)
+{
+    return (n + 3) & ~(size_t)3;
+}
+
+/* The next note of a segment; false: no more, or a damaged one. */
+static bool next_note(struct slice *rest, ElfW(Nhdr) * head, struct slice *name, struct slice *text)
+{
+    size_t room;
+
+    if (rest->len < sizeof *head)
+        return false;
+    memcpy(head, rest->ptr, sizeof *head);
+    *rest = slice_skip(*rest, sizeof *head);
+    room = note_align(head->n_namesz);
+    if (head->n_namesz > NOTES_MAX || head->n_descsz > NOTES_MAX || room > rest->len ||
+        head->n_descsz > rest->len - room)
+        return false;
+    *name = slice_head(*rest, head->n_namesz);
+    *text = slice_head(slice_skip(*rest, room), head->n_descsz);
+    *rest = slice_skip(*rest, room + note_align(head->n_descsz));
+    return true;
+}
+
+static bool find_id(struct slice notes, char id[ELF_BUILD_ID_ROOM])
+{
+    struct slice name, text;
+    ElfW(Nhdr) head;
+
+    while (next_note(&notes, &head, &name, &text)) {
+        if (head.n_type != NT_GNU_BUILD_ID || !slice_eq(name, slice_mem("GNU", 4)) ||
+            text.len > (ELF_BUILD_ID_ROOM - 1) / 2)
+            continue;
+        for (size_t i = 0; i < text.len; i++)
+            sprintf(id + 2 * i, "%02x", (unsigned)(unsigned char)text.ptr[i]);
+        return true;
+    }
+    return false;
+}
+
+void elf_file_build_id(int fd, char id[ELF_BUILD_ID_ROOM])
+{
+    struct segments s;
+    char notes[NOTES_MAX];
+    bool found = false;
+
+    id[0] = '\0';
+    if (read_segments(fd, &s) != 0)
+        return;
+    for (uint32_t i = 0; i < s.n && !found; i++) {
+        size_t len = s.all[i].p_filesz < NOTES_MAX ? s.all[i].p_filesz : NOTES_MAX;
+        if (s.all[i].p_type == PT_NOTE && read_at(fd, s.all[i].p_offset, notes, len) == 0)
+            found = find_id(slice_mem(notes, len), id);
+    }
 }
 
 /* ---- strings ---- */

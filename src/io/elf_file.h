@@ -26,6 +26,11 @@ enum { ELF_FILE_OTHER = 1 };
  */
 int elf_file_read(int fd, struct arena *a, struct elf_file *f_p);
 
+/* The build id that the linker has written, in hexadecimal digits; empty: there is none, or the
+ * file is no such file. */
+enum { ELF_BUILD_ID_ROOM = 2 * 64 + 1 };
+void elf_file_build_id(int fd, char id[ELF_BUILD_ID_ROOM]);
+
 /* Whether the constants of the file have the names of these n variables (of at most 63 bytes). Each
  * is written as "NAME=", so that a program that only looks for them, as ours, does not seem to have
  * them.  Best with the rarest first.  False also if the file cannot be read. */

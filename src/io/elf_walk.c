@@ -333,7 +333,7 @@ static int need(struct walk *w, const char *name, const struct elf_object *loade
     o = append(w, name, loader);
     if (!o)
         return -ENOMEM;
-    if (!is_plain(name))
+    if (w->marks->all || !is_plain(name))
         look_up(w, o);
     return arena_ok(w->arena) ? 0 : -ENOMEM;
 }

@@ -31,6 +31,7 @@ struct elf_marks {
     const char *const *names;
     uint32_t n;
     const char *library; /* only files whose name begins with this, and the program, are searched */
+    bool all;            /* libraries of the system and of the network are opened, too */
 };
 
 struct elf_object {

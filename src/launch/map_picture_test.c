@@ -82,7 +82,7 @@ static void drop(struct world *w)
     arena_free(&w->arena);
 }
 
-static bool says(struct world *w, const char *text)
+static bool has_text(struct world *w, const char *text)
 {
     return strstr(buf_cstr(&w->out), text) != NULL;
 }
@@ -93,21 +93,22 @@ static void test_text(void)
 
     make(&w, 9, 1);
     map_picture_text(&w.picture, 80, &w.out);
-    OK(says(&w, "9 ranks on 1 node, each with 2 packages, 8 cores, 16 hwthreads\n\nn0: 9 ranks\n"));
-    OK(says(&w, "  package 0   |0,7|1  |2  |3  |\n"));
-    OK(says(&w, "  package 1   |4  |5  |6  |x  |\n"));
-    OK(says(&w, "  rank 8: not bound\n"));
+    OK(has_text(&w,
+                "9 ranks on 1 node, each with 2 packages, 8 cores, 16 hwthreads\n\nn0: 9 ranks\n"));
+    OK(has_text(&w, "  package 0   |0,7|1  |2  |3  |\n"));
+    OK(has_text(&w, "  package 1   |4  |5  |6  |x  |\n"));
+    OK(has_text(&w, "  rank 8: not bound\n"));
     drop(&w);
     make(&w, 200, 50);
     map_picture_text(&w.picture, 80, &w.out);
-    OK(says(&w, "(as this machine; others are assumed to be like it)"));
-    OK(says(&w, "and 18 more nodes\n"));
-    OK(says(&w, "|0   |1   |2   |3   |\n"));
-    OK(says(&w, "|.   |.   |.   |x   |\n"));
+    OK(has_text(&w, "(as this machine; others are assumed to be like it)"));
+    OK(has_text(&w, "and 18 more nodes\n"));
+    OK(has_text(&w, "|0   |1   |2   |3   |\n"));
+    OK(has_text(&w, "|.   |.   |.   |x   |\n"));
     drop(&w);
     make(&w, 100, 1);
     map_picture_text(&w.picture, 80, &w.out);
-    OK(says(&w, "|(15)|(14)|(14)|(14)|\n"));
+    OK(has_text(&w, "|(15)|(14)|(14)|(14)|\n"));
     drop(&w);
 }
 
@@ -117,7 +118,7 @@ static void test_narrow(void)
 
     make(&w, 4, 1);
     map_picture_text(&w.picture, 36, &w.out); /* five cores in a line */
-    OK(says(&w, "  package 0   |0  |1  |2  |.  |\n"));
+    OK(has_text(&w, "  package 0   |0  |1  |2  |.  |\n"));
     drop(&w);
 }
 
@@ -127,12 +128,12 @@ static void test_svg(void)
 
     make(&w, 16, 2);
     map_picture_svg(&w.picture, &w.out);
-    OK(says(&w, "n0: 8 ranks</text>"));
-    OK(says(&w, ">core 7, processors 7,15</title><rect class=\"shut\""));
-    OK(says(&w, ">core 0, processors 0,8: rank 0,7</title><rect class=\"a0\""));
-    OK(says(&w, "; not bound: 15</text>"));
-    OK(says(&w, ">sol&lt;ver</text>"));
-    OK(!says(&w, "sol<ver"));
+    OK(has_text(&w, "n0: 8 ranks</text>"));
+    OK(has_text(&w, ">core 7, processors 7,15</title><rect class=\"shut\""));
+    OK(has_text(&w, ">core 0, processors 0,8: rank 0,7</title><rect class=\"a0\""));
+    OK(has_text(&w, "; not bound: 15</text>"));
+    OK(has_text(&w, ">sol&lt;ver</text>"));
+    OK(!has_text(&w, "sol<ver"));
     OK(buf_ok(&w.out));
     drop(&w);
 }

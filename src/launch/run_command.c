@@ -9,6 +9,8 @@
 #include "launch/options.h"
 #include "launch/options_doc.h"
 #include "launch/options_table.h"
+#include "launch/doctor.h"
+#include "launch/bug_report.h"
 #include "launch/dvm.h"
 #include "launch/serve.h"
 #include "launch/top.h"
@@ -66,15 +68,26 @@ static int version(const struct command_line *l)
 }
 
 static int (*const runners[COMMANDS])(const struct command_line *l) = {
-    [COMMAND_who] = queries_who,     [COMMAND_names] = queries_names,
-    [COMMAND_trace] = trace_print,   [COMMAND_replay] = trace_replay,
-    [COMMAND_tools] = queries_tools, [COMMAND_ps] = queries_ps,
-    [COMMAND_top] = top_command,     [COMMAND_kill] = queries_kill,
-    [COMMAND_down] = dvm_down,       [COMMAND_up] = dvm_misused,
-    [COMMAND_on] = dvm_misused,      [COMMAND_sim] = simulate,
-    [COMMAND_help] = help,           [COMMAND_version] = version,
-    [COMMAND_serve] = serve_command, [COMMAND_srun] = dvm_misused,
-    [COMMAND_map] = dvm_misused,     [COMMAND_timeline] = queries_timeline,
+    [COMMAND_who] = queries_who,
+    [COMMAND_names] = queries_names,
+    [COMMAND_trace] = trace_print,
+    [COMMAND_replay] = trace_replay,
+    [COMMAND_tools] = queries_tools,
+    [COMMAND_ps] = queries_ps,
+    [COMMAND_top] = top_command,
+    [COMMAND_kill] = queries_kill,
+    [COMMAND_down] = dvm_down,
+    [COMMAND_up] = dvm_misused,
+    [COMMAND_on] = dvm_misused,
+    [COMMAND_sim] = simulate,
+    [COMMAND_help] = help,
+    [COMMAND_version] = version,
+    [COMMAND_serve] = serve_command,
+    [COMMAND_srun] = dvm_misused,
+    [COMMAND_map] = dvm_misused,
+    [COMMAND_doctor] = doctor_command,
+    [COMMAND_bug_report] = bug_report_command,
+    [COMMAND_timeline] = queries_timeline,
 };
 
 static int usage(const struct log *log, const struct command_row *row)

@@ -16,9 +16,12 @@
 #undef CHOICE
 #undef DONE
 
+/* No identifier has a hyphen. */
+#define NAME(id) (COMMAND_##id == COMMAND_bug_report ? "bug-report" : #id)
+
 const struct command_row command_rows[COMMANDS] = {
 #define COMMAND(id, operands, least, most, help)                                                   \
-    { #id, operands, least, most, help, choices_##id, CHOICES_##id },
+    { NAME(id), operands, least, most, help, choices_##id, CHOICES_##id },
 #define CHOICE(id, option, names, arg, help)
 #define DONE(id)
 #include "tools/commands.def"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tools/trace_file.h"
+#include "trace/record.h"
 
 enum { SET_ROOM = 256 << 20, CLOCK_SCAN = 256 << 10 };
 
@@ -98,6 +99,7 @@ static int take_nodes(struct trace_set *s, const struct record_job *job)
 static int take_begin(struct trace_set *s, const struct record_begin *b)
 {
     s->is_launcher = b->position == 0 && !s->alone;
+    s->is_masked = b->masked != 0;
     s->members[0].node = arena_str(&s->arena, b->node);
     return s->members[0].node ? 0 : -ENOMEM;
 }

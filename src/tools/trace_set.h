@@ -15,7 +15,8 @@
 
 #include "base/arena.h"
 #include "base/log.h"
-#include "trace/record.h"
+
+struct record;
 
 /* What a trace says of its clock. */
 struct trace_clock {
@@ -34,8 +35,8 @@ struct trace_set {
     struct arena arena;
     struct trace_member *members; /* the first is the launcher's, or the only one */
     uint32_t n, room;
-    bool alone; /* not a file that can be read twice: others are not looked for */
-    bool is_launcher;
+    bool alone;                  /* not a file that can be read twice: others are not looked for */
+    bool is_launcher, is_masked; /* is_masked: credentials are overwritten in the first one */
 };
 
 /* The set has its first member.  0 or -ENOMEM. */
