@@ -17,4 +17,11 @@
  * PMI_connectivity.) */
 #define WIREUP_CONNECTIVITY "wireup.connectivity"
 
+/* An attribute of PMIx_Get, a string: which values come along when the value has to be fetched from
+ * another node, because of the connectivity: "proc", those of its process (so it is without a
+ * hint); "node", those of all processes on the node of that; "app", those of all processes of its
+ * application, on all nodes; "job", all.  Gets of these values are then answered at once.  (PMI: a
+ * get of the key "PMI_fetch_node:RANK", or with proc, app or job in the place of node.) */
+#define WIREUP_PREFETCH "wireup.prefetch"
+
 #endif

@@ -209,10 +209,13 @@ static enum answer_status ask_host(const struct core_call *k, struct slice key)
 static enum answer_status look_up(const struct core_call *k, struct job *j, uint32_t rank)
 {
     const struct request_get *rq = &k->rq->u.get;
-
-    return job_lookup(j,
-                      &(struct job_lookup){
+    enum answer_status st =
+        job_lookup(j, &(struct job_lookup){
                           .space = rq->space, .key = rq->key, .rank = rank, .ticket = k->ticket });
+
+    if (st == ANSWER_OK)
+        *k->a = ANSWER_TO(get, st, .value = SLICE(JOB_LOOKUP_HEEDED));
+    return st;
 }
 
 static enum answer_status do_get(const struct core_call *k)
@@ -382,6 +385,7 @@ static enum answer_status do_modex_get(const struct core_call *k)
                                                  .key = rq->key,
                                                  .immediate = rq->immediate,
                                                  .refresh = rq->refresh,
+                                                 .extent = (enum ondemand_extent)rq->extent,
                                                  .timeout_ns = rq->timeout_ns,
                                                  .ticket = k->ticket,
                                                  .now_ns = k->now_ns,

@@ -12,6 +12,7 @@ struct lookup {
     struct list link; /* in job.lookups */
     struct job_lookup get;
     uint64_t number; /* of the request that it waits for; ONDEMAND_ALL */
+    bool is_hint;    /* it is over when that is answered */
     char text[];     /* space and key */
 };
 
@@ -37,10 +38,28 @@ static bool ask_all(struct job *j, struct lookup *w)
     return ondemand_ask_all(j);
 }
 
+/* "PMI_fetch_node:7": what is on the node of rank 7, and so on. */
+static bool read_hint(const struct job *j, struct slice key, enum ondemand_extent *extent_p,
+                      uint32_t *rank_p)
+{
+    struct slice rest, word;
+
+    if (!slice_starts(key, SLICE(JOB_LOOKUP_HINT)))
+        return false;
+    rest = slice_skip(key, strlen(JOB_LOOKUP_HINT));
+    word = slice_cut(&rest, ':');
+    return ondemand_extent_of(word, extent_p) && slice_u32(rest, rank_p) &&
+           *rank_p < j->plan.nprocs;
+}
+
 static bool ask(struct job *j, struct lookup *w)
 {
-    uint32_t rank = w->get.rank < j->plan.nprocs ? w->get.rank : rank_in(j, w->get.key);
+    enum ondemand_extent extent;
+    uint32_t rank;
 
+    if (w->is_hint && read_hint(j, w->get.key, &extent, &rank))
+        return ondemand_prefetch(j, rank, extent, &w->number);
+    rank = w->get.rank < j->plan.nprocs ? w->get.rank : rank_in(j, w->get.key);
     if (rank == JOB_NO_RANK || job_rank_is_here(j, rank))
         return ask_all(j, w);
     w->number = ondemand_ask(j, rank, ONDEMAND_PROC);
@@ -73,6 +92,11 @@ static void go_on(struct job *j, struct lookup *w)
     enum answer_status st = ANSWER_NOT_FOUND;
     bool waits = ondemand_is_asked(j, w->number);
 
+    if (w->is_hint) {
+        if (!waits)
+            answer(j, w, ANSWER_OK, key, SLICE(JOB_LOOKUP_HEEDED));
+        return;
+    }
     if (w->get.key.len || !waits)
         st = find(j, &w->get, &key, &value);
     if (st == ANSWER_OK) {
@@ -129,18 +153,23 @@ static bool may_be_elsewhere(const struct job *j, const struct job_lookup *g)
 
 enum answer_status job_lookup(struct job *j, const struct job_lookup *g)
 {
+    enum ondemand_extent extent;
+    uint32_t rank;
+    bool is_hint = g->key.len && read_hint(j, g->key, &extent, &rank);
     struct lookup *w;
 
-    if (!may_be_elsewhere(j, g))
-        return ANSWER_NOT_FOUND;
+    if (is_hint ? !ondemand_may_lack(j) : !may_be_elsewhere(j, g))
+        return is_hint ? ANSWER_OK : ANSWER_NOT_FOUND;
     w = lookup_new(g);
+    if (w)
+        w->is_hint = is_hint;
     if (!w || !ask(j, w)) {
         free(w);
         return ANSWER_NO_MEMORY;
     }
     if (!ondemand_is_asked(j, w->number)) { /* there is no other node */
         free(w);
-        return ANSWER_NOT_FOUND;
+        return is_hint ? ANSWER_OK : ANSWER_NOT_FOUND;
     }
     list_append(&j->lookups, &w->link);
     return ANSWER_LATER;

@@ -15,6 +15,12 @@
  * sends it before it lists the keys of the store.) */
 #define JOB_LOOKUP_ALL "PMI_fetch_all"
 
+/* Keys "PMI_fetch_node:RANK", and proc, app and job in the place of node: hints.  A get of one
+ * brings the values that these words name (ondemand.h), and is answered, with this value, when
+ * those of the rank are here. */
+#define JOB_LOOKUP_HINT   "PMI_fetch_"
+#define JOB_LOOKUP_HEEDED "fetched"
+
 struct job_lookup {
     struct slice space, key; /* no key: the pair with that index */
     uint64_t index;
@@ -22,8 +28,8 @@ struct job_lookup {
     uint64_t ticket;
 };
 
-/* The key is not here.  LATER: the answer of the get, or of the get by index, follows; NOT_FOUND:
- * it does not exist; NO_MEMORY. */
+/* The key is not here.  OK: it is a hint, for which nothing had to be asked.  LATER: the answer of
+ * the get, or of the get by index, follows; NOT_FOUND: it does not exist; NO_MEMORY. */
 enum answer_status job_lookup(struct job *j, const struct job_lookup *g);
 
 /* Values have come. */

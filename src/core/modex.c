@@ -7,7 +7,6 @@
 #include "base/limit.h"
 #include "core/effect.h"
 #include "core/modex_keys.h"
-#include "core/ondemand.h"
 
 static struct card card_of(const struct seg_item *item)
 {
@@ -199,6 +198,7 @@ static struct modex_wait *add_wait(struct job *owner, const struct modex_get *g)
     w->ticket = g->ticket;
     w->rank = g->rank;
     w->asker = g->asker;
+    w->extent = g->extent;
     w->refresh = is_to_be_asked(owner, g);
     w->timeout_ns = g->timeout_ns;
     w->deadline_ns = g->timeout_ns ? g->now_ns + g->timeout_ns : UINT64_MAX;
@@ -214,7 +214,10 @@ static struct modex_wait *add_wait(struct job *owner, const struct modex_get *g)
 /* A request whose answer tells whether a fence has left the value on another node. */
 static void ask_once(struct job *j, struct modex_wait *w)
 {
-    if (w->rank != SEG_ANY_RANK)
+    if (w->rank != SEG_ANY_RANK && w->extent != ONDEMAND_PROC) {
+        if (!ondemand_prefetch(j, w->rank, w->extent, &w->number))
+            w->number = 0;
+    } else if (w->rank != SEG_ANY_RANK)
         w->number = ondemand_ask(j, w->rank, ONDEMAND_PROC);
     else
         w->number = ondemand_ask_all(j) ? ONDEMAND_ALL : 0;
@@ -242,6 +245,15 @@ static enum answer_status look_elsewhere(struct job *j, const struct modex_get *
     return ANSWER_NO_MEMORY;
 }
 
+/* Without memory these values are fetched one by one. */
+static void prefetch(struct job *owner, const struct modex_get *g)
+{
+    uint64_t number;
+
+    if (g->extent != ONDEMAND_PROC && ondemand_may_lack(owner))
+        ondemand_prefetch(owner, g->rank, g->extent, &number);
+}
+
 enum answer_status modex_get(struct job *owner, const struct modex_get *g)
 {
     bool ask = is_to_be_asked(owner, g);
@@ -256,8 +268,10 @@ enum answer_status modex_get(struct job *owner, const struct modex_get *g)
         return ANSWER_NO_MEMORY;
     if (g->rank == SEG_ANY_RANK && ondemand_may_lack(owner))
         ondemand_ask_all(owner);
-    if (is_elsewhere(owner, g->rank))
+    if (is_elsewhere(owner, g->rank)) {
+        prefetch(owner, g);
         fetch(owner, w, w->timeout_ns);
+    }
     return ANSWER_LATER;
 }
 

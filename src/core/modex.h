@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "core/job.h"
+#include "core/ondemand.h"
 
 enum { MODEX_STRING = 3 }; /* PMIX_STRING */
 enum { MODEX_LOCAL = 1, MODEX_REMOTE = 2, MODEX_GLOBAL = 3 };
@@ -35,10 +36,11 @@ struct modex_wait {
     struct list link; /* in the owner's job */
     uint64_t ticket, deadline_ns, timeout_ns;
     uint32_t rank;
-    uint32_t asker;  /* job->base + rank: the number of the process among all */
-    bool foreign;    /* from another node, whose host has the ticket (EFFECT_modex_reply) */
-    bool asked;      /* the owner's node has been asked for this key */
-    bool refresh;    /* only its answer counts */
+    uint32_t asker; /* job->base + rank: the number of the process among all */
+    bool foreign;   /* from another node, whose host has the ticket (EFFECT_modex_reply) */
+    bool asked;     /* the owner's node has been asked for this key */
+    bool refresh;   /* only its answer counts */
+    enum ondemand_extent extent;
     uint64_t number; /* of the request (ondemand.h) whose answer ends the wait; 0: none does */
     struct slice key;
     char text[]; /* the key's bytes */
@@ -49,6 +51,8 @@ struct modex_get {
     struct slice key; /* empty: all entries */
     bool immediate;
     bool refresh; /* a value of another node: its node is asked even if the value is present */
+    enum ondemand_extent extent; /* the hint: what a request for a value that a fence has left
+                                  * elsewhere is to bring besides */
     uint64_t timeout_ns;
     uint64_t ticket, now_ns;
     uint32_t asker; /* job->base + rank; not of modex_serve() */

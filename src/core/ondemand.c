@@ -18,6 +18,8 @@ struct ondemand {
 struct ondemand_request {
     struct list link;
     uint64_t number;
+    uint32_t rank; /* that is asked for */
+    enum ondemand_extent extent;
     bool of_all; /* one of ONDEMAND_ALL */
 };
 
@@ -151,6 +153,8 @@ static uint64_t ask(struct job *j, uint32_t rank, enum ondemand_extent extent, b
     if (!q)
         return 0;
     q->number = ++j->ondemand->last;
+    q->rank = rank;
+    q->extent = extent;
     q->of_all = of_all;
     if (!effects_push(j->effects, EFFECT_WITH(modex_request, .job = j->id, .rank = rank,
                                               .number = q->number, .extent = (uint8_t)extent))) {
@@ -199,6 +203,81 @@ bool ondemand_ask_all(struct job *j)
     return good;
 }
 
+/* ---- hints ----------------------------------------------------------------------------------- */
+
+bool ondemand_extent_of(struct slice word, enum ondemand_extent *extent_p)
+{
+    static const char *const words[] = { [ONDEMAND_PROC] = "proc",
+                                         [ONDEMAND_NODE] = "node",
+                                         [ONDEMAND_APP] = "app",
+                                         [ONDEMAND_JOB] = "job" };
+
+    for (unsigned i = 0; i < ONDEMAND_EXTENTS; i++) {
+        if (slice_is(word, words[i])) {
+            *extent_p = (enum ondemand_extent)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_within(const struct job *j, uint32_t rank, enum ondemand_extent extent,
+                      uint32_t one);
+
+/* Its answer will have all that the new one would have. */
+static bool is_covered(const struct job *j, const struct ondemand_request *q, uint32_t rank,
+                       enum ondemand_extent extent)
+{
+    const struct job_map_proc *procs = j->plan.procs;
+
+    if (procs[q->rank].node != procs[rank].node || !is_within(j, q->rank, q->extent, rank))
+        return false;
+    return extent == ONDEMAND_PROC || q->extent == ONDEMAND_NODE || q->extent == extent;
+}
+
+static uint64_t ask_unless_asked(struct job *j, uint32_t rank, enum ondemand_extent extent)
+{
+    LIST_EACH(l, &j->ondemand->asked)
+    {
+        const struct ondemand_request *q = LIST_OF(l, struct ondemand_request, link);
+        if (is_covered(j, q, rank, extent))
+            return q->number;
+    }
+    return ask(j, rank, extent, false);
+}
+
+/* One process of the application on each other node. */
+static bool ask_app(struct job *j, uint32_t rank)
+{
+    bool *seen = calloc((size_t)j->plan.nnodes + 1, sizeof *seen), good = seen != NULL;
+
+    for (uint32_t r = 0; good && r < j->plan.nprocs; r++) {
+        uint32_t node = j->plan.procs[r].node;
+        if (node == j->here || seen[node] || j->plan.procs[r].app != j->plan.procs[rank].app)
+            continue;
+        seen[node] = true;
+        good = ask_unless_asked(j, r, ONDEMAND_APP) != 0;
+    }
+    free(seen);
+    return good;
+}
+
+bool ondemand_prefetch(struct job *j, uint32_t rank, enum ondemand_extent extent,
+                       uint64_t *number_p)
+{
+    *number_p = extent == ONDEMAND_JOB ? ONDEMAND_ALL : 0;
+    if (extent == ONDEMAND_JOB)
+        return ondemand_ask_all(j);
+    if (extent == ONDEMAND_APP && !ask_app(j, rank))
+        return false;
+    if (j->plan.procs[rank].node == j->here)
+        return true;
+    *number_p = ask_unless_asked(j, rank, extent);
+    return *number_p != 0;
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
 void ondemand_answered(struct job *j, uint64_t number, enum answer_status status)
 {
     struct ondemand *o = j->ondemand;
@@ -230,7 +309,8 @@ enum answer_status ondemand_verdict(const struct job *j)
 static bool is_within(const struct job *j, uint32_t rank, enum ondemand_extent extent, uint32_t one)
 {
     switch (extent) {
-    case ONDEMAND_NODE: return true;
+    case ONDEMAND_NODE:
+    case ONDEMAND_JOB: return true;
     case ONDEMAND_APP: return j->plan.procs[one].app == j->plan.procs[rank].app;
     case ONDEMAND_PROC:
     case ONDEMAND_EXTENTS: break;

@@ -16,8 +16,11 @@
 #include "core/job.h"
 
 /* Whose values an answer has: of the process, of all processes of its node, of those of them that
- * are of its application. */
-enum ondemand_extent { ONDEMAND_PROC, ONDEMAND_NODE, ONDEMAND_APP, ONDEMAND_EXTENTS };
+ * are of its application; of the whole job, which no single node can tell. */
+enum ondemand_extent { ONDEMAND_PROC, ONDEMAND_NODE, ONDEMAND_APP, ONDEMAND_JOB, ONDEMAND_EXTENTS };
+
+/* The hint of a get: "proc", "node", "app", "job".  False: it is none. */
+bool ondemand_extent_of(struct slice word, enum ondemand_extent *extent_p);
 
 /* In the place of a request's number: all of those that ondemand_ask_all() makes. */
 #define ONDEMAND_ALL UINT64_MAX
@@ -42,6 +45,12 @@ void ondemand_fence_over(struct job *j);
 uint64_t ondemand_ask(struct job *j, uint32_t rank, enum ondemand_extent extent);
 /* Asks all other nodes, unless that is under way; false: no memory. */
 bool ondemand_ask_all(struct job *j);
+
+/* For a get with a hint: asks for the values of the rank, and for those around it that the hint
+ * names, also on further nodes.  What is under way is not asked for again.  *number_p: the request
+ * that brings those of the rank; ONDEMAND_ALL; 0: they are here.  False: no memory. */
+bool ondemand_prefetch(struct job *j, uint32_t rank, enum ondemand_extent extent,
+                       uint64_t *number_p);
 
 /* Not all of this has been answered. */
 bool ondemand_is_asked(const struct job *j, uint64_t number);

@@ -237,6 +237,49 @@ static void test_pmi2(void)
     cluster_close(&c);
 }
 
+/* A hint, and how many nodes are asked for it. */
+static void hint(struct cluster *c, const char *key, unsigned asked)
+{
+    unsigned before = c->fetches;
+    char text[100];
+
+    snprintf(text, sizeof text, "cmd=get kvsname=job0 key=%s\n", key);
+    send_to(c, 3, text);
+    OK_F(receives(c, 3, "cmd=get_result rc=0 msg=success value=fetched\n"), "%s", key);
+    OK_F(c->fetches == before + asked, "%s asks %u nodes, not %u", key, asked, c->fetches - before);
+}
+
+/* Rank 3 is on the first of eight nodes, with 0 to 7; their neighbours are 63 and 8. */
+static void test_hints(void)
+{
+    struct cluster c;
+    unsigned fetches;
+
+    open_job(&c, "ring", NODES, RANKS, false);
+    for (uint32_t r = 0; r < RANKS; r++) {
+        send_to(&c, r, INIT);
+        cluster_received(&c, 0, r);
+    }
+    OK(put_all(&c, true, 0));
+    OK_F(lacks(&c, 3, "PMI_fetch_node:64") && lacks(&c, 3, "PMI_fetch_rack:1") && c.fetches == 0,
+         "what is no hint is a key");
+    hint(&c, "PMI_fetch_proc:20", 1);
+    hint(&c, "PMI_fetch_node:5", 0);
+    hint(&c, "PMI_fetch_node:40", 1);
+    fetches = c.fetches;
+    for (uint32_t r = 40; r < 48; r++)
+        OK_F(gets(&c, 3, r, true, 0), "rank %u of the node came along", r);
+    OK_F(gets(&c, 3, 20, true, 0) && c.fetches == fetches, "they were here");
+    OK_F(gets(&c, 3, 21, true, 0) && c.fetches == fetches + 1, "others were not");
+    hint(&c, "PMI_fetch_app:3", NODES - 1);
+    fetches = c.fetches;
+    OK_F(gets(&c, 3, 50, true, 0) && c.fetches == fetches, "one application is all of this job");
+    OK(put_all(&c, true, 1));
+    hint(&c, "PMI_fetch_job:0", NODES - 1);
+    hint(&c, "PMI_fetch_job:0", 0);
+    cluster_close(&c);
+}
+
 /* mykey.g, of 12 characters, for all */
 static void pmix_commit(struct cluster *c, uint32_t rank, const char *value)
 {
@@ -271,6 +314,7 @@ static void test_pmix(void)
 {
     static const char none[] = "0200", now[] = "0201 021e 'pmix.immediate' 000101";
     struct cluster c;
+    unsigned fetches;
 
     open_job(&c, "ring", 4, 8, false);
     for (uint32_t r = 0; r < 8; r++)
@@ -293,6 +337,19 @@ static void test_pmix(void)
         pmix_get(&c, r, 1, none);
         OK_F(pmix_receives(&c, r, "HELLO-GLOBAL"), "PMIx: rank %u sees the newer value", r);
     }
+    pmix_commit(&c, 0, "hello-global");
+    pmix_commit(&c, 1, "hello-global");
+    pmix_fence_all(&c, 8);
+    fetches = c.fetches;
+    pmix_get(&c, 5, 0, "0201 0220 'wireup.prefetch' 00030a 'node'");
+    pmix_receives(&c, 5, "");
+    OK_F(c.fetches == fetches + 2, "PMIx: the hint asks, besides the get");
+    fetches = c.fetches;
+    pmix_get(&c, 5, 1, now);
+    OK_F(pmix_receives(&c, 5, "hello-global") && c.fetches == fetches,
+         "PMIx: what came along is there");
+    pmix_get(&c, 5, 1, "0201 0220 'wireup.prefetch' 00030a 'rack'");
+    OK_F(!pmix_receives(&c, 5, "hello"), "PMIx: a hint that is none is refused");
     cluster_close(&c);
 }
 
@@ -310,6 +367,7 @@ int main(void)
     test_lost_node("sparse");
     test_lost_process();
     test_pmi2();
+    test_hints();
     test_pmix();
     return tap_done();
 }

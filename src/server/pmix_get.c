@@ -7,6 +7,7 @@
 #include "base/duration.h"
 #include "core/core.h"
 #include "core/modex.h"
+#include "core/ondemand.h"
 #include "core/request.h"
 #include "server/info_array.h"
 #include "server/pmix_check.h"
@@ -14,6 +15,7 @@
 #include "server/pmix_info.h"
 #include "server/pmix_reserved.h"
 #include "server/pmix_value.h"
+#include "wireup_client.h"
 
 /* ---- modex values ---------------------------------------------------------------------------- */
 
@@ -286,10 +288,26 @@ void pmix_reply_get(struct pmix_session *s, struct pmix_pending *p, const struct
 /* How long a get without a timeout may wait: as in the reference server. */
 enum { GET_PATIENCE_S = 2 };
 
-static void read_get_words(struct request_modex_get *rq, const struct pmsg_get *m)
+static bool read_hint(const pmix_info_t *info, uint8_t *extent_p)
 {
+    const char *word = pmix_text_of(info);
+    enum ondemand_extent extent;
+
+    if (!word || !ondemand_extent_of(slice_str(word), &extent))
+        return false;
+    *extent_p = (uint8_t)extent;
+    return true;
+}
+
+/* False: a value is none. */
+static bool read_get_words(struct request_modex_get *rq, const struct pmsg_get *m)
+{
+    bool good = true;
+
     for (size_t i = 0; i < m->infos.n; i++) {
         const pmix_info_t *info = &m->infos.items[i];
+        if (!strcmp(info->key, WIREUP_PREFETCH))
+            good = read_hint(info, &rq->extent) && good;
         if (!strcmp(info->key, PMIX_IMMEDIATE))
             rq->immediate = pmix_flag_of(&info->value);
         else if (!strcmp(info->key, PMIX_GET_REFRESH_CACHE))
@@ -297,6 +315,7 @@ static void read_get_words(struct request_modex_get *rq, const struct pmsg_get *
         else if (!strcmp(info->key, PMIX_TIMEOUT)) /* 0: for ever */
             rq->timeout_ns = pmix_seconds_of(&info->value);
     }
+    return good;
 }
 
 static bool is_qualified(const struct pmsg_get *m)
@@ -333,7 +352,10 @@ static void ask_get(struct command *c, const struct pmsg_get *m)
     bool later = j && comes_later(c->s, j, m->rank, m->key);
     struct pmix_pending *p;
 
-    read_get_words(&rq, m);
+    if (!read_get_words(&rq, m)) {
+        pmix_reply_status(c->s, c->tag, PMIX_ERR_BAD_PARAM);
+        return;
+    }
     if (is_qualified(m)) /* all entries: the client looks for the qualifiers */
         rq.key = SLICE_NULL;
     rq.immediate = session_is_host(c->s->base.peer) ||

@@ -16,6 +16,7 @@
 
 /* Of wireup_client.h, which is not among OpenPMIx's headers. */
 #define CONNECTIVITY "wireup.connectivity"
+#define PREFETCH     "wireup.prefetch"
 
 static void fence_with_data(void)
 {
@@ -39,11 +40,18 @@ static void put(const char *key, uint32_t number)
     must(key, PMIx_Put(PMIX_GLOBAL, key, &v));
 }
 
+/* With each hint; without one; the value is the same. */
 static void expect(uint32_t rank, const char *key, uint32_t want)
 {
+    static const char *const hints[] = { "proc", "node", "app", "job" };
     pmix_proc_t p = process(rank);
     pmix_value_t *v = NULL;
-    pmix_status_t rc = PMIx_Get(&p, key, NULL, 0, &v);
+    pmix_info_t hint;
+    pmix_status_t rc;
+
+    PMIX_INFO_LOAD(&hint, PREFETCH, hints[rank % 4], PMIX_STRING);
+    rc = PMIx_Get(&p, key, &hint, want % 2, &v);
+    PMIX_INFO_DESTRUCT(&hint);
 
     if (rc != PMIX_SUCCESS)
         complain("%s of rank %u: %s", key, rank, PMIx_Error_string(rc));

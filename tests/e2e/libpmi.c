@@ -226,6 +226,18 @@ static void all_kvs(const char *server)
     WANT(PMI_KVS_Destroy(kvs) == PMI_ERR_INVALID_KVS);
 }
 
+/* It brings the values of a node; none are elsewhere without connectivity. */
+static void all_hints(const char *server)
+{
+    char got[64] = "";
+
+    if (strcmp(server, "ours") != 0)
+        return;
+    NEED(PMI_KVS_Get(kvs, "PMI_fetch_node:0", got, sizeof got));
+    WANT(strcmp(got, "fetched") == 0);
+    WANT(PMI_KVS_Get(kvs, "PMI_fetch_rack:0", got, sizeof got) == PMI_ERR_INVALID_KEY);
+}
+
 #ifndef NO_GROUPS /* built with the header of a library that has none */
 static void all_groups(const char *server)
 {
@@ -317,6 +329,7 @@ static int all(const char *server)
     WANT(init() == 0);
     all_facts(server);
     all_kvs(server);
+    all_hints(server);
     all_groups(server);
     all_names(server);
     all_options();
