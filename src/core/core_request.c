@@ -214,7 +214,7 @@ static enum answer_status look_up(const struct core_call *k, struct job *j, uint
                           .space = rq->space, .key = rq->key, .rank = rank, .ticket = k->ticket });
 
     if (st == ANSWER_OK)
-        *k->a = ANSWER_TO(get, st, .value = SLICE(JOB_LOOKUP_HEEDED));
+        *k->a = ANSWER_TO(get, st, .value = SLICE(JOB_LOOKUP_FETCHED));
     return st;
 }
 

@@ -94,7 +94,7 @@ static void go_on(struct job *j, struct lookup *w)
 
     if (w->is_hint) {
         if (!waits)
-            answer(j, w, ANSWER_OK, key, SLICE(JOB_LOOKUP_HEEDED));
+            answer(j, w, ANSWER_OK, key, SLICE(JOB_LOOKUP_FETCHED));
         return;
     }
     if (w->get.key.len || !waits)

@@ -18,8 +18,8 @@
 /* Keys "PMI_fetch_node:RANK", and proc, app and job in the place of node: hints.  A get of one
  * brings the values that these words name (ondemand.h), and is answered, with this value, when
  * those of the rank are here. */
-#define JOB_LOOKUP_HINT   "PMI_fetch_"
-#define JOB_LOOKUP_HEEDED "fetched"
+#define JOB_LOOKUP_HINT    "PMI_fetch_"
+#define JOB_LOOKUP_FETCHED "fetched"
 
 struct job_lookup {
     struct slice space, key; /* no key: the pair with that index */

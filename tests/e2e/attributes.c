@@ -19,7 +19,7 @@
 
 /* Of wireup_client.h, which is not among OpenPMIx's headers. */
 #define WIREUP_CONNECTIVITY "wireup.connectivity"
-#define WIREUP_PREFETCH "wireup.prefetch"
+#define WIREUP_PREFETCH     "wireup.prefetch"
 
 static pmix_proc_t me;
 static const pmix_nspace_t nspace = "attributes";
