@@ -6,7 +6,7 @@ _wireup_values()
 {
     case $1 in
     env|genv) [[ $2 == *=* ]] && echo 1 || echo 2 ;;
-    n|np|c|wdir|wd|chdir|pset|job-name|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|cpus-per-rank|cpus-per-proc|cpus-per-task|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|connectivity|port-range|usize|bind-to|binding|cpu-list|cpu-set|membind|topolib|env|envlist|genv|genvlist|env-style|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-file|output-directory|output-from|pmi|memory-alloc-kinds|job-attr|demux|breakpoint|trace|tool-files|tools|display|output|npersocket|output-filename|app|with-ft) echo 1 ;;
+    n|np|c|wdir|wd|chdir|pset|job-name|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|cpus-per-rank|cpus-per-proc|cpus-per-task|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|connectivity|port-range|usize|bind-to|binding|cpu-list|cpu-set|membind|topolib|env|envlist|genv|genvlist|env-style|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-file|output-directory|output-from|pmi|memory-alloc-kinds|job-attr|demux|debugger|debugger-ranks|breakpoint|trace|tool-files|tools|display|output|npersocket|output-filename|app|with-ft) echo 1 ;;
     mca|gmca|pmixmca|gpmixmca|prtemca|gprtemca) echo 2 ;;
     pmi_args) echo 4 ;;
     *) echo 0 ;;
@@ -115,11 +115,12 @@ x mca gmca stdin s prepend-rank l tag-output prepend-time prepend-pattern outfil
 outfile errfile-pattern errfile merge-output output-file output-directory output-from
 disable-auto-cleanup enable-recovery continuous enable-auto-cleanup print-all-exitcodes
 pmi pmi-port disable-hostname-propagation enable-hostname-propagation memory-alloc-kinds
-job-attr stop-on-exec stop-in-init stop-in-app breakpoint verbose v debug quiet
-q display-map display-allocation dry-run do-not-launch picture svg trace report-startup
-tool-files tools json version V info help h display output with-ft pmixmca gpmixmca
-prtemca gprtemca report-state-on-timeout use-hwthread-cpus"
-_wireup_commands="who serve names trace timeline replay sim up tools ps top kill down on doctor bug-report map srun help version"
+job-attr debugger debugger-ranks stop-on-exec stop-in-init stop-in-app breakpoint
+verbose v debug quiet q display-map display-allocation dry-run do-not-launch picture
+svg trace report-startup tool-files tools json version V info help h display output
+with-ft pmixmca gpmixmca prtemca gprtemca report-state-on-timeout use-hwthread-cpus
+"
+_wireup_commands="who serve names trace timeline replay sim up tools ps top kill attach down on doctor bug-report map srun help version"
 
 # The options of the command $1.
 _wireup_choices()
@@ -137,6 +138,7 @@ _wireup_choices()
     ps) echo "--json" ;;
     top) echo "--period --count --once --json" ;;
     kill) echo "--signal" ;;
+    attach) echo "--debugger --print --json --apart" ;;
     down) echo "" ;;
     on) echo "" ;;
     doctor) echo "--program --hostfile --launcher-exec --timeout --json --here --path --library-path --route" ;;

@@ -10,6 +10,16 @@ void rank_range_put(struct buf *out, uint32_t first, uint32_t last)
     }
 }
 
+bool rank_range_cut(struct slice *list, uint32_t *first_p, uint32_t *last_p)
+{
+    struct slice last = slice_trim(slice_cut(list, ',')), first = slice_cut(&last, '-');
+
+    if (!slice_u32(slice_trim(first), first_p))
+        return false;
+    *last_p = *first_p;
+    return (last.len == 0 || slice_u32(slice_trim(last), last_p)) && *last_p >= *first_p;
+}
+
 void rank_ranges_end(struct rank_ranges *r)
 {
     if (!r->begun)

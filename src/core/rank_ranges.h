@@ -10,6 +10,9 @@
 /* "3-5", or "9" when both are the same. */
 void rank_range_put(struct buf *out, uint32_t first, uint32_t last);
 
+/* Cuts "3-5" or "9" off a list.  False: the list has something else, or a range that is empty. */
+bool rank_range_cut(struct slice *list, uint32_t *first_p, uint32_t *last_p);
+
 struct rank_ranges {
     struct buf *out;
     uint32_t first, last; /* not written yet */

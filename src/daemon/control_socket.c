@@ -215,6 +215,42 @@ static void reply_signal(struct control_socket *d, struct slice args, struct buf
     buf_str(out, "ok\n");
 }
 
+/* The words that reach a node, or ! and a sentence. */
+static void put_reach(const struct control_socket *d, const char *node, struct arena *a,
+                      struct buf *out)
+{
+    const struct node_config *c = context_of(d)->config;
+    struct errmsg err = { "out of memory" };
+    const char *words = "";
+    int rc = c->reach ? c->reach(c->arg, node, a, &words, &err) : 0;
+
+    buf_printf(out, "\t%s%s\n", rc ? "!" : "", rc ? err.text : words);
+}
+
+/* JOB: a number. */
+static void reply_ranks(struct control_socket *d, struct slice args, struct buf *out)
+{
+    uint32_t id;
+    const struct job *j = slice_u32(args, &id) ? core_job(&context_of(d)->server->core, id) : NULL;
+    struct arena a = ARENA_NULL(64 << 20);
+
+    if (!j || j->is_tool || j->follows) {
+        buf_str(out, "none\n");
+        return;
+    }
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        const char *node = j->plan.nodes[j->plan.procs[r].node].name;
+        if (j->procs[r].pid <= 0 || j->procs[r].state == PROC_STATE_GONE)
+            continue;
+        buf_printf(out, "%u %d %s", r, (int)j->procs[r].pid, node);
+        if (job_rank_is_here(j, r))
+            buf_str(out, "\t\n");
+        else
+            put_reach(d, node, &a, out);
+    }
+    arena_free(&a);
+}
+
 /* Daemons accept no tools: these connect to the launcher. */
 static bool has_tools(const struct control_socket *d)
 {
@@ -273,6 +309,7 @@ static const struct {
     { "down", reply_down },           { "jobs", reply_jobs },
     { "signal", reply_signal },       { "uri", reply_uri },
     { "tools", reply_tools },         { "trace", reply_trace },
+    { "ranks", reply_ranks },
 };
 
 /* ---- clients --------------------------------------------------------------------------------- */
@@ -324,7 +361,7 @@ static void answer_line(struct visitor *v, struct slice line)
     }
     buf_str(&v->out, "error: unknown question; this launcher knows who, names, taken, read, "
                      "published, unpublish, standing, "
-                     "down, jobs, usage, signal, on, uri, tools, trace, pmix\n");
+                     "down, jobs, usage, signal, on, uri, tools, trace, ranks, pmix\n");
 }
 
 /* `on NODE WORDS`: the connection becomes the program's.  True: the visitor is freed. */

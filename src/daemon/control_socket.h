@@ -4,6 +4,9 @@
  * One request line, one answer, and the connection ends:
  *     who [json] [stacks] [JOB]   the pending report (report/who.h) of all nodes (pending_query.h)
  *     names [json] [JOB]    the published names
+ *     ranks JOB             for debuggers, a line for each process that has started and not ended:
+ *                           `RANK PID NODE`, a tab, and how its node is reached (node_config.reach;
+ *                           empty: it is this machine), or ! and why it is not
  *     read PROC SERVICE     look-up for a process of another launcher: `found` and a newline, then
  *                           the port, unescaped; or `none`; removes a read-once name.  PROC is
  *                           the range (enum name_range), its rank, user, group, node, namespace

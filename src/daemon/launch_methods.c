@@ -15,11 +15,12 @@
 static const struct way {
     const char *name, *exec, *options, *user;
     unsigned properties;
+    const char *reach;
 } ways[AGENT_KINDS] = {
 #define X(kind, ...) [AGENT_##kind] = { __VA_ARGS__ },
     LAUNCH_METHODS(X)
 #undef X
-        [AGENT_EXEC] = { "exec", NULL, "", NULL, METHOD_TREE },
+        [AGENT_EXEC] = { "exec", NULL, "", NULL, METHOD_TREE, "" },
 };
 
 const char *agent_kind_name(enum agent_kind kind)
@@ -186,10 +187,16 @@ char *agent_word(struct arena *a, const char *text)
     return word;
 }
 
+/* What follows the node's name goes to a shell there. */
+static bool has_shell(const struct agent_spec *s)
+{
+    return s->kind == AGENT_SSH || s->kind == AGENT_RSH || s->kind == AGENT_EXEC;
+}
+
 static void add_program(struct words *w, const struct agent_spec *s, const char *wireupd,
                         const char *file)
 {
-    bool shell = s->kind == AGENT_SSH || s->kind == AGENT_RSH || s->kind == AGENT_EXEC;
+    bool shell = has_shell(s);
 
     for (int i = 0; i < (file ? 3 : 1); i++) {
         const char *word = i == 0 ? wireupd : i == 1 ? "--record" : file;
@@ -319,6 +326,54 @@ int agent_argv(const struct agent_spec *s, const struct bootstrap_node *nodes, u
     w.argv[w.count] = NULL;
     *argv_p = w.argv;
     return 0;
+}
+
+/* The words up to the node's name, for one command there. */
+static int reach_words(const struct agent_spec *s, const struct bootstrap_node *node,
+                       struct words *w, struct errmsg *err)
+{
+    const struct way *way = &ways[s->kind];
+    const char *exec = s->exec ? s->exec : way->exec, *allocation = getenv("SLURM_JOB_ID");
+    int rc = check_names(node, 1, err);
+
+    if (rc == 0)
+        rc = check_words(s, node, 1, err);
+    if (rc)
+        return rc;
+    if (!way->reach || !exec || !*exec)
+        return errmsg_set(err, BOOTSTRAP_BAD,
+                          "node %.200s: %s runs no command of a user there; log in by hand",
+                          node->name, way->name);
+    add_all(w, exec);
+    add_all(w, way->reach);
+    if (s->args)
+        add_all(w, s->args);
+    if (s->kind == AGENT_SLURM && allocation) { /* of ours, wherever it is called */
+        add_str(w, "--jobid");
+        add_str(w, allocation);
+    }
+    add_target(w, s, node, 1);
+    if (!has_shell(s)) {
+        add_str(w, "sh");
+        add_str(w, "-c");
+    }
+    return w->failed ? -ENOMEM : 0;
+}
+
+int agent_reach(const struct agent_spec *s, const struct bootstrap_node *node, struct arena *a,
+                const char **words_p, struct errmsg *err)
+{
+    struct words w = { .a = a };
+    struct buf text = BUF_NULL(1 << 20);
+    int rc = s->kind == AGENT_FORK ? 0 : reach_words(s, node, &w, err);
+
+    for (uint32_t i = 0; rc == 0 && i < w.count; i++) {
+        const char *word = agent_word(a, w.argv[i]);
+        buf_printf(&text, "%s%s", i ? " " : "", word ? word : "");
+    }
+    *words_p = rc == 0 && buf_ok(&text) ? arena_str(a, buf_slice(&text)) : NULL;
+    buf_free(&text);
+    return rc ? rc : arena_ok(a) && *words_p ? 0 : -ENOMEM;
 }
 
 /* ---- diagnosis ---- */

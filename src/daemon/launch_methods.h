@@ -25,19 +25,21 @@
  * - user: its option for a user name; NULL: it has none
  * - properties: AT_ONCE: one command starts all daemons; FILE: the daemon gets no standard input
  *   through it, its record is a file; TREE: daemons start the daemons below them
+ * - reach: options for one command of the user there, on our terminal; NULL: it cannot do that
  */
 #define LAUNCH_METHODS(X)                                                                          \
-    X(FORK, "fork", "", "", NULL, METHOD_TREE)                                                     \
-    X(SSH, "ssh", "ssh", "-x -T -o BatchMode=yes -o ConnectTimeout=15", "-l", METHOD_TREE)         \
-    X(RSH, "rsh", "rsh", "", "-l", METHOD_TREE)                                                    \
+    X(FORK, "fork", "", "", NULL, METHOD_TREE, "")                                                 \
+    X(SSH, "ssh", "ssh", "-x -T -o BatchMode=yes -o ConnectTimeout=15", "-l", METHOD_TREE,         \
+      "-x -t -o LogLevel=ERROR -o ConnectTimeout=15")                                              \
+    X(RSH, "rsh", "rsh", "", "-l", METHOD_TREE, "")                                                \
     X(SLURM, "slurm", "srun",                                                                      \
       "--ntasks-per-node=1 --kill-on-bad-exit=0 --mpi=none --cpu-bind=none --unbuffered", NULL,    \
-      METHOD_AT_ONCE | METHOD_TREE)                                                                \
-    X(LSF, "lsf", "blaunch", "", NULL, 0)                                                          \
-    X(SGE, "sge", "qrsh", "-inherit", NULL, 0)                                                     \
-    X(PBS, "pbs", "pbs_tmrsh", "", NULL, METHOD_FILE)                                              \
-    X(FLUX, "flux", "flux", "exec -r all", NULL, METHOD_AT_ONCE)                                   \
-    X(MANUAL, "manual", "", "", NULL, METHOD_FILE)
+      METHOD_AT_ONCE | METHOD_TREE, "--overlap --mpi=none --cpu-bind=none --unbuffered")           \
+    X(LSF, "lsf", "blaunch", "", NULL, 0, "")                                                      \
+    X(SGE, "sge", "qrsh", "-inherit", NULL, 0, "-inherit")                                         \
+    X(PBS, "pbs", "pbs_tmrsh", "", NULL, METHOD_FILE, "")                                          \
+    X(FLUX, "flux", "flux", "exec -r all", NULL, METHOD_AT_ONCE, NULL)                             \
+    X(MANUAL, "manual", "", "", NULL, METHOD_FILE, NULL)
 
 enum { METHOD_AT_ONCE = 1, METHOD_FILE = 2, METHOD_TREE = 4 };
 
@@ -82,6 +84,12 @@ int agent_spec_get(struct agent_spec *s, const struct bootstrap *b, struct errms
 int agent_argv(const struct agent_spec *s, const struct bootstrap_node *nodes, uint32_t n,
                const char *wireupd, const char *file, struct arena *a, char ***argv_p,
                struct errmsg *err);
+
+/* How a command of the user is run on that node, on our terminal: words for a shell, to which one
+ * more is added, the command line as one word (agent_word).  Empty: the node is this machine.  As
+ * agent_argv(); BOOTSTRAP_BAD also when the method cannot do that. */
+int agent_reach(const struct agent_spec *s, const struct bootstrap_node *node, struct arena *a,
+                const char **words_p, struct errmsg *err);
 
 /* The result of a command that has ended or was given up. */
 struct agent_seen {

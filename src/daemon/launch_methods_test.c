@@ -166,9 +166,50 @@ static void test_sentences(void)
     means(-1, true, "", "", "has not connected to its parent within 30 s");
 }
 
+static void reached(const struct agent_spec *s, const struct bootstrap_node *node, const char *want)
+{
+    struct arena a = ARENA_NULL(1 << 20);
+    struct errmsg err = { "" };
+    const char *words = NULL;
+    int rc = agent_reach(s, node, &a, &words, &err);
+
+    OK_F(rc == 0 ? !strcmp(words, want) : strstr(err.text, want) != NULL, "%s: %s %s",
+         agent_kind_name(s->kind), rc ? err.text : words, want);
+    arena_free(&a);
+}
+
+/* One command of a user. */
+static void test_reach(void)
+{
+    struct agent_spec s = { .kind = AGENT_SSH, .args = "-F '/my config'" };
+    struct bootstrap_node n1 = { .name = "n1" }, eve = { .name = "n2", .user = "eve", .port = 7 };
+
+    reached(&s, &n1, "ssh -x -t -o LogLevel=ERROR -o ConnectTimeout=15 -F '/my config' n1");
+    reached(&s, &eve,
+            "ssh -x -t -o LogLevel=ERROR -o ConnectTimeout=15 -F '/my config' -p 7 -l eve n2");
+    s = (struct agent_spec){ .kind = AGENT_EXEC, .exec = "/bin/wireup on" };
+    reached(&s, &n1, "/bin/wireup on n1");
+    reached(&s, &eve, "a user is given, which only ssh and rsh can use");
+    s = (struct agent_spec){ .kind = AGENT_LSF };
+    reached(&s, &n1, "blaunch n1 sh -c");
+    setenv("SLURM_JOB_ID", "17", 1);
+    s.kind = AGENT_SLURM;
+    reached(&s, &n1,
+            "srun --overlap --mpi=none --cpu-bind=none --unbuffered --jobid 17 --nodelist=n1 "
+            "--nodes=1 --ntasks=1 sh -c");
+    s.kind = AGENT_FORK;
+    reached(&s, &n1, "");
+    s.kind = AGENT_FLUX;
+    reached(&s, &n1, "node n1: flux runs no command of a user there; log in by hand");
+    n1.name = "-x";
+    s.kind = AGENT_SSH;
+    reached(&s, &n1, "cannot begin with -");
+}
+
 int main(void)
 {
     test_lines();
+    test_reach();
     test_refusals();
     test_spec();
     test_sentences();

@@ -208,12 +208,15 @@ bool local_job_is_fed(const struct local_jobs *jobs, const struct job *j, uint32
 void local_job_list(struct local_job *w)
 {
     const struct job *j = w->job;
-    int control_fd = w->jobs->context->config->control_fd;
+    const struct node_config *config = w->jobs->context->config;
+    int control_fd = config->control_fd;
 
     if (w->listed || j->follows || j->is_tool || j->is_adopted || control_fd < 0 ||
         j->started < j->plan.nprocs)
         return;
     w->listed = true;
+    if (config->started)
+        config->started(config->arg, j);
     if (mpir_add(j))
         supervisor_debug(control_fd, MPIR_NEWS_TABLE,
                          mpir_is_debugged() && j->awaited[JOB_MAP_STOP_ON_EXEC]);

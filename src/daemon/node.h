@@ -74,8 +74,16 @@ struct node_config {
     int (*plan_spawn)(void *arg, const struct job_map *like, const struct spawn_request *rq,
                       struct job_map *plan_p, int *codes, struct errmsg *err);
     const struct job_map *tools_like; /* what jobs of tools are like; NULL: the first job */
+    /* All processes of a job have been started, on all nodes.  May be NULL. */
+    void (*started)(void *arg, const struct job *j);
+    /* How a command of the user is run on another node: agent_reach().  NULL: there is none. */
+    int (*reach)(void *arg, const char *node, struct arena *a, const char **words_p,
+                 struct errmsg *err);
     /* A child of this process that is not the node's has ended.  May be NULL. */
     void (*reaped)(void *arg, pid_t pid, int status);
+    /* All processes of all jobs have ended.  True: the end waits until a child has been reaped
+     * (then it asks again).  May be NULL. */
+    bool (*waits)(void *arg);
     void *arg;
     struct rlimit nofile; /* the limit that processes get back if raised is set */
     bool raised;

@@ -249,11 +249,18 @@ void shutdown_failed(struct shutdown *d, const char *why)
     }
 }
 
+static bool host_waits(const struct shutdown *d)
+{
+    const struct node_config *c = d->context->config;
+
+    return c->waits && c->waits(c->arg);
+}
+
 void shutdown_seek(struct shutdown *d)
 {
     enum launcher_action action;
 
-    if (!launcher_state_has_job(*d->context->state) || !all_ended(d))
+    if (!launcher_state_has_job(*d->context->state) || !all_ended(d) || host_waits(d))
         return;
     action = launcher_event(d, LAUNCHER_EVENT_ENDED);
     drain(d);

@@ -141,6 +141,14 @@ static void limited(void *arg, uint32_t seconds)
     supervisor_limit(s->control_fd, s->begun_ns, seconds);
 }
 
+static int reach(void *arg, const char *node, struct arena *a, const char **words_p,
+                 struct errmsg *err)
+{
+    const struct dvm *s = arg;
+
+    return remote_reach(&s->remote, node, a, words_p, err);
+}
+
 static int plan_spawn(void *arg, const struct job_map *like, const struct spawn_request *rq,
                       struct job_map *plan_p, int *codes, struct errmsg *err)
 {
@@ -171,6 +179,7 @@ static struct node_config configuration(struct dvm *s, const struct job_map *pla
                                   .plan_spawn = plan_spawn,
                                   .tools_like = plan,
                                   .reaped = reaped,
+                                  .reach = reach,
                                   .arg = s };
 
     node_raise_nofile(&config);

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/privilege.h"
 #include "io/write_all.h"
+#include "launch/debuggers.h"
 #include "launch/localhost.h"
 #include "launch/run_command.h"
 #include "launch/srun_words.h"
@@ -48,6 +49,7 @@ static enum node_stdin stdin_choice(const struct launch_options *o)
 struct launch {
     struct launch_options *options;
     struct remote remote;
+    struct debuggers debuggers;
     struct session_dir sessions;
     struct log log;
     uint64_t begun_ns;
@@ -59,7 +61,30 @@ static void reaped(void *arg, pid_t pid, int status)
 {
     struct launch *l = arg;
 
-    remote_reaped(&l->remote, pid, status);
+    if (!debuggers_reaped(&l->debuggers, pid))
+        remote_reaped(&l->remote, pid, status);
+}
+
+static void started(void *arg, const struct job *j)
+{
+    struct launch *l = arg;
+
+    debuggers_start(&l->debuggers, l->options, j, &l->log);
+}
+
+static bool waits(void *arg)
+{
+    struct launch *l = arg;
+
+    return debuggers_end(&l->debuggers);
+}
+
+static int reach(void *arg, const char *node, struct arena *a, const char **words_p,
+                 struct errmsg *err)
+{
+    const struct launch *l = arg;
+
+    return remote_reach(&l->remote, node, a, words_p, err);
 }
 
 static int plan_spawn(void *arg, const struct job_map *like, const struct spawn_request *rq,
@@ -126,6 +151,9 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .job_name = o->job_name,
         .plan_spawn = plan_spawn,
         .reaped = reaped,
+        .started = started,
+        .waits = o->debugger ? waits : NULL,
+        .reach = o->remote ? reach : NULL,
         .arg = l,
     };
     node_raise_nofile(c);

@@ -152,7 +152,9 @@ struct launch_options {
     uint32_t timeout_s; /* 0: none */
     bool stacks_when_late;
     bool stop_on_exec, stop_in_init, stop_in_app;
-    const char *breakpoint; /* in the program; or NULL */
+    const char *breakpoint;     /* in the program; or NULL */
+    const char *debugger;       /* a command line; or NULL */
+    const char *debugger_ranks; /* NULL: all */
     const char *memory_alloc_kinds;
     const char *job_name; /* for people; NULL: none */
     struct spawn_pair *job_attrs;

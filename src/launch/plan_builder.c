@@ -616,7 +616,7 @@ static int set_universe(struct plan_builder *p)
 
 static int mark_stops(struct plan_builder *p)
 {
-    return spawn_stops_options(p->plan, p->opt);
+    return spawn_stops_options(p->plan, p->opt, p->err);
 }
 
 /* Before the placement, which takes memory for each rank; blocks without a number have as many

@@ -459,20 +459,37 @@ static int open_cluster(struct remote *f, struct errmsg *err)
                             : errmsg_set(err, -ENOMEM, "out of memory");
 }
 
+static struct agent_spec spec_of(const struct launch_options *o, const char *wireupd)
+{
+    return (struct agent_spec){ .kind = kind_of(o),
+                                .exec = o->launcher_exec,
+                                .args = o->launcher_args,
+                                .user = o->launcher_user,
+                                .port = o->launcher_port,
+                                .wireupd = o->wireupd ? o->wireupd : wireupd,
+                                .wireupd_given = o->wireupd != NULL };
+}
+
+int remote_reach(const struct remote *f, const char *node, struct arena *a, const char **words_p,
+                 struct errmsg *err)
+{
+    const struct agent_spec spec = f->opt ? spec_of(f->opt, "") : (struct agent_spec){ 0 };
+
+    for (uint32_t i = 0; i < f->boot.nnodes; i++) {
+        if (!strcmp(f->boot.nodes[i].name, node))
+            return agent_reach(&spec, &f->boot.nodes[i], a, words_p, err);
+    }
+    return errmsg_set(err, BOOTSTRAP_BAD, "node %.200s: the launcher has not started its daemon",
+                      node);
+}
+
 static int start_daemons(struct remote *f, struct errmsg *err)
 {
     static char wireupd[4096];
     struct buf addresses = BUF_NULL(1 << 16);
     struct child_daemons_config config = { .loop = node_loop(f->node),
                                            .boot = &f->boot,
-                                           .spec = { .kind = kind_of(f->opt),
-                                                     .exec = f->opt->launcher_exec,
-                                                     .args = f->opt->launcher_args,
-                                                     .user = f->opt->launcher_user,
-                                                     .port = f->opt->launcher_port,
-                                                     .wireupd = f->opt->wireupd ? f->opt->wireupd
-                                                                                : wireupd,
-                                                     .wireupd_given = f->opt->wireupd != NULL },
+                                           .spec = spec_of(f->opt, wireupd),
                                            .envp = environ,
                                            .daemons = &f->cluster.daemons,
                                            .calls = { NULL, on_failed, on_remark },

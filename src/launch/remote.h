@@ -50,6 +50,10 @@ void remote_close(struct remote *f); /* before the node is freed; harmless on ze
  * no memory. */
 uint32_t remote_lost(struct remote *f, const char *const **names_p);
 
+/* How a command of the user is run on that node (agent_reach()). */
+int remote_reach(const struct remote *f, const char *node, struct arena *a, const char **words_p,
+                 struct errmsg *err);
+
 /* How many daemons are up. */
 void remote_progress(const struct remote *f, struct node_progress *p);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "launch/attach.h"
 #include "launch/queries.h"
 #include "tools/command.h"
 #include "launch/options.h"
@@ -76,6 +77,7 @@ static int (*const runners[COMMANDS])(const struct command_line *l) = {
     [COMMAND_ps] = queries_ps,
     [COMMAND_top] = top_command,
     [COMMAND_kill] = queries_kill,
+    [COMMAND_attach] = attach_command,
     [COMMAND_down] = dvm_down,
     [COMMAND_up] = dvm_misused,
     [COMMAND_on] = dvm_misused,
@@ -128,6 +130,8 @@ static bool read_line(const struct command_row *row, int argc, char **argv, stru
         const char *value;
         if (argv[i][0] != '-' || !argv[i][1]) {
             l->operand = argv[i];
+            if (operands < 2)
+                l->operands[operands] = argv[i];
             operands++;
             continue;
         }

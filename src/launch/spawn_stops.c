@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "core/rank_ranges.h"
 #include "launch/options.h"
 
 static const char *const keys[JOB_MAP_STOPS] = { [JOB_MAP_STOP_ON_EXEC] = SPAWN_STOP_ON_EXEC,
@@ -55,7 +56,28 @@ int spawn_stops_read(struct job_map *plan, const struct spawn_command *commands,
     return arena_ok(&plan->arena) ? rc : -ENOMEM;
 }
 
-int spawn_stops_options(struct job_map *plan, const struct launch_options *opt)
+/* A debugger's processes wait for it. */
+static int stop_for_debugger(struct job_map *plan, const struct launch_options *opt,
+                             struct errmsg *err)
+{
+    const uint8_t bit = job_map_stop_bit(JOB_MAP_STOP_ON_EXEC);
+    struct slice list = slice_str(opt->debugger_ranks);
+    uint32_t first = 0, last = plan->nprocs ? plan->nprocs - 1 : 0;
+
+    do {
+        if (opt->debugger_ranks && !rank_range_cut(&list, &first, &last))
+            return errmsg_set(err, LAUNCH_USAGE,
+                              "-debugger-ranks must be ranks such as 0,2-5, not '%.100s'",
+                              opt->debugger_ranks);
+        if (last >= plan->nprocs)
+            return errmsg_set(err, LAUNCH_USAGE, "-debugger-ranks: the job has no rank %u", last);
+        for (uint32_t r = first; r <= last; r++)
+            plan->procs[r].stops |= bit;
+    } while (opt->debugger_ranks && list.len);
+    return 0;
+}
+
+int spawn_stops_options(struct job_map *plan, const struct launch_options *opt, struct errmsg *err)
 {
     const bool wanted[JOB_MAP_STOPS] = { [JOB_MAP_STOP_ON_EXEC] = opt->stop_on_exec,
                                          [JOB_MAP_STOP_IN_INIT] = opt->stop_in_init,
@@ -69,5 +91,9 @@ int spawn_stops_options(struct job_map *plan, const struct launch_options *opt)
         plan->procs[r].stops = bits;
     if (opt->breakpoint)
         plan->breakpoint = arena_str(&plan->arena, slice_str(opt->breakpoint));
-    return opt->breakpoint && !plan->breakpoint ? -ENOMEM : 0;
+    if (opt->breakpoint && !plan->breakpoint)
+        return -ENOMEM;
+    if (opt->debugger_ranks && !opt->debugger)
+        return errmsg_set(err, LAUNCH_USAGE, "-debugger-ranks needs -debugger");
+    return opt->debugger ? stop_for_debugger(plan, opt, err) : 0;
 }

@@ -17,6 +17,6 @@ int spawn_stops_read(struct job_map *plan, const struct spawn_command *commands,
                      struct errmsg *err);
 
 /* The same from the command line: all processes. */
-int spawn_stops_options(struct job_map *plan, const struct launch_options *opt);
+int spawn_stops_options(struct job_map *plan, const struct launch_options *opt, struct errmsg *err);
 
 #endif

@@ -69,7 +69,8 @@ void command_usage(const struct command_row *row, struct buf *out);
 
 /* The parsed command line of a command. */
 struct command_line {
-    const char *operand;              /* NULL: none */
+    const char *operand;              /* the last one; NULL: none */
+    const char *operands[2];          /* those that there are; NULL: the others */
     const char *choices[CHOICES_MAX]; /* NULL: not given; a flag: "" */
     const struct log *log;            /* for messages */
 };
