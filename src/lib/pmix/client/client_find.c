@@ -99,11 +99,12 @@ static bool set(struct found_server *f, const char *uri, const char *version)
     return (size_t)snprintf(f->uri, sizeof f->uri, "%s", uri) < sizeof f->uri && *uri;
 }
 
-/* Reads address and release from a file that belongs to our own user or the superuser. */
-static bool read_contact(const char *path, struct found_server *f_p)
+/* Reads address, release and pid (0: none) from a file that belongs to our own user or the
+ * superuser. */
+static bool read_contact(const char *path, struct found_server *f_p, long *pid_p)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    char text[FOUND_MAX], *version, *rest;
+    char text[FOUND_MAX], *version, *pid, *rest;
     struct stat st;
     ssize_t n = -1;
 
@@ -118,22 +119,35 @@ static bool read_contact(const char *path, struct found_server *f_p)
     rest = text;
     strsep(&rest, "\n");
     version = rest ? strsep(&rest, "\n") : NULL;
+    pid = rest ? strsep(&rest, "\n") : NULL;
+    if (pid_p)
+        *pid_p = pid ? strtol(pid, NULL, 10) : 0;
     return set(f_p, text, version ? version : "");
 }
 
-/* Files with this name, or (whole false) with this prefix. */
+struct servers_seen;
+
+/* Files with this name, or (whole false) with this prefix; or each file of a server. */
 struct search {
     const char *name;
     bool whole, found, ambiguous;
     struct found_server *f;
+    struct servers_seen *all; /* NULL: one is looked for */
 };
+
+static void servers_add(struct servers_seen *a, const char *uri, const char *version, long pid);
 
 static void look_at(struct search *s, const char *path)
 {
     struct found_server one;
+    long pid;
 
-    if (!read_contact(path, &one))
+    if (!read_contact(path, &one, &pid))
         return;
+    if (s->all) {
+        servers_add(s->all, one.uri, one.version, pid);
+        return;
+    }
     s->ambiguous = s->ambiguous || (s->found && strcmp(one.uri, s->f->uri) != 0);
     s->found = true;
     *s->f = one;
@@ -269,11 +283,11 @@ static bool find_once(const struct wish *w, const struct pmix_env *env, struct f
     char pid[24];
 
     if (w->uri && !strncmp(w->uri, "file:", 5))
-        return read_contact(w->uri + 5, f_p);
+        return read_contact(w->uri + 5, f_p, NULL);
     if (w->uri)
         return set(f_p, w->uri, "");
     if (w->file)
-        return read_contact(w->file, f_p);
+        return read_contact(w->file, f_p, NULL);
     if (w->scheduler || w->controller)
         return find_file(w, w->scheduler ? "sched" : "sysctrlr", "", f_p);
     if ((w->system || w->system_first) && find_file(w, "sys", "", f_p))
@@ -298,4 +312,61 @@ bool server_find(const struct wish *w, const struct pmix_env *env, struct found_
         found = find_once(w, env, f_p);
     }
     return found;
+}
+
+/* ---- all servers ----------------------------------------------------------------------------- */
+
+struct servers_seen {
+    void (*fn)(void *arg, const struct server_seen *s);
+    void *arg;
+    char (*uris)[FOUND_MAX];
+    size_t n, room;
+};
+
+static bool servers_remember(struct servers_seen *a, const char *uri)
+{
+    if (a->n == a->room) {
+        size_t room = a->room ? 2 * a->room : 8;
+        void *more = realloc(a->uris, room * sizeof *a->uris);
+        if (!more)
+            return false;
+        a->uris = more;
+        a->room = room;
+    }
+    snprintf(a->uris[a->n++], FOUND_MAX, "%s", uri);
+    return true;
+}
+
+static void servers_add(struct servers_seen *a, const char *uri, const char *version, long pid)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        if (!strcmp(a->uris[i], uri))
+            return;
+    }
+    if (strchr(uri, ';') && servers_remember(a, uri))
+        a->fn(a->arg, &(struct server_seen){ uri, version, pid });
+}
+
+static void add_launchers(struct servers_seen *a)
+{
+    struct launcher_name *all;
+    int n = rendezvous_list(&all);
+
+    for (int i = 0; i < n; i++) {
+        char line[FOUND_MAX];
+        if (ask_launcher(&all[i], line, sizeof line))
+            servers_add(a, strchr(line, '\t') + 1, "", atol(line));
+    }
+    free(all);
+}
+
+void servers_each(const struct wish *w, void (*fn)(void *arg, const struct server_seen *s),
+                  void *arg)
+{
+    struct servers_seen a = { .fn = fn, .arg = arg };
+    struct search s = { .name = "pmix.", .f = NULL, .all = &a };
+
+    search(&s, w->tmpdir, SEARCH_DEPTH);
+    add_launchers(&a);
+    free(a.uris);
 }

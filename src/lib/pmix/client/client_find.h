@@ -30,6 +30,17 @@ struct found_server {
 
 bool server_find(const struct wish *w, const struct pmix_env *env, struct found_server *f_p);
 
+/* One server of this machine; texts are lent. */
+struct server_seen {
+    const char *uri, *version; /* version empty: not known */
+    long pid;                  /* 0: not known */
+};
+
+/* Every server of our own user that can be found below the temporary directory that w names, and the
+ * running launchers: each address once. */
+void servers_each(const struct wish *w, void (*fn)(void *arg, const struct server_seen *s),
+                  void *arg);
+
 /* A connection to the launcher of that name by its control socket, where the kernel proves each
  * side to the other; it goes on with the hello.  -1: there is none, or it cannot be reached so. */
 int launcher_dial(struct slice name);

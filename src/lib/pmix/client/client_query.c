@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "lib/pmix/client/client_api.h"
+#include "lib/pmix/client/client_find.h"
 #include "lib/pmix/client/client_get.h"
 #include "lib/pmix/values/value.h"
 #include "server/pmix_support.h"
@@ -118,6 +119,55 @@ static pmix_status_t answer_key(struct client *c, const pmix_query_t *q, const p
     return PMIX_SUCCESS;
 }
 
+/* ---- servers --------------------------------------------------------------------------------- */
+
+/* "wireup-12.0;tcp4://127.0.0.1:1" names the server's process. */
+static bool split_uri(const char *uri, pmix_proc_t *name_p)
+{
+    struct pmix_uri u;
+    struct errmsg err = { "" };
+
+    if (pmix_uri_read(uri, &u, &err) < 0 || u.nspace.len > PMIX_MAX_NSLEN)
+        return false;
+    memcpy(name_p->nspace, u.nspace.ptr, u.nspace.len);
+    name_p->nspace[u.nspace.len] = '\0';
+    name_p->rank = u.rank;
+    return true;
+}
+
+static void add_server(void *arg, const struct server_seen *s)
+{
+    struct info_array one = { .items = NULL };
+    pmix_proc_t name;
+
+    if (!split_uri(s->uri, &name))
+        return;
+    info_array_text(&one, PMIX_SERVER_NSPACE, name.nspace);
+    info_array_add(&one, PMIX_SERVER_RANK,
+                   (pmix_value_t){ .type = PMIX_PROC_RANK, .data.rank = name.rank });
+    info_array_text(&one, PMIX_SERVER_URI, s->uri);
+    if (s->pid > 0)
+        info_array_add(&one, PMIX_SERVER_PIDINFO,
+                       (pmix_value_t){ .type = PMIX_PID, .data.pid = (pid_t)s->pid });
+    if (s->version[0])
+        info_array_text(&one, PMIX_VERSION_INFO, s->version);
+    info_array_infos(arg, PMIX_SERVER_INFO_ARRAY, &one);
+}
+
+/* Those that a tool could connect to: no server knows them. */
+static pmix_status_t answer_servers(const pmix_query_t *q, struct info_array *found)
+{
+    struct info_array all = { .items = NULL };
+    struct wish w;
+
+    wish_read(&w, q->qualifiers, q->nqual);
+    servers_each(&w, add_server, &all);
+    if (all.n == 0 && !all.no_memory)
+        return PMIX_ERR_NOT_FOUND;
+    info_array_infos(found, PMIX_QUERY_AVAIL_SERVERS, &all);
+    return PMIX_SUCCESS;
+}
+
 /* The attributes of the library's functions; the server answers for itself and its host. */
 static pmix_status_t answer_support(const pmix_query_t *q, struct info_array *found)
 {
@@ -144,6 +194,8 @@ static pmix_status_t answer_one(struct client *c, const pmix_query_t *q, const p
 
     if (PMIx_Check_key(key, PMIX_QUERY_ATTRIBUTE_SUPPORT))
         return answer_support(q, found);
+    if (c->kind == CLIENT_TOOL && PMIx_Check_key(key, PMIX_QUERY_AVAIL_SERVERS))
+        return answer_servers(q, found);
     rc = answer_key(c, q, proc, key, &one);
     if (rc == PMIX_SUCCESS)
         info_array_add(found, one.key, one.value);

@@ -23,15 +23,30 @@ static enum hello_flag flag_for(const struct wish *w, const struct pmix_env *env
     return w->launcher ? HELLO_LAUNCHER_UNNAMED : HELLO_TOOL_UNNAMED;
 }
 
-static struct client_way way_to(const struct found_server *f, enum hello_flag flag)
+/* The infos of a hello: OpenPMIx 5.0's server refuses a tool that sends none. */
+static void put_words(struct buf *out, const struct ptype_flavour *as)
 {
-    /* SIZE 0: no infos */
+    pmix_info_t info = { .value = { .type = PMIX_PID, .data.pid = getpid() } };
+    struct ppack w;
+
+    PMIx_Load_key(info.key, PMIX_PROC_PID);
+    ppack_init(&w, out, as);
+    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = PMSG_LENT(&info, 1) });
+}
+
+/* words: memory for what the way lends. */
+static struct client_way way_to(const struct found_server *f, enum hello_flag flag,
+                                struct buf *words)
+{
+    const struct ptype_flavour *as = ptype_flavour(SLICE("v41"));
+
+    put_words(words, as);
     return (struct client_way){ .uri = f->uri,
                                 .fd = -1,
                                 .flag = flag,
-                                .as = ptype_flavour(SLICE("v41")),
+                                .as = as,
                                 .version = f->version[0] ? f->version : "5.0.3",
-                                .infos = slice_mem("\x02\x00", 2) };
+                                .infos = buf_slice(words) };
 }
 
 pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
@@ -41,6 +56,7 @@ pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo
     struct pmix_env env;
     struct wish w;
     struct found_server f;
+    struct buf words = BUF_NULL(PMIX_MAX_KEYLEN);
     pmix_status_t rc = api_check(PMIX_CALL_TOOL_INIT, info, ninfo);
 
     if (rc != PMIX_SUCCESS)
@@ -63,8 +79,10 @@ pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo
         snprintf(w.name.nspace, sizeof w.name.nspace, "tool-%ld", (long)getpid());
     if (w.alone)
         return init_tool(NULL, &w.name, info, ninfo, proc);
-    way = way_to(&f, flag_for(&w, &env));
-    return init_tool(&way, &w.name, info, ninfo, proc);
+    way = way_to(&f, flag_for(&w, &env), &words);
+    rc = buf_ok(&words) ? init_tool(&way, &w.name, info, ninfo, proc) : PMIX_ERR_NOMEM;
+    buf_free(&words);
+    return rc;
 }
 
 bool PMIx_tool_is_connected(void)
@@ -88,6 +106,7 @@ static pmix_status_t attach(pmix_proc_t *myproc, pmix_proc_t *server, const pmix
     struct server_link *s;
     struct wish w;
     struct found_server f;
+    struct buf words = BUF_NULL(PMIX_MAX_KEYLEN);
     pmix_status_t rc;
 
     if (!c)
@@ -102,11 +121,12 @@ static pmix_status_t attach(pmix_proc_t *myproc, pmix_proc_t *server, const pmix
     if (myproc)
         *myproc = c->me;
     if (pmix_env_read(&env, &err) == 0 && server_find(&w, &env, &f)) {
-        way = way_to(&f, HELLO_TOOL_NAMED); /* a name does not change */
-        rc = client_connect(c, &way, &s, &err);
+        way = way_to(&f, HELLO_TOOL_NAMED, &words); /* a name does not change */
+        rc = buf_ok(&words) ? client_connect(c, &way, &s, &err) : PMIX_ERR_NOMEM;
+        buf_free(&words);
     }
     if (rc == PMIX_SUCCESS) {
-        if (primary || w.primary || c->server->lost)
+        if (primary || w.primary || !c->server || c->server->lost)
             c->server = s;
         if (server)
             *server = s->name;
