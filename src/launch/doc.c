@@ -1,6 +1,7 @@
 /* doc.c - prints the texts derived from the option table, for the files kept in the repository.
  *
  *   wireup-doc help|options|synopsis|commands|environment|completion
+ *   wireup-doc pmix-synopsis|pmix-common|pmix-tools|pmix-completion
  *
  * Not installed; see tests/check-docs.
  */
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #include "launch/options_doc.h"
+#include "tools/pmix/tool_doc.h"
 
 static const struct {
     const char *name;
@@ -19,6 +21,10 @@ static const struct {
     { "commands", options_man_commands },
     { "environment", options_man_environment },
     { "completion", options_completion },
+    { "pmix-synopsis", tool_doc_man_synopsis },
+    { "pmix-common", tool_doc_man_common },
+    { "pmix-tools", tool_doc_man },
+    { "pmix-completion", tool_doc_completion },
 };
 
 int main(int argc, char **argv)
@@ -33,8 +39,7 @@ int main(int argc, char **argv)
         rc = buf_cstr(&out) && fputs(buf_cstr(&out), stdout) >= 0 && fflush(stdout) == 0 ? 0 : 1;
     }
     if (rc == 2)
-        fprintf(stderr,
-                "usage: wireup-doc help|options|synopsis|commands|environment|completion\n");
+        fprintf(stderr, "usage: wireup-doc PART\n");
     buf_free(&out);
     return rc;
 }

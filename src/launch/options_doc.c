@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "tools/command.h"
+#include "tools/doc_text.h"
 
-enum { HELP_INDENT = 26, HELP_WIDTH = 78 };
+enum { HELP_INDENT = 26, HELP_WIDTH = DOC_WIDTH };
 
 /* "-n, -np, -c N" */
 static size_t put_names(struct buf *out, const struct option_row *row)
@@ -21,34 +22,6 @@ static size_t put_names(struct buf *out, const struct option_row *row)
     if (row->arg)
         buf_printf(out, " %s", row->arg);
     return buf_len(out) - before;
-}
-
-static void spaces(struct buf *out, size_t n)
-{
-    while (n--)
-        buf_byte(out, ' ');
-}
-
-/* Wraps text between the indent and the width; the cursor is at the indent. */
-static void wrap(struct buf *out, const char *text, size_t indent)
-{
-    struct slice rest = slice_str(text);
-    size_t column = indent;
-
-    while (rest.len) {
-        struct slice word = slice_cut(&rest, ' ');
-        if (column > indent && column + 1 + word.len > HELP_WIDTH) {
-            buf_byte(out, '\n');
-            spaces(out, indent);
-            column = indent;
-        } else if (column > indent) {
-            buf_byte(out, ' ');
-            column++;
-        }
-        buf_slice_put(out, word);
-        column += word.len;
-    }
-    buf_byte(out, '\n');
 }
 
 /* "-map-by ppr:N:socket" */
@@ -88,9 +61,9 @@ static void help_row(struct buf *out, const struct option_row *row)
         buf_byte(out, '\n');
         n = 0;
     }
-    spaces(out, HELP_INDENT - n);
+    doc_spaces(out, HELP_INDENT - n);
     put_help(&text, row);
-    wrap(out, buf_cstr(&text) ? buf_cstr(&text) : "", HELP_INDENT);
+    doc_wrap(out, buf_cstr(&text) ? buf_cstr(&text) : "", HELP_INDENT);
     buf_free(&text);
 }
 
@@ -108,9 +81,9 @@ static void refused_names(struct buf *out)
             comma = ", ";
         }
     }
-    spaces(out, 2);
+    doc_spaces(out, 2);
     if (buf_cstr(&list))
-        wrap(out, buf_cstr(&list), 2);
+        doc_wrap(out, buf_cstr(&list), 2);
     buf_free(&list);
 }
 
@@ -129,11 +102,11 @@ static void help_commands(struct buf *out)
         buf_printf(out, "  %-*s", HELP_INDENT - 2, buf_cstr(&text) ? buf_cstr(&text) : "");
         if (buf_len(&text) > HELP_INDENT - 3) {
             buf_byte(out, '\n');
-            spaces(out, HELP_INDENT);
+            doc_spaces(out, HELP_INDENT);
         }
         buf_clear(&text);
         buf_printf(&text, SLICE_FMT ".", SLICE_ARG(first));
-        wrap(out, buf_cstr(&text) ? buf_cstr(&text) : "", HELP_INDENT);
+        doc_wrap(out, buf_cstr(&text) ? buf_cstr(&text) : "", HELP_INDENT);
         buf_free(&text);
     }
 }
@@ -143,7 +116,7 @@ void options_help_command(struct buf *out, const struct command_row *row)
     buf_str(out, "Usage: wireup ");
     command_usage(row, out);
     buf_str(out, "\n\n");
-    wrap(out, row->help, 0);
+    doc_wrap(out, row->help, 0);
     if (row->nchoices)
         buf_byte(out, '\n');
     for (uint32_t i = 0; i < row->nchoices; i++) {
@@ -151,7 +124,7 @@ void options_help_command(struct buf *out, const struct command_row *row)
         struct buf name = BUF_NULL(256);
         buf_printf(&name, "--" SLICE_FMT " %s", SLICE_ARG(command_choice_name(c)), c->arg);
         buf_printf(out, "  %-*s", HELP_INDENT - 2, buf_cstr(&name) ? buf_cstr(&name) : "");
-        wrap(out, c->help, HELP_INDENT);
+        doc_wrap(out, c->help, HELP_INDENT);
         buf_free(&name);
     }
 }
@@ -203,49 +176,6 @@ void options_help_one(struct buf *out, const struct option_row *row)
 
 /* ---- manual ---- */
 
-enum { MAN_WIDTH = 78 };
-
-/* A word in running text: dashes of options stay dashes, and nothing is taken for a macro. */
-static void man_word(struct buf *out, struct slice word, bool begins_line)
-{
-    bool option = word.len > 1 && word.ptr[0] == '-';
-
-    for (size_t i = 0; i < word.len; i++) {
-        if (word.ptr[i] == '\\')
-            buf_str(out, "\\e");
-        else if (word.ptr[i] == '-' && option)
-            buf_str(out, "\\-");
-        else if (i == 0 && begins_line && (word.ptr[i] == '.' || word.ptr[i] == '\''))
-            buf_printf(out, "\\&%c", word.ptr[i]);
-        else
-            buf_byte(out, word.ptr[i]);
-    }
-}
-
-/* Lines below the width, and a new one for each sentence, as mdoc requires. */
-static void man_text(struct buf *out, const char *text)
-{
-    struct slice rest = slice_str(text);
-    size_t column = 0;
-    bool sentence_ends = false;
-
-    while (rest.len) {
-        struct slice word = slice_cut(&rest, ' ');
-        if (column && (sentence_ends || column + 1 + word.len > MAN_WIDTH)) {
-            buf_byte(out, '\n');
-            column = 0;
-        } else if (column) {
-            buf_byte(out, ' ');
-            column++;
-        }
-        man_word(out, word, column == 0);
-        column += word.len;
-        sentence_ends =
-            word.len > 1 && word.ptr[word.len - 1] == '.' && word.ptr[word.len - 2] != '.';
-    }
-    buf_byte(out, '\n');
-}
-
 static void man_item(struct buf *out, const struct option_row *row)
 {
     struct slice rest = slice_str(row->names), name;
@@ -262,7 +192,7 @@ static void man_item(struct buf *out, const struct option_row *row)
     buf_byte(out, '\n');
     put_help(&text, row);
     if (buf_cstr(&text))
-        man_text(out, buf_cstr(&text));
+        doc_man(out, buf_cstr(&text));
     buf_free(&text);
     if (row->words) {
         struct slice words = slice_str(row->words), word;
@@ -329,13 +259,13 @@ void options_man_commands(struct buf *out)
         if (row->operands[0])
             man_operands(out, row->operands);
         buf_str(out, ".Ed\n.Pp\n");
-        man_text(out, row->help);
+        doc_man(out, row->help);
         if (row->nchoices)
             buf_str(out, ".Bl -tag -width Ds\n");
         for (uint32_t k = 0; k < row->nchoices; k++) {
             const struct command_choice *c = &row->choices[k];
             man_choice(out, "It", c);
-            man_text(out, c->help);
+            doc_man(out, c->help);
         }
         if (row->nchoices)
             buf_str(out, ".El\n");
@@ -350,7 +280,7 @@ void options_man_environment(struct buf *out)
             continue;
         buf_printf(out, ".It Ev %s\n", row->env);
         if (row->hidden)
-            man_text(out, row->help);
+            doc_man(out, row->help);
         else
             buf_printf(out, "Sets\n.Fl " SLICE_FMT " .\n", SLICE_ARG(option_name(row)));
     }

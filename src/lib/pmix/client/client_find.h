@@ -36,8 +36,8 @@ struct server_seen {
     long pid;                  /* 0: not known */
 };
 
-/* Every server of our own user that can be found below the temporary directory that w names, and the
- * running launchers: each address once. */
+/* Every server of our own user that can be found below the temporary directory that w names, and
+ * the running launchers: each address once. */
 void servers_each(const struct wish *w, void (*fn)(void *arg, const struct server_seen *s),
                   void *arg);
 

@@ -1,0 +1,103 @@
+/* plookup.c - the tool plookup: looks up what processes have published. */
+#include <stdlib.h>
+
+#include "pmix_tool.h"
+#include "tools/pmix/tool_infos.h"
+#include "tools/pmix/tool_print.h"
+#include "tools/pmix/tool_server.h"
+
+static void print_one(struct tool_out *o, const pmix_pdata_t *d)
+{
+    bool found = d->value.type != PMIX_UNDEF;
+
+    if (o->is_json) {
+        json_object(&o->json, NULL);
+        json_str(&o->json, "key", d->key);
+        json_bool(&o->json, "found", found);
+        if (found) {
+            json_str(&o->json, "namespace", d->proc.nspace);
+            json_u64(&o->json, "rank", d->proc.rank);
+            tool_json_value(&o->json, &d->value);
+        }
+        json_object_end(&o->json);
+    } else if (found) {
+        buf_printf(&o->text, "%s:\n", d->key);
+        tool_print_value(&o->text, &d->value, 4);
+    }
+}
+
+static int print(const struct tool_line *l, const pmix_pdata_t *data, size_t n)
+{
+    struct tool_out o;
+    int status = TOOL_FINE;
+
+    tool_out_begin(&o, l);
+    if (o.is_json)
+        json_array(&o.json, "results");
+    for (size_t i = 0; i < n; i++) {
+        print_one(&o, &data[i]);
+        if (data[i].value.type != PMIX_UNDEF)
+            continue;
+        log_error(&l->log, "%s: nobody has published it", data[i].key);
+        status = TOOL_FAILED;
+    }
+    if (o.is_json)
+        json_array_end(&o.json);
+    return tool_out_end(&o, status);
+}
+
+static int read_infos(const struct tool_line *l, struct tool_infos *i)
+{
+    uint64_t seconds = 0;
+    int timeout;
+
+    if (!tool_number(l, OPTION_timeout, INT32_MAX, &seconds))
+        return TOOL_USAGE;
+    timeout = (int)seconds;
+    if (l->values[OPTION_timeout])
+        tool_infos_add(i, PMIX_TIMEOUT, &timeout, PMIX_INT);
+    if (l->values[OPTION_wait] || l->values[OPTION_timeout]) {
+        int all = 0;
+        tool_infos_add(i, PMIX_WAIT, &all, PMIX_INT);
+    }
+    return TOOL_GO_ON;
+}
+
+static int look_up(const struct tool_line *l, const struct tool_infos *i)
+{
+    char **keys = PMIx_Argv_split(l->operands[0], ',');
+    size_t n = (size_t)PMIx_Argv_count(keys);
+    pmix_pdata_t *data = n ? PMIx_Pdata_create(n) : NULL;
+    pmix_status_t rc = PMIX_ERR_BAD_PARAM;
+    int status = TOOL_FAILED;
+
+    for (size_t k = 0; data && k < n; k++)
+        PMIx_Load_key(data[k].key, keys[k]);
+    if (data)
+        rc = PMIx_Lookup(data, n, i->items, i->n);
+    if (data && (rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND || rc == PMIX_ERR_PARTIAL_SUCCESS))
+        status = print(l, data, n);
+    else
+        log_error(&l->log, "%s: %s", l->operands[0], PMIx_Error_string(rc));
+    PMIx_Pdata_free(data, n);
+    PMIx_Argv_free(keys);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct tool_infos infos = { .n = 0 };
+    struct tool_line l;
+    int rc = tool_line_read(&l, TOOL_plookup, argc, argv);
+
+    if (rc == TOOL_GO_ON)
+        rc = read_infos(&l, &infos);
+    if (rc == TOOL_GO_ON)
+        rc = tool_server_connect(&l);
+    if (rc == TOOL_GO_ON) {
+        rc = look_up(&l, &infos);
+        tool_server_close();
+    }
+    tool_infos_free(&infos);
+    return rc;
+}

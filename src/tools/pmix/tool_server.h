@@ -1,0 +1,46 @@
+/* tool_server.h - finds PMIx servers and connects to one of them, by the options that all tools
+ * share.
+ *
+ * A tool that names no server gets the one of its environment, or else the only one that runs here;
+ * when there are several, it is told which.
+ */
+#ifndef WIREUP_TOOLS_PMIX_TOOL_SERVER_H
+#define WIREUP_TOOLS_PMIX_TOOL_SERVER_H
+
+#include <stddef.h>
+
+#include "tools/pmix/tool_options.h"
+
+struct tool_server {
+    char *name, *uri, *version; /* version NULL: not known */
+    long pid;                   /* 0: not known */
+};
+
+struct tool_servers {
+    struct tool_server *items;
+    size_t n;
+};
+
+/* All functions return TOOL_GO_ON, or the exit status after a sentence. */
+
+/* The user's servers that can be found on this machine, by name; none is no error. */
+int tool_servers_find(const struct tool_line *l, struct tool_servers *found_p);
+void tool_servers_free(struct tool_servers *s);
+
+/* The options or the environment name a server. */
+bool tool_server_is_named(const struct tool_line *l);
+
+/* The options are good; nothing is connected. */
+int tool_server_check(const struct tool_line *l);
+
+/* The library works, without a server. */
+int tool_server_alone(const struct tool_line *l);
+
+/* Connects to the server that is named, or to the only one. */
+int tool_server_connect(const struct tool_line *l);
+
+/* Connects to that one; false: it does not answer (no sentence). */
+bool tool_server_open(const struct tool_line *l, const struct tool_server *s);
+void tool_server_close(void);
+
+#endif
