@@ -24,8 +24,8 @@ triplet=$(cc -print-multiarch 2>/dev/null)
 if [ -n "$triplet" ] && [ -d "/usr/lib/$triplet" ]; then
     same "libraries are where this system has its own" "$lib" "$prefix/lib/$triplet"
 fi
-for file in bin/wireup include/pmi.h share/man/man1/wireup.1 \
-    share/bash-completion/completions/wireup; do
+for file in bin/wireup include/pmi.h share/man/man1/wireup.1 share/man/man1/pmix-tools.1 \
+    share/bash-completion/completions/pps share/bash-completion/completions/wireup; do
     ok "$file" [ -s "$prefix/$file" ]
 done
 for name in pmi; do
@@ -57,6 +57,31 @@ run 60 cc -o "$bin/user" "$tmp/user.c" $flags
 same "pkg-config finds header and library" "$rc" 0 || explain
 LD_LIBRARY_PATH=$lib run 60 "$prefix/bin/wireup" -n 3 "$bin/user"
 same "and the program runs" "$rc $(sort "$out" | tr '\n' ,)" "0 0 of 3,1 of 3,2 of 3," || explain
+
+# The PMIx tools know where they are, and take the library that lies beside them.
+same "the PMIx tools are there" "$(cd "$prefix/bin" && echo p*)" \
+    "palloc pattrs pctrl pevent plookup pmix_info pmixcc pps pquery"
+run 30 "$prefix/bin/pmix_info" --parsable --path libdir
+same "they know where they are" "$(cat "$out")" "path:libdir:$lib" || explain
+same "they take the library beside them" "$(ldd "$prefix/bin/pps" | sed -n 's/.*libpmix.so.2 => \([^ ]*\).*/\1/p' | xargs readlink -f)" \
+    "$(readlink -f "$lib/libpmix.so.2")"
+cat >"$tmp/user3.c" <<'END'
+#include <pmix.h>
+#include <stdio.h>
+int main(void)
+{
+    pmix_proc_t me;
+
+    if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS)
+        return 1;
+    printf("rank %u\n", me.rank);
+    return PMIx_Finalize(NULL, 0);
+}
+END
+run 60 env PMIXCC_CC=cc "$prefix/bin/pmixcc" -o "$bin/user3" "$tmp/user3.c"
+same "pmixcc compiles" "$rc" 0 || explain
+run 60 "$prefix/bin/wireup" -n 2 "$bin/user3"
+same "what runs" "$rc $(sort "$out" | tr '\n' ,)" "0 rank 0,rank 1," || explain
 
 # Another prefix does not need another build.
 run 900 make -C "$WU_SRC" install SETUP=no BUILD="$tmp/build" PREFIX=/opt/second DESTDIR="$tmp/dest"

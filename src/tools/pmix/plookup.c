@@ -63,6 +63,22 @@ static int read_infos(const struct tool_line *l, struct tool_infos *i)
     return TOOL_GO_ON;
 }
 
+/* All at once; servers that have some of them only may answer without these: then one by one. */
+static pmix_status_t look_up_data(pmix_pdata_t *data, size_t n, const struct tool_infos *i)
+{
+    pmix_status_t rc = PMIx_Lookup(data, n, i->items, i->n);
+
+    if (rc != PMIX_ERR_PARTIAL_SUCCESS && rc != PMIX_QUERY_PARTIAL_SUCCESS)
+        return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
+    rc = PMIX_SUCCESS;
+    for (size_t k = 0; k < n && rc == PMIX_SUCCESS; k++) {
+        rc = PMIx_Lookup(&data[k], 1, i->items, i->n);
+        if (rc == PMIX_ERR_NOT_FOUND)
+            rc = PMIX_SUCCESS;
+    }
+    return rc;
+}
+
 static int look_up(const struct tool_line *l, const struct tool_infos *i)
 {
     char **keys = PMIx_Argv_split(l->operands[0], ',');
@@ -74,8 +90,8 @@ static int look_up(const struct tool_line *l, const struct tool_infos *i)
     for (size_t k = 0; data && k < n; k++)
         PMIx_Load_key(data[k].key, keys[k]);
     if (data)
-        rc = PMIx_Lookup(data, n, i->items, i->n);
-    if (data && (rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND || rc == PMIX_ERR_PARTIAL_SUCCESS))
+        rc = look_up_data(data, n, i);
+    if (data && rc == PMIX_SUCCESS)
         status = print(l, data, n);
     else
         log_error(&l->log, "%s: %s", l->operands[0], PMIx_Error_string(rc));

@@ -298,14 +298,19 @@ bool tool_server_is_named(const struct tool_line *l)
     return getenv("PMIX_NAMESPACE") != NULL;
 }
 
-bool tool_server_open(const struct tool_line *l, const struct tool_server *s)
+int tool_server_open(const struct tool_line *l, const struct tool_server *s)
 {
     struct wishes w = { .n = 0 };
+    pmix_status_t rc;
 
     if (l->values[OPTION_verbose])
         log_info(&l->log, "asking %s at %s", s->name, s->uri);
     add(&w, PMIX_SERVER_URI, s->uri, PMIX_STRING);
-    return init_with(&w) == PMIX_SUCCESS;
+    rc = init_with(&w);
+    if (rc == PMIX_SUCCESS)
+        return TOOL_GO_ON;
+    log_error(&l->log, "%s at %s cannot be reached: %s", s->name, s->uri, PMIx_Error_string(rc));
+    return TOOL_FAILED;
 }
 
 void tool_server_close(void)
@@ -343,9 +348,8 @@ static int connect_only(const struct tool_line *l)
         rc = TOOL_FAILED;
     } else if (s.n > 1) {
         rc = list_servers(l, &s);
-    } else if (!tool_server_open(l, &s.items[0])) {
-        log_error(&l->log, "%s at %s does not answer", s.items[0].name, s.items[0].uri);
-        rc = TOOL_FAILED;
+    } else {
+        rc = tool_server_open(l, &s.items[0]);
     }
     tool_servers_free(&s);
     return rc;

@@ -39,8 +39,8 @@ int tool_server_alone(const struct tool_line *l);
 /* Connects to the server that is named, or to the only one. */
 int tool_server_connect(const struct tool_line *l);
 
-/* Connects to that one; false: it does not answer (no sentence). */
-bool tool_server_open(const struct tool_line *l, const struct tool_server *s);
+/* Connects to that one. */
+int tool_server_open(const struct tool_line *l, const struct tool_server *s);
 void tool_server_close(void);
 
 #endif
