@@ -49,6 +49,18 @@ int tools_write(struct tools *t, struct errmsg *err)
     return rc;
 }
 
+/* The file by which a tool that has started us finds us. */
+static int write_named(struct tools *t, const struct tool_file *what, struct errmsg *err)
+{
+    const char *path = getenv("PMIX_LAUNCHER_RENDEZVOUS_FILE");
+    struct errmsg why;
+
+    if (!path || !*path || tool_files_put(&t->contacts, what, path, &why) == 0)
+        return 0;
+    return errmsg_set(err, TOOLS_BAD, "PMIX_LAUNCHER_RENDEZVOUS_FILE: %s; nothing was started",
+                      why.text);
+}
+
 int tools_begin(struct tools *t, struct errmsg *err)
 {
     const struct node_config *c = t->jobs->context->config;
@@ -60,7 +72,8 @@ int tools_begin(struct tools *t, struct errmsg *err)
         rc = tools_write(t, &why);
     if (rc == 0 && c->tools == NODE_TOOLS_SYSTEM)
         rc = tool_files_put_role(&t->contacts, &what, t->dir, "sys", &why);
-    return rc ? errmsg_set(err, TOOLS_BAD, "-tool-files: %s; nothing was started", why.text) : 0;
+    return rc ? errmsg_set(err, TOOLS_BAD, "-tool-files: %s; nothing was started", why.text)
+              : write_named(t, &what, err);
 }
 
 void tools_open(struct tools *t, struct local_jobs *jobs, uint16_t port)

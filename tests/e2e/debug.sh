@@ -80,6 +80,28 @@ own_job()
     rm -rf "$tmp/marks"
 }
 
+# OPTIONS...: a tool starts the launcher, and names the file by which it finds it
+started_by_tool()
+{
+    mkdir "$tmp/marks"
+    PMIX_LAUNCHER_RENDEZVOUS_FILE=$tmp/contact "$WIREUP" "$@" -stop-in-init -n 3 \
+        sh -c 'echo "told ${PMIX_LAUNCHER_RENDEZVOUS_FILE-nothing}"; exec "$@"' sh "$ours" child "$tmp/marks" init all \
+        >"$tmp/job.out" 2>"$tmp/job.err" </dev/null &
+    job=$!
+    wait_until "$patience" [ -s "$tmp/contact" ]
+    run "$patience" "$ours" attach "$(sed -n 1p "$tmp/contact")" "$tmp/marks" init all 3
+    same "$where: a launcher that the tool has started" "$rc $(cat "$out")" "0 tool init good" || explain
+    wait $job
+    same "$where: of which its processes know nothing" "$? $(sort "$tmp/job.out" | tr '\n' ,)" \
+        "0 child 0 init good,child 1 init good,child 2 init good,told nothing,told nothing,told nothing," || cat "$tmp/job.err"
+    ok "$where: the file is gone with it" [ ! -e "$tmp/contact" ]
+    : >"$tmp/contact"
+    PMIX_LAUNCHER_RENDEZVOUS_FILE=$tmp/contact run "$patience" "$WIREUP" "$@" -n 1 true
+    ok "$where: a file of others stays, and is named" eval \
+        '[ "$rc" = 2 ] && grep -q "PMIX_LAUNCHER_RENDEZVOUS_FILE: .*$tmp/contact.*nothing was started" "$err"' || explain
+    rm -rf "$tmp/marks" "$tmp/contact"
+}
+
 everything() # OPTIONS...
 {
     begin_host "$@"
@@ -100,6 +122,7 @@ everything() # OPTIONS...
     run "$patience" "$WIREUP" replay "$tmp/trace"
     same "$where: what was recorded of it replays" "$rc" 0 || explain
     own_job "$ours" app -breakpoint here "$@"
+    started_by_tool "$@"
 }
 
 where="one node"
