@@ -42,6 +42,18 @@ continue
 printf "state %d because %s\n", MPIR_debug_state, MPIR_debug_abort_string
 continue
 END
+cat >"$tmp/spawns" <<END
+set debuginfod enabled off
+break main
+run
+set var MPIR_being_debugged = 1
+break MPIR_Breakpoint
+continue
+source $tmp/table
+continue
+source $tmp/table
+continue
+END
 cat >"$tmp/attach" <<END
 set debuginfod enabled off
 source $tmp/table
@@ -79,6 +91,10 @@ everything()
     same "$title: all have run" "$(ls "$tmp/marks" | tr '\n' ,)" "0,1,2,3," || explain
     debugger "$tmp/abort" --args "$WIREUP" "$@" -n 4 "$sh" -c 'kill -9 $$'
     ok "$title: why a job fails" grep -q "^state 2 because rank [0-3] on .* was killed by signal 9" "$out" || explain
+
+    debugger "$tmp/spawns" --args "$WIREUP" "$@" -n 1 "$WU_BUILD/tests/e2e/e2e-dynamic" once 3
+    same "$title: spawned jobs are appended" "$(grep -o '^size.*' "$out" | tr '\n' ,) $(grep -c 'once 3 good' "$out")" \
+        "size 1 state 1,size 4 state 1, 1" || explain
 
     mkfifo "$tmp/hold"
     exec 9<>"$tmp/hold"
