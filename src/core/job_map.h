@@ -33,6 +33,7 @@ enum {
     JOB_MAP_LOG_FAILURES = 64, /* that of each one that fails */
     JOB_MAP_APART = 256,       /* it does not fail with the job that spawned it, nor that with it */
     JOB_MAP_LOG_PROGRESS = 128, /* how many processes have started, now and then */
+    JOB_MAP_EACH_HELP = 512,    /* help messages are shown each time */
 };
 
 /* Which protocols the environment of an application names, in the order of the words of the option

@@ -56,6 +56,9 @@ struct spawn_request {
 #define SPAWN_SHOW_MAP      "display-map"
 #define SPAWN_SHOW_BINDINGS "report-bindings"
 #define SPAWN_SHOW_NODES    "display-allocation"
+#define SPAWN_SHOW_OBJECTS  "display-topology"   /* nodes, or "all" */
+#define SPAWN_SHOW_CPUS     "display-processors" /* likewise */
+#define SPAWN_SHOW_JSON     "display-parseable"
 #define SPAWN_NO_LAUNCH     "do-not-launch"
 #define SPAWN_JOB_LIMIT     "job-timeout"
 #define SPAWN_LIMIT         "spawn-timeout"
@@ -70,6 +73,7 @@ struct spawn_request {
 #define SPAWN_LOG_EXITS     "log-exits"
 #define SPAWN_LOG_FAILURES  "log-failures"
 #define SPAWN_LOG_PROGRESS  "show-progress"
+#define SPAWN_EACH_HELP     "each-help"
 #define SPAWN_EXEC_AGENT    "exec-agent"
 #define SPAWN_NOT_ON_HEAD   "no-procs-on-head"
 #define SPAWN_SESSION       "session-wdir"

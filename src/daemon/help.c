@@ -54,6 +54,8 @@ static bool wants_all(const struct job *j, uint32_t rank)
     const struct job_map *p = &j->plan;
     char *const *env = p->apps && rank < p->nprocs ? p->apps[p->procs[rank].app].env : NULL;
 
+    if (p->ways & JOB_MAP_EACH_HELP)
+        return true;
     for (; env && *env; env++) {
         const char *value = *env + sizeof name - 1;
         if (strncmp(*env, name, sizeof name - 1) == 0)

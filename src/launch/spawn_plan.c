@@ -8,6 +8,7 @@
 #include "launch/map_policy.h"
 #include "launch/placement_words.h"
 #include "launch/plan_builder.h"
+#include "launch/plan_hardware.h"
 #include "launch/plan_print.h"
 #include "launch/spawn_env.h"
 #include "launch/spawn_output.h"
@@ -566,20 +567,47 @@ static int note_placement(struct spawn_plan *r)
     return rc ? rc : placement_words_set(r->plan, &w);
 }
 
+/* The hardware of the nodes that the key names. */
+static int report_hardware(struct spawn_plan *r, const char *key, bool json, struct buf *text)
+{
+    struct slice nodes = spawn_info_of_all(r->rq->commands, r->rq->ncommands, key);
+    struct plan_hardware what = { .nodes = slice_is(nodes, "all") ? SLICE_NULL : nodes,
+                                  .processors = !strcmp(key, SPAWN_SHOW_CPUS),
+                                  .json = json };
+    int rc = 0;
+
+    if (nodes.len)
+        rc = plan_hardware_print(&what, &r->where.binding, r->plan, text, r->err);
+    return rc == BINDING_CANNOT ? SPAWN_NO_PLACE : rc;
+}
+
+static void report_map(struct spawn_plan *r, bool json, struct buf *text)
+{
+    if (json)
+        plan_print_json(r->plan, text);
+    else
+        plan_print_table(r->plan, text);
+}
+
 static int make_report(struct spawn_plan *r)
 {
+    bool json = spawn_info_of_all(r->rq->commands, r->rq->ncommands, SPAWN_SHOW_JSON).len > 0;
     struct buf text = BUF_NULL(REPORT_MAX);
+    int rc;
 
     if (spawn_info_of_all(r->rq->commands, r->rq->ncommands, SPAWN_SHOW_NODES).len)
         plan_print_allocation(r->plan, &text);
     if (spawn_info_of_all(r->rq->commands, r->rq->ncommands, SPAWN_SHOW_MAP).len)
-        plan_print_table(r->plan, &text);
+        report_map(r, json, &text);
     if (spawn_info_of_all(r->rq->commands, r->rq->ncommands, SPAWN_SHOW_BINDINGS).len)
         plan_print_bindings(r->plan, &text);
+    rc = report_hardware(r, SPAWN_SHOW_OBJECTS, json, &text);
+    if (rc == 0)
+        rc = report_hardware(r, SPAWN_SHOW_CPUS, json, &text);
     if (buf_len(&text))
         r->plan->report = arena_str(&r->plan->arena, buf_slice(&text));
     buf_free(&text);
-    return arena_ok(&r->plan->arena) ? 0 : -ENOMEM;
+    return arena_ok(&r->plan->arena) ? rc : -ENOMEM;
 }
 
 /* Of the whole job, whichever program says it. */
@@ -598,6 +626,7 @@ static int read_ways(struct spawn_plan *r)
         { SPAWN_LOG_EXITS, JOB_MAP_LOG_EXITS },
         { SPAWN_LOG_FAILURES, JOB_MAP_LOG_FAILURES },
         { SPAWN_LOG_PROGRESS, JOB_MAP_LOG_PROGRESS },
+        { SPAWN_EACH_HELP, JOB_MAP_EACH_HELP },
     };
     uint32_t n = r->rq->ncommands;
 
@@ -644,7 +673,7 @@ static int run_steps(struct spawn_plan *r)
         r->plan->universe = r->plan->nprocs;
     if (rc == 0)
         rc = of_all(r, note_placement(r));
-    return rc ? rc : make_report(r);
+    return rc ? rc : of_all(r, make_report(r));
 }
 
 int spawn_plan_build(const struct launch_options *opt, const struct job_map *like,

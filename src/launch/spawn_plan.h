@@ -20,6 +20,9 @@
  *                    These are for the whole job: two programs cannot have different ones
  *   output-..., tag-output and the like    launch/spawn_output.h
  *   display-map, report-bindings    as -dry-run and -report-bindings show them
+ *   display-topology, display-processors    nodes (or "all"): launch/plan_hardware.h
+ *   display-parseable    the map and the hardware as JSON
+ *   each-help        help messages of Open MPI are not counted, but shown each time
  *   do-not-launch    only planned: the answer names a job that does not exist
  *   spawn-timeout, job-timeout      seconds, for the start and from then on for the job
  *   stop-..., breakpoint    launch/spawn_stops.h

@@ -6,6 +6,7 @@
 
 #include "core/reservation.h"
 #include "core/usage.h"
+#include "server/net_vendors.h"
 #include "server/pmix.h"
 #include "server/pmix_group_list.h"
 #include "server/pmix_query_jobs.h"
@@ -229,6 +230,7 @@ static void add_device(void *arg, const struct net_device *d)
     add_known(&one, PMIX_FABRIC_DEVICE_BUS_TYPE, d->bus);
     add_known(&one, PMIX_FABRIC_DEVICE_PCI_DEVID, d->pci);
     add_known(&one, PMIX_FABRIC_DEVICE_VENDORID, d->vendor);
+    add_known(&one, PMIX_FABRIC_DEVICE_VENDOR, net_vendor_name(d->vendor));
     add_known(&one, PMIX_FABRIC_DEVICE_DRIVER, d->driver);
     add_known(&one, PMIX_FABRIC_DEVICE_FIRMWARE, d->firmware);
     add_known(&one, PMIX_FABRIC_DEVICE_ADDRESS, d->address);

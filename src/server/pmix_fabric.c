@@ -56,6 +56,22 @@ static void send_fabric(struct pmix_session *s, uint32_t tag, const struct info_
     pmix_send_or_fail(s, tag, &w);
 }
 
+/* The words that the devices have for the key, each once; nothing if none is known. */
+static void report_words(struct pmix_findings *f, const char *key, const char *of_device)
+{
+    struct buf words = BUF_NULL(1 << 12);
+    const pmix_info_t *part = NULL;
+
+    while ((part = pmix_next_part(f, NODE_PART_OF_DEVICE, part))) {
+        const char *word = info_inside_text(part, of_device);
+        if (word && !pmix_has_word(buf_slice(&words), slice_str(word)))
+            buf_printf(&words, "%s%s", buf_len(&words) ? "," : "", word);
+    }
+    if (buf_len(&words))
+        pmix_found_text(f, key, &words);
+    buf_free(&words);
+}
+
 /* (A node without devices has a fabric of none.) */
 void pmix_reply_fabric(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
 {
@@ -68,6 +84,8 @@ void pmix_reply_fabric(struct pmix_session *s, struct pmix_pending *p, const str
                    (pmix_value_t){ .type = PMIX_SIZE, .data.size = OUR_FABRIC });
     pmix_find_device_count(&f, PMIX_FABRIC_NUM_DEVICES, &about);
     pmix_find_devices(&f, PMIX_FABRIC_DEVICES, &about);
+    report_words(&f, PMIX_FABRIC_IDENTIFIER, PMIX_FABRIC_DEVICE_TYPE);
+    report_words(&f, PMIX_FABRIC_VENDOR, PMIX_FABRIC_DEVICE_VENDOR);
     f.list.no_memory = f.list.no_memory || f.parts.no_memory;
     send_fabric(s, p->tag, &f.list);
     info_array_free(&f.list);

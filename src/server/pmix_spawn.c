@@ -7,6 +7,7 @@
 #include "base/limit.h"
 #include "core/request.h"
 #include "server/pmix_iof.h"
+#include "server/pmix_runtime_options.h"
 #include "server/pmix_value.h"
 #include "wireup_client.h"
 
@@ -23,6 +24,8 @@ enum word_kind {
     WORD_PROCS,  /* "RANKS:NAMESPACE", RANKS as above */
     WORD_TARGET, /* likewise, and what the job debugs */
     WORD_JOB,    /* likewise, of a namespace */
+    WORD_NODES,  /* nodes with commas; empty: "all" */
+    WORD_OPTIONS /* of pmix_runtime_options.h: up to OPTIONS_EACH infos */
 };
 
 /* The PMIx attributes for the infos of a spawn request. */
@@ -67,6 +70,11 @@ static const struct spawn_word {
     { PMIX_DISPLAY_MAP_DETAILED, SPAWN_SHOW_MAP, WORD_FLAG },
     { PMIX_DISPLAY_ALLOCATION, SPAWN_SHOW_NODES, WORD_FLAG },
     { PMIX_REPORT_BINDINGS, SPAWN_SHOW_BINDINGS, WORD_FLAG },
+    { PMIX_DISPLAY_TOPOLOGY, SPAWN_SHOW_OBJECTS, WORD_NODES },
+    { PMIX_DISPLAY_PROCESSORS, SPAWN_SHOW_CPUS, WORD_NODES },
+    { PMIX_DISPLAY_PARSEABLE_OUTPUT, SPAWN_SHOW_JSON, WORD_FLAG },
+    { PMIX_AGGREGATE_HELP, SPAWN_EACH_HELP, WORD_NOT },
+    { PMIX_RUNTIME_OPTIONS, NULL, WORD_OPTIONS },
     { PMIX_DO_NOT_LAUNCH, SPAWN_NO_LAUNCH, WORD_FLAG },
     { PMIX_ABORT_NON_ZERO_TERM, SPAWN_STRICT, WORD_FLAG },
     { PMIX_EVENT_SILENT_TERMINATION, SPAWN_SILENT, WORD_FLAG },
@@ -129,7 +137,7 @@ struct spawn_infos {
 };
 
 /* An attribute becomes at most so many infos. */
-enum { INFOS_EACH = 2 };
+enum { INFOS_EACH = 2, OPTIONS_EACH = 32 };
 
 static void add_info(struct spawn_infos *to, const char *key, const char *value)
 {
@@ -237,6 +245,29 @@ static void add_job(struct spawn_infos *to, const struct spawn_word *w, const ch
     add_made(to, SPAWN_DEBUG_TARGET, arena_printf(to->a, "all:%s", nspace));
 }
 
+static void add_options(struct spawn_infos *to, struct slice list)
+{
+    struct runtime_option o;
+
+    while (list.len && runtime_options_next(&list, &o)) {
+        if (o.key)
+            add_made(to, o.key, arena_str(to->a, o.value));
+    }
+}
+
+static bool are_options(const pmix_value_t *v)
+{
+    struct slice list = v->type == PMIX_STRING ? slice_str(v->data.string) : SLICE_NULL;
+    struct runtime_option o;
+    size_t n = 0;
+
+    while (list.len) {
+        if (++n > OPTIONS_EACH || !runtime_options_next(&list, &o))
+            return false;
+    }
+    return n > 0;
+}
+
 static bool are_procs(const pmix_value_t *v)
 {
     const pmix_data_array_t *a = v->type == PMIX_DATA_ARRAY ? v->data.darray : NULL;
@@ -270,6 +301,8 @@ static void add_word(struct spawn_infos *to, const struct spawn_word *w, const p
     case WORD_PROCS: add_procs(to, w, v->data.darray->array, v->data.darray->size); break;
     case WORD_TARGET: add_procs(to, w, v->data.proc, 1); break;
     case WORD_JOB: add_job(to, w, v->data.string); break;
+    case WORD_NODES: add_info(to, w->ours, *v->data.string ? v->data.string : "all"); break;
+    case WORD_OPTIONS: add_options(to, slice_str(v->data.string)); break;
     }
 }
 
@@ -278,6 +311,7 @@ static bool fits(const struct spawn_word *w, const pmix_value_t *v)
     switch (w->kind) {
     case WORD_TEXT:
     case WORD_JOB:
+    case WORD_NODES:
     case WORD_PREFIX: return v->type == PMIX_STRING && v->data.string;
     case WORD_ENVAR: return v->type == PMIX_ENVAR && v->data.envar.envar;
     case WORD_SPLICE:
@@ -285,6 +319,7 @@ static bool fits(const struct spawn_word *w, const pmix_value_t *v)
     case WORD_NUMBER: return pmix_is_number(v);
     case WORD_RANKS: return are_ranks(v);
     case WORD_PROCS: return are_procs(v);
+    case WORD_OPTIONS: return are_options(v);
     case WORD_TARGET: return v->type == PMIX_PROC && v->data.proc;
     case WORD_FLAG:
     case WORD_NOT: break;
@@ -366,6 +401,16 @@ static void copy_infos(struct spawn_infos *to, const pmix_app_t *app, const pmix
         add_info(to, "stdin", who);
 }
 
+/* How many infos the attributes become at most. */
+static size_t count_infos(const pmix_info_t *infos, size_t n)
+{
+    size_t count = INFOS_EACH * n;
+
+    for (size_t i = 0; i < n; i++)
+        count += strcmp(infos[i].key, PMIX_RUNTIME_OPTIONS) == 0 ? OPTIONS_EACH : 0;
+    return count;
+}
+
 static void copy_app(struct arena *a, const pmix_app_t *app, const pmix_info_t *job, size_t njob,
                      struct spawn_command *cmd)
 {
@@ -375,7 +420,9 @@ static void copy_app(struct arena *a, const pmix_app_t *app, const pmix_info_t *
     cmd->program = arena_str(a, slice_str(app->cmd ? app->cmd : argc ? app->argv[0] : ""));
     cmd->nprocs = app->maxprocs > 0 ? (uint32_t)app->maxprocs : 1;
     cmd->args = arena_array(a, argc + 1, sizeof *cmd->args);
-    cmd->infos = arena_array(a, nenv + INFOS_EACH * (app->ninfo + njob) + 2, sizeof *cmd->infos);
+    cmd->infos =
+        arena_array(a, nenv + count_infos(app->info, app->ninfo) + count_infos(job, njob) + 2,
+                    sizeof *cmd->infos);
     if (!arena_ok(a))
         return;
     for (size_t i = 1; i < argc; i++)

@@ -219,6 +219,13 @@ void server_notify_job_end(struct server *s, const struct job *j)
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
+/* The job ends because of it. */
+static bool ends_job(const struct job *j, uint32_t rank, int event)
+{
+    return j->phase != JOB_RUNNING && j->failed && j->culprit == rank && !j->is_tool &&
+           event != PMIX_EVENT_PROC_TERMINATED && event != PMIX_ERR_PROC_KILLED_BY_CMD;
+}
+
 static void notify_of_proc(struct server *s, const struct job *j, uint32_t rank, int event,
                            int code)
 {
@@ -227,6 +234,8 @@ static void notify_of_proc(struct server *s, const struct job *j, uint32_t rank,
     begin(&e, j, rank, event, PMIX_RANGE_SESSION);
     add_affected(&e);
     add_number(&e, PMIX_EXIT_CODE, code);
+    if (ends_job(j, rank, event))
+        add(&e, PMIX_EVENT_TERMINATE_JOB, (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true });
     raise_event(s, j, &e);
 }
 

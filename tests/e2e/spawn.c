@@ -27,6 +27,16 @@
 #define PMIX_SPAWN_CHILD_SEP "pmix.spchildsep"
 #endif
 
+#ifndef PMIX_DISPLAY_PARSEABLE_OUTPUT
+#define PMIX_DISPLAY_PARSEABLE_OUTPUT "pmix.dispparse"
+#endif
+#ifndef PMIX_DISPLAY_PROCESSORS
+#define PMIX_DISPLAY_PROCESSORS "pmix.dispcpus"
+#endif
+#ifndef PMIX_REPORT_PHYSICAL_CPUS
+#define PMIX_REPORT_PHYSICAL_CPUS "pmix.repphys.cpus"
+#endif
+
 enum { INFOS = 5, CHECKS = 6, APPS = 2, TEXT = 600 };
 
 static pmix_proc_t me;
@@ -169,6 +179,28 @@ static const struct row rows[] = {
       { { .checks = { "never" } } } },
     { "out", "below a file", PMIX_ERR_JOB_SYS_OP_FAILED, { TEXT_INFO(PMIX_OUTPUT_TO_DIRECTORY, "@/file") }, { { .checks = { "never" } } } },
     { "out", "and as ever", 0, { { 0 } }, { { .nprocs = 1 } } },
+
+    /* of PRRTE's option of that name */
+    { "options", "words", 0, { REQUIRED_INFO(PMIX_RUNTIME_OPTIONS, STRING, "Recoverable,timeout=600,fwd-environment,aggregate-help=true,exec-agent=env SPAWN_AGENT=yes") },
+      { { .nprocs = 2, .checks = { "env SPAWN_AGENT=yes", "parent" } } } },
+    { "options", "a word that is none", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_RUNTIME_OPTIONS, "recoverable,moon") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "options", "a number that is none", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_RUNTIME_OPTIONS, "timeout=soon") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "options", "what is not done", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_RUNTIME_OPTIONS, "max-restarts=3") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "options", "only planned", 0, { TEXT_INFO(PMIX_RUNTIME_OPTIONS, "donotlaunch") }, { { .nprocs = 2, .checks = { "never" } } } },
+    { "options", "what holds in any case", 0, { REQUIRED_INFO(PMIX_NON_PMI, FLAG, NULL), REQUIRED_INFO(PMIX_OUTPUT_NOCOPY, FLAG, NULL), REQUIRED_INFO(PMIX_NOTIFY_LAUNCH, FLAG, NULL),
+        REQUIRED_INFO(PMIX_WDIR_USER_SPECIFIED, FLAG, NULL), REQUIRED_INFO(PMIX_JOB_CONTINUOUS, FLAG, NULL) }, { { .nprocs = 1 } } },
+    { "options", "who asks", 0, { FLAG_INFO(PMIX_REQUESTOR_IS_CLIENT), REQUIRED_INFO(PMIX_NOTIFY_JOB_EVENTS, FLAG, NULL), REQUIRED_INFO(PMIX_NOTIFY_PROC_TERMINATION, FLAG, NULL),
+        REQUIRED_INFO(PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION, FLAG, NULL), REQUIRED_INFO(PMIX_AGGREGATE_HELP, FLAG, NULL) }, { { .nprocs = 1 } } },
+
+    { "hardware", "objects", 0, { REQUIRED_INFO(PMIX_DISPLAY_TOPOLOGY, STRING, ""), FLAG_INFO(PMIX_DO_NOT_LAUNCH) }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "hardware", "processors, as JSON", 0, { REQUIRED_INFO(PMIX_DISPLAY_PROCESSORS, STRING, ""), REQUIRED_INFO(PMIX_DISPLAY_PARSEABLE_OUTPUT, FLAG, NULL), REQUIRED_INFO(PMIX_REPORT_PHYSICAL_CPUS, FLAG, NULL), FLAG_INFO(PMIX_DO_NOT_LAUNCH) },
+      { { .nprocs = 1, .checks = { "never" } } } },
+    { "hardware", "the map, as JSON", 0, { REQUIRED_INFO(PMIX_DISPLAY_MAP_DETAILED, FLAG, NULL), FLAG_INFO(PMIX_DISPLAY_PARSEABLE_OUTPUT), FLAG_INFO(PMIX_DO_NOT_LAUNCH) },
+      { { .nprocs = 1, .checks = { "never" } } } },
+    { "hardware", "of a node that is none of the job", PMIX_ERR_JOB_FAILED_TO_MAP, { TEXT_INFO(PMIX_DISPLAY_TOPOLOGY, "elsewhere") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "far", "hardware that is not known", PMIX_ERR_JOB_FAILED_TO_MAP, { TEXT_INFO(PMIX_DISPLAY_TOPOLOGY, "") }, { { .nprocs = 3, .checks = { "never" } } } },
+    { "far", "a node that is added", 0, { TEXT_INFO(PMIX_ADD_HOST, "n3") }, { { .nprocs = 1, .checks = { "nodes n3" } } } },
+    { "far", "nodes of a file that are added", 0, { TEXT_INFO(PMIX_ADD_HOSTFILE, "@/more") }, { { .nprocs = 2, .checks = { "nodes n2 n3" } } } },
 
     { "show", "the map alone", 0, { REQUIRED_INFO(PMIX_DISPLAY_MAP, FLAG, NULL), REQUIRED_INFO(PMIX_DO_NOT_LAUNCH, FLAG, NULL) },
       { { .nprocs = 3, .checks = { "never" } } } },

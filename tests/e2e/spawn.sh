@@ -47,6 +47,7 @@ everything() # TITLE LAUNCHER-OPTIONS...
     rows "$case_of" bind 9 10 "$@"
     rows "$case_of" agents 3 3 "$@"
     rows "$case_of" notify 2 3 "$@"
+    rows "$case_of" options 7 4 "$@"
     ways "$case_of" "$@"
     rows "$case_of" fail 14 2 "$@"
 }
@@ -81,6 +82,17 @@ limits() # TITLE LAUNCHER-OPTIONS...
     ok "$title: its state is reported before" grep -q "^wireup:  *rank 0 on .* attached, .*; last request: init, " "$err" || explain
     ok "$title: and its stacks" grep -qE "^wireup: .*(check_never|no stacks)" "$err" || explain
     spawned "$title: processes" 5
+}
+
+# The hardware of the launcher's node.
+hardware() # TITLE LAUNCHER-OPTIONS...
+{
+    title=$1
+    shift
+    run "$patience" "$WIREUP" "$@" "$spawn" hardware "$tmp"
+    same "$title: hardware" "$rc $(cat "$out")" "0 hardware 4 good" || explain
+    same "$title: what is shown" "$(grep -cE '^wireup: .*: [1-9][0-9]* .*, [1-9][0-9]* hwthread' "$err") $(
+        grep -cE '^wireup: \{"node":".*","processors":"[0-9]' "$err") $(grep -c '"schema": "wireup-plan-1"' "$err")" "1 1 1" || explain
 }
 
 # Where the output is; no order of lines of several processes is certain.
@@ -132,11 +144,14 @@ everything "one node" -n 1
 sets "one node"
 output "one node" -n 1
 limits "one node" -n 1
+hardware "one node" -n 1
 needs_host_names
 named_agent
 sets "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1
 everything "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 rows "three nodes" map 15 34 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 6
+printf 'n2\nn3\n' >"$tmp/more"
+rows "three nodes" far 3 3 -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 rows "the launcher's node and another" head 2 3 -launch-agent "$tmp/agent" -hosts localhost:1,n2:1 -n 2
 limits "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 mkfifo "$tmp/stopped" "$tmp/over"

@@ -38,12 +38,14 @@ static struct client *client_new(struct lock *gate, const struct client_options 
     client_timers_init(&c->timers);
     c->progress.kind = o->progress;
     c->progress.base = o->event_base;
+    c->progress.cpus = o->cpus;
     c->store = ATTACHMENT_NULL;
     c->kept = o->kept;
     cache_init(&c->cache);
     puts_init(&c->puts);
     events_init(&c->events);
     outputs_init(&c->outputs);
+    c->outputs.shows = o->shows;
     client_stdin_init(&c->input);
     return c;
 }
@@ -197,12 +199,15 @@ static pmix_status_t greet(struct client *c, struct server_link *s, const struct
 }
 
 /* A launcher of ours is reached without its port, where it has a control socket. */
-static int dial(struct conn *c, const struct pmix_uri *uri, struct errmsg *err)
+static int dial(struct conn *c, const struct pmix_uri *uri, const struct client_tcp *tcp,
+                struct errmsg *err)
 {
-    int fd = launcher_dial(uri->nspace);
+    int fd = launcher_dial(uri->nspace), rc;
 
-    if (fd < 0)
-        return conn_dial(c, uri, err);
+    if (fd < 0) {
+        rc = client_tcp_check(tcp, &uri->address, err);
+        return rc ? rc : conn_dial(c, uri, err);
+    }
     conn_take(c, fd);
     return 0;
 }
@@ -221,7 +226,7 @@ static pmix_status_t reach(struct client *c, struct server_link *s, const struct
         if (rc == 0) {
             memcpy(s->name.nspace, uri.nspace.ptr, uri.nspace.len);
             s->name.rank = uri.rank;
-            rc = dial(&s->conn, &uri, err);
+            rc = dial(&s->conn, &uri, &way->tcp, err);
         }
     } else if (way->own) {
         conn_take(&s->conn, way->fd);
@@ -360,13 +365,15 @@ pmix_status_t client_connect_ours(struct client *c, struct client_way way, struc
     return rc;
 }
 
-static pmix_status_t start_member(struct client *c, const struct pmix_env *env, struct errmsg *err)
+static pmix_status_t start_member(struct client *c, const struct pmix_env *env,
+                                  const struct client_tcp *tcp, struct errmsg *err)
 {
     struct client_way way = { .uri = env->uri,
                               .flag = HELLO_CLIENT,
                               .as = env->as,
                               .version = env->version,
-                              .security = env->security };
+                              .security = env->security,
+                              .tcp = *tcp };
     struct server_link *s;
 
     c->kind = CLIENT_STARTED;
@@ -390,7 +397,8 @@ pmix_status_t client_start(const struct pmix_env *env, const struct client_optio
         return rc;
     c->hostname = hostname_of(env);
     if (c->hostname)
-        rc = env->nspace && env->uri ? start_member(c, env, err) : start_singleton(c, env);
+        rc = env->nspace && env->uri ? start_member(c, env, &options->tcp, err)
+                                     : start_singleton(c, env);
     if (rc != PMIX_SUCCESS && !(rc == PMIX_ERR_UNREACH && c->kind == CLIENT_SINGLETON)) {
         client_give_up(c);
         return rc;

@@ -31,6 +31,8 @@
 #include "lib/pmix/client/client_progress.h"
 #include "lib/pmix/client/client_put.h"
 #include "lib/pmix/client/client_stdin.h"
+#include "lib/pmix/client/client_tcp.h"
+#include "lib/pmix/client/client_thread.h"
 #include "lib/pmix/client/client_timer.h"
 #include "pmix.h"
 #include "pmix_tool.h"
@@ -109,7 +111,10 @@ struct client {
 /* How to set up a client. */
 struct client_options {
     enum progress_kind progress;
-    void *event_base;        /* PROGRESS_LOOP */
+    void *event_base; /* PROGRESS_LOOP */
+    struct client_thread_cpus cpus;
+    struct client_tcp tcp;
+    bool shows;              /* PMIX_IOF_LOCAL_OUTPUT */
     struct attachment *kept; /* the previous client's store, or NULL: nothing is kept */
 };
 
@@ -123,6 +128,7 @@ struct client_way {
     const char *version;  /* of the server, as far as known */
     const char *security; /* its security modules, or NULL */
     struct slice infos;   /* for the server */
+    struct client_tcp tcp;
 };
 
 /* How our own server is spoken to, in a client_way and in a pmix_env. */

@@ -152,8 +152,10 @@ static pmix_status_t end_notify(struct client *c, pmix_status_t rc, pmix_op_cbfu
 
 void event_declare_model(struct client *c, const pmix_info_t *infos, size_t n)
 {
-    static const char *const keys[] = { PMIX_PROGRAMMING_MODEL, PMIX_MODEL_LIBRARY_NAME,
-                                        PMIX_MODEL_LIBRARY_VERSION, PMIX_THREADING_MODEL };
+    static const char *const keys[] = { PMIX_PROGRAMMING_MODEL,     PMIX_MODEL_LIBRARY_NAME,
+                                        PMIX_MODEL_LIBRARY_VERSION, PMIX_THREADING_MODEL,
+                                        PMIX_MODEL_NUM_THREADS,     PMIX_MODEL_NUM_CPUS,
+                                        PMIX_MODEL_CPU_TYPE,        PMIX_MODEL_AFFINITY_POLICY };
     pmix_info_t *declared = PMIx_Info_create(n + 1);
     size_t have = 0;
 

@@ -476,6 +476,37 @@ static bool hand_out_group(struct client *c, const struct query *q, pmix_value_t
     return true;
 }
 
+static pmix_status_t load_topology(pmix_value_t *v)
+{
+    pmix_topology_t *topo = PMIx_Topology_create(1);
+
+    if (!topo)
+        return PMIX_ERR_NOMEM;
+    if (PMIx_Load_topology(topo) != PMIX_SUCCESS) {
+        PMIx_Topology_free(topo, 1);
+        return PMIX_ERR_NOT_FOUND;
+    }
+    v->type = PMIX_TOPO;
+    v->data.topo = topo;
+    return PMIX_SUCCESS;
+}
+
+/* What the library itself knows. */
+static bool hand_out_library(const char *key, pmix_value_t *v, pmix_status_t *rc_p)
+{
+    uint32_t version = PMIX_NUMERIC_VERSION;
+
+    if (PMIx_Check_key(key, PMIX_TOPOLOGY2))
+        *rc_p = load_topology(v);
+    else if (PMIx_Check_key(key, PMIX_VERSION_NUMERIC))
+        *rc_p = PMIx_Value_load(v, &version, PMIX_UINT32);
+    else if (PMIx_Check_key(key, PMIX_VERSION_INFO))
+        *rc_p = PMIx_Value_load(v, PMIx_Get_version(), PMIX_STRING);
+    else
+        return false;
+    return true;
+}
+
 /* Our own name and rank, and our server's address, without any search.  A process that does not
  * know its rank asks for that of PMIX_RANK_INVALID. */
 static bool hand_out_self(struct client *c, const struct query *q, pmix_value_t *v,
@@ -494,10 +525,12 @@ static bool hand_out_self(struct client *c, const struct query *q, pmix_value_t 
         *rc_p = PMIx_Value_load(v, c->me.nspace, PMIX_STRING);
     else if (PMIx_Check_key(q->key, PMIX_RANK))
         *rc_p = PMIx_Value_load(v, &c->me.rank, PMIX_PROC_RANK);
-    else if (PMIx_Check_key(q->key, PMIX_SERVER_URI) && c->server && c->server->uri)
+    else if ((PMIx_Check_key(q->key, PMIX_SERVER_URI) ||
+              PMIx_Check_key(q->key, PMIX_MYSERVER_URI)) &&
+             c->server && c->server->uri)
         *rc_p = PMIx_Value_load(v, c->server->uri, PMIX_STRING);
     else
-        return false;
+        return hand_out_library(q->key, v, rc_p);
     return true;
 }
 

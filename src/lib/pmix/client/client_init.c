@@ -51,7 +51,7 @@ static bool flag_of(const pmix_info_t *info)
     return PMIx_Value_true(&info->value) != PMIX_BOOL_FALSE;
 }
 
-static void read_options(const pmix_info_t *info, size_t ninfo, struct client_options *o)
+static pmix_status_t read_options(const pmix_info_t *info, size_t ninfo, struct client_options *o)
 {
     *o = (struct client_options){ .progress = PROGRESS_THREAD };
     for (size_t i = 0; info && i < ninfo; i++) {
@@ -61,8 +61,12 @@ static void read_options(const pmix_info_t *info, size_t ninfo, struct client_op
                    info[i].value.type == PMIX_POINTER && info[i].value.data.ptr) {
             o->progress = PROGRESS_LOOP;
             o->event_base = info[i].value.data.ptr;
+        } else if (PMIx_Check_key(info[i].key, PMIX_IOF_LOCAL_OUTPUT)) {
+            o->shows = flag_of(&info[i]);
         }
     }
+    o->tcp = client_tcp_read(info, ninfo);
+    return client_thread_cpus_read(info, ninfo, &o->cpus);
 }
 
 static pmix_status_t prepare(void)
@@ -90,8 +94,10 @@ static pmix_status_t start(const pmix_info_t *info, size_t ninfo, struct client 
     } else if (!env.nspace && launcher_found_here(LAUNCHER_PMIX, &err)) {
         rc = PMIX_ERR_UNREACH;
     } else {
-        read_options(info, ninfo, &options);
+        rc = read_options(info, ninfo, &options);
         options.kept = &lib.kept;
+        if (rc != PMIX_SUCCESS)
+            return rc;
         rc = client_start(&env, &options, api_gate(), c_p, &err);
     }
     if (!*c_p)
@@ -150,10 +156,11 @@ pmix_status_t init_host(const struct client_seat *seat, const pmix_info_t *info,
     pmix_status_t rc = PMIX_ERR_EXISTS;
     struct client *c = api_lock();
 
-    read_options(info, ninfo, &options);
     if (!c) {
         api_move_begin();
         rc = prepare();
+        if (rc == PMIX_SUCCESS)
+            rc = read_options(info, ninfo, &options);
         if (rc == PMIX_SUCCESS)
             rc = client_start(&env, &options, api_gate(), &c, &err);
         api_move_end(c, false);
@@ -183,10 +190,11 @@ pmix_status_t init_tool(const struct client_way *way, const pmix_proc_t *name,
     pmix_status_t rc = PMIX_ERR_EXISTS;
     struct client *c = api_lock();
 
-    read_options(info, ninfo, &options);
     if (!c) {
         api_move_begin();
         rc = prepare();
+        if (rc == PMIX_SUCCESS)
+            rc = read_options(info, ninfo, &options);
         if (rc == PMIX_SUCCESS)
             rc = client_start_tool(way, name, &options, api_gate(), &c, &err);
         api_move_end(c, false);

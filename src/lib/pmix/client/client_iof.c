@@ -180,9 +180,9 @@ struct pull {
 
 /* Without a handler and files the library shows the output, unless PMIX_IOF_LOCAL_OUTPUT tells it
  * not to. */
-static bool is_shown(const struct pull *p, const struct iof_files *files)
+static bool is_shown(const struct client *c, const struct pull *p, const struct iof_files *files)
 {
-    bool shown = !p->fn && !files;
+    bool shown = (!p->fn && !files) || c->outputs.shows;
 
     for (size_t i = 0; i < p->ninfos; i++) {
         if (PMIx_Check_key(p->infos[i].key, PMIX_IOF_LOCAL_OUTPUT))
@@ -204,7 +204,7 @@ static pmix_status_t new_sink(struct client *c, const struct pull *p, struct iof
         return rc == PMIX_SUCCESS ? PMIX_ERR_NOMEM : rc;
     }
     *s = (struct iof_sink){ .ref = ++c->outputs.last_ref, .fn = p->fn, .files = files };
-    s->shown = is_shown(p, files);
+    s->shown = is_shown(c, p, files);
     list_init(&s->link);
     *s_p = s;
     return PMIX_SUCCESS;

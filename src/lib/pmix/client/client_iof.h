@@ -2,6 +2,7 @@
 #ifndef WIREUP_LIB_PMIX_CLIENT_CLIENT_IOF_H
 #define WIREUP_LIB_PMIX_CLIENT_CLIENT_IOF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/list.h"
@@ -12,6 +13,7 @@ struct server_link;
 
 struct outputs {
     struct list sinks;
+    bool shows;      /* what handlers get is shown, too */
     size_t last_ref; /* 0 is the default handler: our own standard output and error */
 };
 

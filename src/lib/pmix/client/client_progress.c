@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -101,19 +100,6 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* Signals are the program's business: only its own threads get them. */
-static int start_thread(struct client *c)
-{
-    sigset_t all, before;
-    int rc;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&c->progress.thread, NULL, serve, c);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return rc;
-}
-
 /* ---- the program's event loop ---------------------------------------------------------------- */
 
 static void on_event(int fd, short what, void *arg)
@@ -176,7 +162,8 @@ pmix_status_t progress_need(struct client *c)
     p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (p->wake_fd < 0)
         return PMIX_ERR_OUT_OF_RESOURCE;
-    good = p->kind == PROGRESS_LOOP ? join_loop(c) : start_thread(c) == 0;
+    good = p->kind == PROGRESS_LOOP ? join_loop(c)
+                                    : client_thread_create(&p->thread, &p->cpus, serve, c) == 0;
     if (good) {
         p->started = true;
         return PMIX_SUCCESS;

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/list.h"
+#include "lib/pmix/client/client_thread.h"
 
 struct client;
 
@@ -27,7 +28,8 @@ struct progress {
     bool leaving, at_once; /* THREAD: it ends, when all tasks are done, or after this one */
     bool running;          /* a callback is running */
     pthread_t thread;      /* THREAD, started; or the thread that runs a callback */
-    bool in_poll;          /* the thread has the reader's role, and waits for wake_fd too */
+    struct client_thread_cpus cpus; /* THREAD: where it runs */
+    bool in_poll; /* the thread has the reader's role, and waits for wake_fd too */
     pthread_cond_t wake;
     int wake_fd; /* an eventfd, or -1 */
     struct list tasks;

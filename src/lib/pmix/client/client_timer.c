@@ -1,7 +1,6 @@
 /* client_timer.c - see client_timer.h. */
 #include "lib/pmix/client/client_timer.h"
 
-#include <signal.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -57,19 +56,11 @@ static void *wait_for_timers(void *arg)
     return NULL;
 }
 
-/* Signals are the program's business: only its own threads get them. */
 static bool start_thread(struct client *c)
 {
-    sigset_t all, before;
-    int rc;
-
-    if (c->timers.started)
-        return true;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&c->timers.thread, NULL, wait_for_timers, c);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    c->timers.started = rc == 0;
+    if (!c->timers.started)
+        c->timers.started =
+            client_thread_create(&c->timers.thread, &c->progress.cpus, wait_for_timers, c) == 0;
     return c->timers.started;
 }
 

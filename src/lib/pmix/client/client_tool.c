@@ -80,6 +80,7 @@ pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo
     if (w.alone)
         return init_tool(NULL, &w.name, info, ninfo, proc);
     way = way_to(&f, flag_for(&w, &env), &words);
+    way.tcp = client_tcp_read(info, ninfo);
     rc = buf_ok(&words) ? init_tool(&way, &w.name, info, ninfo, proc) : PMIX_ERR_NOMEM;
     buf_free(&words);
     return rc;
@@ -122,6 +123,7 @@ static pmix_status_t attach(pmix_proc_t *myproc, pmix_proc_t *server, const pmix
         *myproc = c->me;
     if (pmix_env_read(&env, &err) == 0 && server_find(&w, &env, &f)) {
         way = way_to(&f, HELLO_TOOL_NAMED, &words); /* a name does not change */
+        way.tcp = client_tcp_read(info, ninfo);
         rc = buf_ok(&words) ? client_connect(c, &way, &s, &err) : PMIX_ERR_NOMEM;
         buf_free(&words);
     }

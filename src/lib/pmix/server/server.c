@@ -166,6 +166,7 @@ static struct pserver *make(const struct pserver_options *o)
     s->server.core.reports_collectives = true;
     s->server.core.reports_topologies = true;
     s->wants = o->progress;
+    s->cpus = o->cpus;
     s->event_base = o->event_base;
     s->serves_tools =
         o->serves_tools || o->is_system || o->is_session || o->is_scheduler || o->is_controller;

@@ -46,6 +46,7 @@
 #include "io/peer_conn.h"
 #include "io/quota.h"
 #include "io/tool_files.h"
+#include "lib/pmix/client/client_thread.h"
 #include "pmix_server.h"
 #include "server/effect_host.h"
 #include "wire/pmix_types.h"
@@ -81,7 +82,8 @@ struct pserver {
     struct loop loop;
     struct timer due; /* the next deadline of the core */
     enum pserver_progress progress, wants;
-    pthread_t thread;  /* THREAD */
+    pthread_t thread; /* THREAD */
+    struct client_thread_cpus cpus;
     bool stopping;     /* no thread may go on turning the loop … */
     bool ending;       /* … and the host gets no more requests */
     bool turning;      /* the host is turning the loop */
@@ -134,6 +136,7 @@ struct pserver_options {
     const char *report; /* where to report our address: PMIX_TCP_REPORT_URI */
     const char *launcher_file;
     int32_t port; /* to listen on; 0: any */
+    struct client_thread_cpus cpus;
 };
 
 /* A listening server; its loop runs from now on.  PMIX_SUCCESS, or an error with a sentence. */

@@ -73,5 +73,6 @@ pmix_status_t options_read(const pmix_info_t *infos, size_t ninfos, struct pserv
         read_option(&infos[i], o, size_p);
     if (o->event_base)
         o->progress = PSERVER_BASE;
-    return o->port < 0 || o->port > UINT16_MAX ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
+    return o->port < 0 || o->port > UINT16_MAX ? PMIX_ERR_BAD_PARAM
+                                               : client_thread_cpus_read(infos, ninfos, &o->cpus);
 }

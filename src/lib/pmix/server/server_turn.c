@@ -2,7 +2,6 @@
 #include "lib/pmix/server/server_turn.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "lib/common/program_libevent.h"
@@ -186,17 +185,9 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* Signals are the host's business. */
 int pserver_start(struct pserver *s)
 {
-    sigset_t all, before;
-    int rc;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&s->thread, NULL, serve, s);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return -rc;
+    return -client_thread_create(&s->thread, &s->cpus, serve, s);
 }
 
 static void base_ready(int fd, short what, void *arg)
