@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "keeps.h"
 #include "pmix_rank.h"
 
 /* OpenPMIx 4.2 does not name them. */
