@@ -609,6 +609,7 @@ void node_stands(struct node *n)
 {
     pending_queries_lead(&n->pending_queries, JOB_NO_RANK);
     control_stands(&n->control);
+    output_detach(&n->output);
 }
 
 void node_give_up(struct node *n, int exit_code)

@@ -124,7 +124,8 @@ void node_begin(struct node *n);
 enum launcher_state node_state(const struct node *n);
 enum launcher_action node_event(struct node *n, enum launcher_event event);
 
-/* All daemons are up and stay, without a job: the time limit was for their start. */
+/* All daemons are up and stay, without a job: the time limit was for their start, and so were our
+ * standard output and error. */
 void node_stands(struct node *n);
 /* Ends now, with this exit code: before a job was started. */
 void node_give_up(struct node *n, int exit_code);

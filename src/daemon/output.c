@@ -184,6 +184,12 @@ void output_drop(struct output *o)
     sink_drop(&LIST_OF(l, struct file_sink, link)->sink);
 }
 
+void output_detach(struct output *o)
+{
+    sink_detach(&o->out);
+    sink_detach(&o->err);
+}
+
 void output_close(struct output *o)
 {
     if (!o->loop)

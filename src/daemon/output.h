@@ -27,6 +27,9 @@ int output_open(struct output *o, struct loop *l, struct log *log, bool diverted
 void output_close(struct output *o); /* harmless twice, and on zeroed memory */
 void output_drop(struct output *o);  /* nothing more is written, to any sink */
 
+/* Standard output and error lead nowhere from now on; files stay. */
+void output_detach(struct output *o);
+
 /* Where text for standard error goes: to standard output if both are the same file, so that lines
  * stay whole. */
 struct sink *output_err(struct output *o);

@@ -38,8 +38,9 @@ enum { NWATCHED = sizeof watched / sizeof *watched, LATE_CODE = 124, TWIN_MS = 2
 /* The worker's messages, a packet each. */
 struct supervisor_packet {
     bool listens;
+    bool detaches; /* from the caller's standard streams */
     uint64_t begun_ns;
-    uint32_t seconds;    /* if listens is false: the time limit; 0: none */
+    uint32_t seconds;    /* if both are false: the time limit; 0: none */
     enum mpir_news news; /* of a packet for debuggers; then nothing else counts but: */
     bool held;           /* processes wait until the debugger lets us go on */
 };
@@ -134,6 +135,16 @@ static int worker_status(const struct supervisor *g)
     return -1;
 }
 
+static void leave_streams(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    for (int fd = 0; fd <= 2 && null >= 0; fd++)
+        dup2(null, fd);
+    if (null > 2)
+        close(null);
+}
+
 /* A debugger may hold us in there; when we go on, so may the processes. */
 static void notify_debugger(const struct supervisor *g, const struct supervisor_packet *p)
 {
@@ -152,6 +163,10 @@ static void read_worker(struct supervisor *g)
     while (recv(g->control, &p, sizeof p, MSG_DONTWAIT) == (ssize_t)sizeof p) {
         if (p.news) {
             notify_debugger(g, &p);
+            continue;
+        }
+        if (p.detaches) {
+            leave_streams();
             continue;
         }
         if (p.listens) {
@@ -331,6 +346,14 @@ void supervisor_debug(int control_fd, enum mpir_news news, bool held)
 {
     struct supervisor_packet p = { .news = news, .held = held };
 
+    send_packet(control_fd, &p);
+}
+
+void supervisor_detach(int control_fd)
+{
+    struct supervisor_packet p = { .detaches = true };
+
+    leave_streams();
     send_packet(control_fd, &p);
 }
 

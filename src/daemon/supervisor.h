@@ -40,6 +40,10 @@ void supervisor_debug(int control_fd, enum mpir_news news, bool held);
 /* The worker: it reads control_fd from now on.  Before it starts anything. */
 void supervisor_listening(int control_fd);
 
+/* The worker: both processes leave the standard streams that they were started with.  Who reads
+ * them to their end, as $(...) does, would otherwise wait until both have ended. */
+void supervisor_detach(int control_fd);
+
 /* Before anything else: makes sure that 0, 1 and 2 exist, that no other inherited descriptor
  * reaches the processes we start, and that children can be waited for. */
 void supervisor_tidy(void);

@@ -208,6 +208,27 @@ void sink_drop(struct sink *k)
         sink_break(k, EPIPE);
 }
 
+void sink_detach(struct sink *k)
+{
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    if (!k->loop || k->broken || null < 0) {
+        if (null >= 0)
+            close(null);
+        sink_drop(k);
+        return;
+    }
+    watch_close(&k->watch);
+    if (k->reopened)
+        close(k->fd);
+    k->fd = null;
+    k->reopened = k->own = k->regular = true;
+    k->full = k->midline = false;
+    buf_clear(&k->queue);
+    watch_open(&k->watch, k->loop, k->fd, NULL, sink_writable, k);
+    sink_read_on(k);
+}
+
 bool sink_idle(const struct sink *k)
 {
     return k->broken || buf_len(&k->queue) == 0;

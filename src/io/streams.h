@@ -89,6 +89,9 @@ void sink_print(struct sink *k, struct slice text);
 bool sink_idle(const struct sink *k); /* nothing is queued */
 /* Drops the queue; nothing more is written. */
 void sink_drop(struct sink *k);
+/* Lets go of where it went: what comes from now on is read and dropped, and whoever reads there
+ * comes to the end.  Its sources go on. */
+void sink_detach(struct sink *k);
 /* Both descriptors are the same pipe, terminal or socket: the lines of two sinks would cut into
  * each other there, so they have to share one. */
 bool sink_is_same(int one, int other);

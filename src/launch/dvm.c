@@ -2,7 +2,6 @@
 #include "launch/dvm.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -99,12 +98,8 @@ struct dvm {
 static void come_up(void *arg)
 {
     struct dvm *s = arg;
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-    for (int fd = 0; fd <= 2 && null >= 0; fd++)
-        dup2(null, fd);
-    if (null > 2)
-        close(null);
+    supervisor_detach(s->control_fd);
     watch_close(&s->waits);
     if (send(s->news, &s->nnodes, sizeof s->nnodes, MSG_NOSIGNAL) < 0)
         node_give_up(s->remote.node, 1); /* no foreground process: it was killed */

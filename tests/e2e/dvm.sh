@@ -45,6 +45,9 @@ same "four jobs at once" "$(cat "$tmp"/out.* | grep -c '^raw 6 good')" 4
 
 dvm down
 same "down" "$rc" 0
+run 60 sh -c '"$0" up -launch-agent "$1" -hosts n1,n2 2>&1 | cat' "$WIREUP" "$tmp/agent"
+same "who reads what up prints comes to its end" "$rc $(cut -c1-14 "$out")" "0 2 nodes are up"
+dvm down
 # (It has ended then, so that another one may come up at once.)
 again=
 for i in 1 2 3 4 5; do
