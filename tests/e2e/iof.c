@@ -394,6 +394,7 @@ static void check_files(const char *directory)
     expect_file(directory, rest, "0123456789");
     snprintf(rest, sizeof rest, "/%s/rank.0/stderr", name);
     expect_file(directory, rest, "abc");
+    PMIX_INFO_DESTRUCT(&infos[0]);
 
     snprintf(path, sizeof path, "%s/file", directory);
     PMIX_INFO_LOAD(&infos[0], PMIX_IOF_OUTPUT_TO_FILE, path, PMIX_STRING);
@@ -406,6 +407,8 @@ static void check_files(const char *directory)
     if (PMIx_IOF_pull(&me, 1, infos, 2, PMIX_FWD_STDOUT_CHANNEL, on_output, NULL, NULL) !=
         PMIX_ERR_BAD_PARAM)
         complain("both kinds of files");
+    PMIX_INFO_DESTRUCT(&infos[0]);
+    PMIX_INFO_DESTRUCT(&infos[1]);
 }
 
 static void listen_for_ends(void)
