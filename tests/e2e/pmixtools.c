@@ -32,6 +32,7 @@ static void publish(void)
 
     PMIX_INFO_LOAD(&info, "tools.key", "said by rank 0", PMIX_STRING);
     must("publish", PMIx_Publish(&info, 1));
+    PMIX_INFO_DESTRUCT(&info);
 }
 
 static void put(const char *key, uint32_t number)

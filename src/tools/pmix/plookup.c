@@ -72,7 +72,8 @@ static pmix_status_t look_up_data(pmix_pdata_t *data, size_t n, const struct too
         return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
     rc = PMIX_SUCCESS;
     for (size_t k = 0; k < n && rc == PMIX_SUCCESS; k++) {
-        rc = PMIx_Lookup(&data[k], 1, i->items, i->n);
+        if (data[k].value.type == PMIX_UNDEF)
+            rc = PMIx_Lookup(&data[k], 1, i->items, i->n);
         if (rc == PMIX_ERR_NOT_FOUND)
             rc = PMIX_SUCCESS;
     }
