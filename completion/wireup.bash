@@ -116,10 +116,10 @@ outfile errfile-pattern errfile merge-output output-file output-directory output
 disable-auto-cleanup enable-recovery continuous enable-auto-cleanup print-all-exitcodes
 pmi pmi-port disable-hostname-propagation enable-hostname-propagation memory-alloc-kinds
 job-attr debugger debugger-ranks stop-on-exec stop-in-init stop-in-app breakpoint
-verbose v debug quiet q display-map display-allocation dry-run do-not-launch picture
-svg trace report-startup tool-files tools json version V info help h display output
-with-ft pmixmca gpmixmca prtemca gprtemca report-state-on-timeout use-hwthread-cpus
-"
+verbose v debug very-verbose vv quiet q display-map display-allocation dry-run
+do-not-launch picture svg trace report-startup tool-files tools json version V
+info help h display output with-ft pmixmca gpmixmca prtemca gprtemca report-state-on-timeout
+use-hwthread-cpus"
 _wireup_commands="who serve names trace timeline replay sim up tools ps top kill attach down on doctor bug-report map srun help version"
 
 # The options of the command $1.

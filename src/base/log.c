@@ -34,6 +34,19 @@ static void put(const struct log *log, const char *text, size_t len)
     }
 }
 
+static int put_head(const struct log *log, enum log_level level, char *line, size_t room)
+{
+    static const char *const colours[] = { [LOG_ERROR] = "\033[1;31m",
+                                           [LOG_WARN] = "\033[1;33m",
+                                           [LOG_INFO] = "\033[36m",
+                                           [LOG_DEBUG] = "\033[2m" };
+    const char *who = log->who ? log->who : "";
+
+    if (log->colour)
+        return snprintf(line, room, "%s%s:\033[0m ", colours[level], who);
+    return snprintf(line, room, "%s: ", who);
+}
+
 void log_vline(const struct log *log, enum log_level level, const char *format, va_list args)
 {
     char line[LOG_LINE_MAX];
@@ -42,7 +55,7 @@ void log_vline(const struct log *log, enum log_level level, const char *format, 
 
     if (!log || log->fd < 0 || level > log->most)
         return;
-    head = snprintf(line, sizeof line, "%s: ", log->who ? log->who : "");
+    head = put_head(log, level, line, sizeof line);
     if (head < 0 || (size_t)head >= sizeof line - 1)
         return;
     body = vsnprintf(line + head, sizeof line - (size_t)head - 1, format, args);

@@ -8,6 +8,7 @@
 #define WIREUP_BASE_LOG_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 #include "base/slice.h"
 
@@ -23,6 +24,7 @@ struct log {
     enum log_level most; /* lines above this level are not written */
     const char *who;     /* "wireup"; static storage */
     struct log_out *out; /* NULL: straight to fd, which may block */
+    bool colour;         /* the program's name tells the level, too; for terminals */
 };
 
 #define LOG_SILENT ((struct log){ -1, LOG_ERROR, "", NULL })

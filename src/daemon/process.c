@@ -374,6 +374,10 @@ int process_start(struct processes *p, struct job *job, uint32_t rank, int *stdi
         return rc;
     }
     startup_timing_note(p->config.context->timing, job, rank, STARTUP_STARTED);
+    log_debug(p->config.context->log, "rank %u of job %s is started: pid %d, %s%s%s", rank,
+              job->nspace, (int)t->pid, job->plan.apps[job->plan.procs[rank].app].path,
+              job->plan.procs[rank].binding ? ", bound to " : "",
+              job->plan.procs[rank].binding ? job->plan.procs[rank].binding : "");
     rc = adopt(t, &w, stdin_p);
     close_side(&w, 0);
     server_proc_state(p->config.context->server, job, rank, PROC_EVENT_STARTED, 0,
@@ -440,8 +444,18 @@ static void keep_unloaded(struct task *t)
     source_drop_held(&t->err);
 }
 
+static void log_end(const struct task *t, int wait_status)
+{
+    bool killed = WIFSIGNALED(wait_status);
+
+    log_debug(t->all->config.context->log, "rank %u of job %s has ended: pid %d, %s %d", t->rank,
+              t->job->nspace, (int)t->pid, killed ? "signal" : "exit code",
+              killed ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
+}
+
 void process_ended(struct task *t, int wait_status)
 {
+    log_end(t, wait_status);
     t->ended = true;
     map_del(&t->all->by_pid, pid_key(&t->pid));
     if (t->all->config.context->cluster &&

@@ -541,6 +541,13 @@ static bool read_wish(const struct command_line *l, struct doctor_wish *w)
     return false;
 }
 
+static bool wants_colour(void)
+{
+    const char *no = getenv("NO_COLOR");
+
+    return isatty(STDOUT_FILENO) && !(no && *no);
+}
+
 int doctor_command(const struct command_line *l)
 {
     struct buf out = BUF_NULL(256 << 20);
@@ -558,7 +565,7 @@ int doctor_command(const struct command_line *l)
     if (code == 0 && l->choices[CHOICE_doctor_json])
         doctor_report_json(&r, &out);
     else if (code == 0)
-        doctor_report_text(&r, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), &out);
+        doctor_report_text(&r, wants_colour(), &out);
     if (code == 0)
         code = doctor_report_count(&r, DOCTOR_BAD) ? 1 : 0;
     if (fwrite(buf_slice(&out).ptr, 1, buf_len(&out), stdout) < buf_len(&out) ||

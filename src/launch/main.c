@@ -29,6 +29,14 @@
 
 extern char **environ;
 
+/* People expect colours on a terminal, unless they have said no (NO_COLOR). */
+static bool wants_colour(void)
+{
+    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+
+    return isatty(STDERR_FILENO) && !(no && *no) && term && *term && strcmp(term, "dumb") != 0;
+}
+
 static const char *base_name(const char *path)
 {
     const char *slash = path ? strrchr(path, '/') : NULL;
@@ -244,8 +252,8 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
     rc = launch_prepare_with(argc, argv, environ, &hooks, &options, &plan, &err);
     if (options.quiet)
         log.most = LOG_ERROR;
-    if (options.verbose)
-        log.most = LOG_INFO;
+    if (options.verbose || options.very_verbose)
+        log.most = options.very_verbose ? LOG_DEBUG : LOG_INFO;
     code = launch_exit_code(rc);
     if (rc == LAUNCH_SHOW) {
         if (write_all_slice(STDOUT_FILENO, buf_slice(&options.answer)) < 0)
@@ -287,7 +295,8 @@ static bool as_srun(struct arena *a, int *argc_p, char ***argv_p, const struct l
 int main(int argc, char **argv)
 {
     struct arena words = ARENA_NULL((size_t)256 << 20); /* until the end */
-    struct log log = { STDERR_FILENO, LOG_WARN, base_name(argc ? argv[0] : NULL), NULL };
+    struct log log = { STDERR_FILENO, LOG_WARN, base_name(argc ? argv[0] : NULL), NULL,
+                       wants_colour() };
     struct launch launch = { .log = log, .begun_ns = clock_now_ns(), .guard = getpid() };
     struct errmsg err;
     char dry_run[] = "-dry-run";

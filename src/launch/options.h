@@ -163,6 +163,7 @@ struct launch_options {
 
     /* Reports. */
     bool verbose;
+    bool very_verbose; /* processes, too */
     bool quiet;
     bool report_bindings;
     bool display_map, display_allocation;

@@ -544,7 +544,7 @@ int remote_open(struct remote *f, struct launch_options *opt, struct node *node,
         f->boot.interface = f->network;
     f->boot.port_low = opt->port_low;
     f->boot.port_high = opt->port_high;
-    f->boot.verbose = opt->verbose;
+    f->boot.verbose = opt->verbose || opt->very_verbose;
     if (rc < 0)
         return errmsg_set(err, rc, "out of memory for %u nodes", plan->nnodes);
     rc = open_cluster(f, err);

@@ -36,6 +36,7 @@ set -u
 : "${WU_BUILD:=$WU_SRC/build}"
 : "${WIREUP:=$WU_BUILD/src/launch/wireup}"
 e2e=$WU_SRC/tests/e2e
+export NO_COLOR=1 # the test `terminal` has its own
 export WU_SRC WU_BUILD WU_LAUNCHER="$WIREUP"
 
 points=0
