@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/limit.h"
 #include "core/collective_multijob.h"
 #include "core/control.h"
 #include "core/core_abort.h"
@@ -392,11 +393,45 @@ static enum answer_status do_modex_get(const struct core_call *k)
                                                  .asker = k->job->base + k->rank });
 }
 
+/* A job that this launcher has never had; NULL: there is none. */
+static const struct member *stranger_among(const struct core *c,
+                                           const struct request_collective *rq)
+{
+    for (uint32_t i = 0; i < rq->count; i++) {
+        const struct member *m = &rq->members[i];
+        if (!core_job_named(c, m->nspace) && !core_ended_job(c, m->nspace))
+            return m;
+    }
+    return NULL;
+}
+
+/* The client only learns that they are not found. */
+static void explain_stranger(const struct core_call *k)
+{
+    const struct member *m = stranger_among(k->core, &k->rq->u.collective);
+    struct buf text = BUF_NULL(LIMIT_STDIO_TAIL);
+
+    if (!m)
+        return;
+    buf_printf(&text,
+               "wireup: %s cannot connect to processes of " SLICE_FMT
+               ": that is a job of another launcher. Connect works within one launcher: start "
+               "both programs by one command (PROGRAM : PROGRAM), or let one spawn the other.\n",
+               k->job->nspace, SLICE_ARG(m->nspace));
+    if (buf_ok(&text))
+        control_log(
+            k->core, k->job, k->rank,
+            &(struct request_log){ .topic = SLICE("wireup / connect"), .text = buf_slice(&text) });
+    buf_free(&text);
+}
+
 static enum answer_status do_collective(const struct core_call *k)
 {
     enum answer_status st = collective_multijob_enter(k->core, k->job, k->rank,
                                                       &k->rq->u.collective, k->ticket, k->now_ns);
 
+    if (st == ANSWER_NOT_FOUND && slice_is(k->rq->u.collective.purpose, "connect"))
+        explain_stranger(k);
     *k->a = ANSWER_TO(collective, st, .number = (int64_t)core_meetings(k->core));
     return st;
 }

@@ -4,6 +4,8 @@
 #
 #   container.sh clients RANKS...   Open MPI 5 and OpenPMIx 5 inside, `wireup` outside
 #   container.sh library RANKS...   our libpmix inside: under PRRTE, under Open MPI 5, under `wireup`
+#   container.sh modern             what Open MPI 5 has besides: asynchronous modex, sessions, failed processes that
+#                                   the others outlive, connects, on one node and on three
 #   container.sh walls              what may stand between a rank and its server: each kind of namespace,
 #                                   no /proc, another user; and folders with nothing in them but a program
 . "$(dirname "$0")/lib.sh"
@@ -195,6 +197,107 @@ library()
     judges under_wireup_ours "under wireup" spoil
     all_programs under_wireup_ours "under wireup" exchange "$@"
     all_of_python under_wireup_ours "under wireup"
+}
+
+# ---- what Open MPI 5 has besides
+
+# With the header of 4.1 and the library of 5.
+modern_program() # NAME...
+{
+    for program in "$@"; do
+        mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -pthread -o "$bin/$program" "$e2e/mpi/$program.c" \
+            -Wl,--allow-shlib-undefined "$(ls "$root"/usr/lib/*/libmpi.so.40)" || exit 1
+    done
+}
+
+# Values that are fetched when they are needed, or collected while Open MPI goes on.  (With async_modex 5.0.7 itself
+# waits for ever now and then, under mpirun too, as soon as its ranks send to each other.)
+exchange_ways() # WHERE LAUNCHER...
+{
+    ways_where=$1
+    shift
+    for async in 0 1; do
+        for collect in 0 1; do
+            run "$patience" "$@" -genv OMPI_MCA_pmix_base_async_modex $async -genv OMPI_MCA_pmix_base_collect_data \
+                $collect -n 6 chroot "$root" "$bin/hello"
+            same "$ways_where: async_modex $async, collect_data $collect" "$rc $(sort "$out")" \
+                "0 $(seq -f "hello %g of 6" 0 5)" || explain
+        done
+    done
+}
+
+sessions() # WHERE LAUNCHER...
+{
+    sessions_where=$1
+    shift
+    run "$patience" "$@" -n 4 chroot "$root" "$bin/sessions" 1 spoil
+    same "$sessions_where: sessions, the control" "$(cat "$out")" "sessions 4 WRONG ranks=4" || explain
+    # (Of more threads at once Open MPI 5.0.7's own wait for each other, under mpirun too.)
+    for threads in 0 1; do
+        run "$patience" "$@" -n 4 chroot "$root" "$bin/sessions" $threads
+        same "$sessions_where: sessions of $threads more threads" "$rc $(cat "$out")" "0 sessions 4 good" || explain
+    done
+    run "$patience" "$@" -n 3 chroot "$root" "$bin/psets" mpi://SELF
+    same "$sessions_where: process sets" "$rc $(cat "$out")" "0 psets 3: 3, mpi://SELF has 1, alike 3" || explain
+}
+
+survivors() # WHERE LAUNCHER...
+{
+    survivors_where=$1
+    shift
+    # (The hierarchical collectives of 5.0.7, which it uses over nodes, wait for the dead.)
+    set -- "$@" -with-ft ulfm -genv OMPI_MCA_coll ^han
+    run "$patience" "$@" -n 4 chroot "$root" "$bin/survives" 1 all
+    same "$survivors_where: where nobody dies, no failure is found" "$(cat "$out")" "survives 4 WRONG" || explain
+    for dead in 1 2; do
+        run "$patience" "$@" -n 5 chroot "$root" "$bin/survives" $dead
+        same "$survivors_where: $dead of 5 die" "$rc $(cat "$out")" "137 survives 5 good" || explain
+    done
+}
+
+accepts()
+{
+    under_wireup 2 "$bin/accepts" spoil
+    ok "a client's wrong word is seen to be wrong" grep -q "^accepts 2 WRONG" "$out" || explain
+    under_wireup 2 "$bin/accepts" 20
+    same "20 accepts on one port" "$rc $(cat "$out" "$err")" "0 accepts 2 good" || explain
+}
+
+# Two launchers: the name is found, and who connects is told why it cannot be.
+strangers()
+{
+    timeout 120 "$WIREUP" -n 2 chroot "$root" "$bin/meets" accept strangers >"$tmp/accept" 2>&1 &
+    first=$!
+    wait_until 60 grep -q '^accepting' "$tmp/accept"
+    # (Not by `run`: Open MPI calls this an internal error of its own.)
+    timeout 120 "$WIREUP" -n 2 chroot "$root" "$bin/meets" connect strangers >"$tmp/connect" 2>&1
+    ok "a connect to the job of another launcher fails" [ $? != 0 ]
+    wait $first
+    for side in connect accept; do
+        ok "who should $side is told why" grep -q "cannot connect to processes of .*: that is a job of another launcher" \
+            "$tmp/$side" || note "$(cat "$tmp/$side")"
+    done
+}
+
+modern()
+{
+    modern_program sessions psets survives
+    mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/accepts" "$e2e/mpi/accepts.c" || exit 1
+    mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/meets" "$e2e/mpi/meets.c" || exit 1
+    under_wireup 2 "$bin/hello"
+    same "nothing of its session directories stays" "$rc $(ls -d "${TMPDIR:?}"/ompi.* "$root$TMPDIR"/ompi.* 2>/dev/null)" \
+        "0 " || explain
+    needs_host_names
+    named_agent
+    for where in "one node" "three nodes"; do
+        set -- "$WIREUP"
+        [ "$where" = "one node" ] || set -- "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2
+        exchange_ways "$where" "$@"
+        sessions "$where" "$@"
+        survivors "$where" "$@"
+    done
+    accepts
+    strangers
 }
 
 # ---- walls

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "judge.h"
+#include "openmpi5.h"
 
 enum { THREADS_MAX = 8 };
 
