@@ -5,6 +5,8 @@
 #   make check     install what the tests need, build, run all tests; it names further SUITES at the end
 #   make install   PREFIX=/usr/local DESTDIR=
 #   make uninstall the same PREFIX and DESTDIR: removes exactly what was installed
+#   make deb       Debian packages, in build-deb
+#   make dist      archives of the sources and, for users without root, of the programs, in build-dist
 #   make bench     measure against the floor and against MPICH's Hydra
 #   make asan | tsan | fuzz | debian13      one of the further suites
 #   make campaign  the long runs at full size, hours; STEPS="kills fuzz" for some of them
@@ -25,7 +27,7 @@ else
 setup = @:
 endif
 
-.PHONY: all run check campaign install uninstall bench fuzz asan tsan debian13 format clean
+.PHONY: all run check campaign install uninstall deb dist bench fuzz asan tsan debian13 format clean
 
 all:
 	$(setup) build
@@ -55,6 +57,16 @@ install: all
 uninstall:
 	@scripts/install --remove $(BUILD)
 
+deb:
+	@scripts/deb $(BUILD)-deb
+
+dist:
+	$(setup) build
+	@scripts/configure $(BUILD)-release -Dtests=false $(MESONFLAGS)
+	@ninja -C $(BUILD)-release
+	@scripts/dist source $(BUILD)-dist
+	@scripts/dist programs $(BUILD)-dist $(BUILD)-release
+
 bench:
 	$(setup) build run test
 	@$(MAKE) --no-print-directory all SETUP=no
@@ -70,4 +82,4 @@ format:
 	@scripts/clang-format -i
 
 clean:
-	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-debian13
+	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-debian13 $(BUILD)-deb $(BUILD)-release $(BUILD)-dist
