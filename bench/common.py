@@ -46,6 +46,10 @@ def have(program):
                for d in os.environ['PATH'].split(os.pathsep))
 
 
+# What a benchmark is about is said by the benchmark: others' libraries stay where they are.
+os.environ['WIREUP_LIBRARIES'] = 'no'
+
+
 def launchers(args):
     """name -> function (number, command) giving the command line; those that are here."""
     known = {

@@ -59,6 +59,8 @@ struct job_map_app {
     uint32_t flags;   /* JOB_MAP_APP_... */
     uint32_t pmi;     /* enum job_map_pmi, as the user says it */
     uint32_t offer;   /* the same as this node has decided; JOB_MAP_PMI_AUTO: not yet */
+    bool looked;      /* this node has decided on: */
+    const char *library_path; /* LD_LIBRARY_PATH with our libraries in front; NULL: as it is */
     uint32_t nprocs;
     uint32_t first_rank; /* its ranks are first_rank .. first_rank + nprocs - 1 */
 };

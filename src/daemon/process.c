@@ -171,6 +171,30 @@ static bool is_stopped(const struct job *job, uint32_t rank)
     return job->plan.procs[rank].stops & job_map_stop_bit(JOB_MAP_STOP_ON_EXEC);
 }
 
+/* What the files of its program say, once for all of its processes on this node. */
+static int look_at_program(struct processes *p, struct job *job, struct job_map_app *app,
+                           struct errmsg *err)
+{
+    struct errmsg why = { "" };
+    int rc;
+
+    if (app->pmi == JOB_MAP_PMI_AUTO && app->offer == JOB_MAP_PMI_AUTO)
+        app->offer = pmi_offer_choose(&p->offers, app);
+    if (app->looked)
+        return 0;
+    rc = own_libraries_choose(&p->libraries, app->path, app->env, &job->plan.arena,
+                              &app->library_path, &why);
+    if (rc == OWN_LIBRARIES_REFUSED)
+        return errmsg_set(err, -EPERM, "%s", why.text);
+    app->looked = rc == 0;
+    if (app->library_path)
+        log_info(p->config.context->log, "%s takes Wireup's libraries: LD_LIBRARY_PATH=%s",
+                 app->path, app->library_path);
+    else if (why.text[0])
+        log_info(p->config.context->log, "%s", why.text);
+    return rc;
+}
+
 static int launch(struct processes *p, struct job *job, uint32_t rank, const struct wires *w,
                   pid_t *pid_p, struct errmsg *err)
 {
@@ -203,8 +227,9 @@ static int launch(struct processes *p, struct job *job, uint32_t rank, const str
     if (rc < 0)
         return rc;
     plan.path = app->path;
-    if (app->pmi == JOB_MAP_PMI_AUTO && app->offer == JOB_MAP_PMI_AUTO)
-        app->offer = pmi_offer_choose(&p->offers, app);
+    rc = look_at_program(p, job, app, err);
+    if (rc < 0)
+        return rc;
     plan.env = process_env(p, job, rank);
     if (!plan.env || !plan.argv)
         return errmsg_set(err, -ENOMEM, "out of memory for the environment of rank %u", rank);
@@ -515,6 +540,7 @@ void processes_open(struct processes *p, uint64_t seed, const struct processes_c
     list_init(&p->all);
     map_init(&p->by_pid, seed);
     pmi_offers_open(&p->offers, seed);
+    own_libraries_open(&p->libraries, seed);
     arena_init(&p->env_arena, 64 << 20);
 }
 
@@ -523,5 +549,6 @@ void processes_close(struct processes *p)
     processes_end(p);
     map_free(&p->by_pid);
     pmi_offers_close(&p->offers);
+    own_libraries_close(&p->libraries);
     arena_free(&p->env_arena);
 }

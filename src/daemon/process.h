@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "daemon/own_libraries.h"
 #include "daemon/pmi_offer.h"
 #include "daemon/stdin_push.h"
 #include "io/streams.h"
@@ -64,6 +65,7 @@ struct processes {
     struct map by_pid;      /* not yet reaped */
     struct arena env_arena; /* while one is started */
     struct pmi_offers offers;
+    struct own_libraries libraries;
 };
 
 void processes_open(struct processes *p, uint64_t seed, const struct processes_config *config);

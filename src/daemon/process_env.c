@@ -200,6 +200,17 @@ static void env_style(struct env_writer *w, const struct processes *all, const s
     environment_style_put(style, &place, &calls);
 }
 
+/* With our libraries in front. */
+static void env_libraries(struct env_writer *w, const struct job_map_app *app)
+{
+    char **var = app->library_path ? find_name(w, "LD_LIBRARY_PATH") : NULL;
+
+    if (var)
+        *var = w->vars[--w->n];
+    if (app->library_path)
+        env_text(w, "LD_LIBRARY_PATH", app->library_path);
+}
+
 static enum job_map_pmi offer_of(const struct job_map_app *app)
 {
     uint32_t offer = app->pmi ? app->pmi : app->offer;
@@ -224,6 +235,7 @@ char **process_env(struct processes *p, const struct job *job, uint32_t rank)
         memcpy(w.vars, app->env, base * sizeof *w.vars);
     w.n = base;
     offer = offer_of(app);
+    env_libraries(&w, app);
     env_connection(&w, p, job);
     if (offer != JOB_MAP_PMI_X)
         env_pmi(&w, p, job, rank);

@@ -1,5 +1,6 @@
 /* elf_walk_test.c - the libraries of this test itself, and files that are no programs. */
 #include "io/elf_walk.h"
+#include "io/elf_symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,6 +105,53 @@ static void test_damage(const char *path, const struct whole *w)
     close(fd);
 }
 
+static bool count_symbol(void *arg, const char *name, bool defined)
+{
+    unsigned *n = arg;
+
+    n[0] += !defined && !strcmp(name, "pread");
+    n[1] += !defined;
+    return n[1] < n[2];
+}
+
+static int symbols_of(const char *path)
+{
+    unsigned n[3] = { 0, 0, 1U << 30 };
+
+    return elf_symbols_each(path, count_symbol, n);
+}
+
+/* The same for the table of names: the headers of sections are at the end. */
+static void test_symbols(const char *path, const struct whole *w)
+{
+    unsigned n[3] = { 0, 0, 1U << 30 }, bad = 0;
+    size_t tail = w->len < 2048 ? 0 : w->len - 2048;
+    int fd = file_with(path, w->bytes, w->len);
+
+    EQ(elf_symbols_each(path, count_symbol, n), 0);
+    OK(n[0] == 1 || n[1] > 10);
+    n[1] = 0;
+    n[2] = 1;
+    EQ(elf_symbols_each(path, count_symbol, n), 0);
+    OK_F(n[1] == 1, "it ends when it is told to");
+    OK(!elf_symbols_versioned(path));
+    EQ(symbols_of("/nonexistent"), -ENOENT);
+    for (size_t i = tail; i < w->len; i++) {
+        char turned = (char)~w->bytes[i];
+        int rc;
+        if (pwrite(fd, &turned, 1, (off_t)i) != 1)
+            exit(1);
+        rc = symbols_of(path);
+        bad += rc != 0 && rc != ELF_FILE_OTHER && rc != -ENOMEM;
+        if (pwrite(fd, w->bytes + i, 1, (off_t)i) != 1)
+            exit(1);
+    }
+    EQ(bad, 0);
+    OK_F(ftruncate(fd, (off_t)tail) == 0 && symbols_of(path) == ELF_FILE_OTHER,
+         "a file without its end");
+    close(fd);
+}
+
 static void test_walk(const char *path)
 {
     static const struct elf_marks marks = { names, 2, "libmpi" };
@@ -150,6 +198,7 @@ int main(void)
     test_names(fd);
     close(fd);
     test_damage(path, &w);
+    test_symbols(path, &w);
     test_walk(path);
     unlink(path);
     free(w.bytes);

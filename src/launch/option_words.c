@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/arena.h"
+#include "daemon/own_libraries.h"
 #include "launch/options.h"
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -191,4 +192,18 @@ int option_words_cpu_list(struct option_parse *p, const struct option_row *row,
     for (char *at = list; *at; at++)
         *at = *at == ',' ? '+' : *at; /* one place, which all share */
     return option_apply(p, "bind-to user:%", list);
+}
+
+int option_words_own_libraries(struct option_parse *p, const struct option_row *row,
+                               const char *const *values)
+{
+    static const char *const known_words[] = { "auto", "yes", "no" };
+
+    (void)row;
+    for (size_t i = 0; i < sizeof known_words / sizeof *known_words; i++) {
+        if (!strcasecmp(values[0], known_words[i]))
+            return option_set_variable(p, OWN_LIBRARIES_VARIABLE, OWN_LIBRARIES_VARIABLE,
+                                       known_words[i]);
+    }
+    return option_wrong(p, "must be auto, yes or no, not '%.100s'", values[0]);
 }

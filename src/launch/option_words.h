@@ -22,6 +22,9 @@ option_words_fn option_words_mca, option_words_prtemca, option_words_pmixmca;
 /* -with-ft ulfm */
 option_words_fn option_words_with_ft;
 
+/* -use-wireup-libraries yes */
+option_words_fn option_words_own_libraries;
+
 /* -cpu-list 0-3,8 */
 option_words_fn option_words_cpu_list;
 

@@ -14,6 +14,7 @@
 #include "server/pmix_group_data.h"
 #include "server/pmix_info.h"
 #include "server/pmix_reserved.h"
+#include "server/pmix_start.h"
 #include "server/pmix_value.h"
 #include "wireup_client.h"
 
@@ -443,10 +444,46 @@ static bool reply_again(struct command *c, const struct pmsg_get *m)
     return true;
 }
 
+/* A client that has read the job's information in the store has not got this text with it. */
+static void reply_topology(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
+{
+    struct job *j = s->base.peer->job;
+    struct ppack w, part;
+
+    pmix_keep_topology(j, a);
+    if (buf_len(&j->topology) == 0) {
+        pmix_reply_status(s, p->tag, PMIX_ERR_NOT_FOUND);
+        return;
+    }
+    w = begin_reply(s);
+    part = begin_values(s, &w, j->nspace, PMIX_RANK_WILDCARD);
+    pmix_put_topology(&part, j);
+    pmsg_add_owned_values(&w, &part);
+    send_reply(s, p->tag, &w);
+}
+
+static bool read_topology(struct command *c, const struct pmsg_get *m)
+{
+    struct pmix_pending now = { .tag = c->tag, .cmd = CMD_GET }, *p;
+
+    if ((!slice_is(m->key, PMIX_LOCAL_TOPO) && !slice_is(m->key, PMIX_HWLOC_XML_V2)) ||
+        pmix_job_of(c, m->nspace) != c->s->base.peer->job)
+        return false;
+    if (pmix_wants_topology(c)) {
+        p = pmix_ask(c, REQUEST_WITH(job_attr, .key = SLICE(CORE_TOPOLOGY)));
+        if (p)
+            p->reply = reply_topology;
+    } else {
+        reply_topology(c->s, &now, &(struct answer){ .status = ANSWER_OK });
+    }
+    return true;
+}
+
 static bool reply_reserved(struct command *c, const struct pmsg_get *m)
 {
-    return slice_starts(m->key, SLICE("pmix")) && (reply_known(c, m->nspace, m->rank, m->key) ||
-                                                   pmix_reply_reserved(c, m) || reply_again(c, m));
+    return slice_starts(m->key, SLICE("pmix")) &&
+           (read_topology(c, m) || reply_known(c, m->nspace, m->rank, m->key) ||
+            pmix_reply_reserved(c, m) || reply_again(c, m));
 }
 
 void pmix_read_get(struct command *c)

@@ -16,7 +16,7 @@ static uint32_t local_procs(const struct job *j)
  * v3 read nothing of it.) */
 enum { TOPOLOGY_FROM = 4 };
 
-static bool wants_topology(const struct command *c)
+bool pmix_wants_topology(const struct command *c)
 {
     const struct peer *p = c->s->base.peer;
 
@@ -24,8 +24,7 @@ static bool wants_topology(const struct command *c)
            local_procs(p->job) >= TOPOLOGY_FROM && c->s->as->level >= PTYPE_V4;
 }
 
-/* The host has discovered the topology, or could not; the result is kept for all clients. */
-static void keep_topology(struct job *j, const struct answer *a)
+void pmix_keep_topology(struct job *j, const struct answer *a)
 {
     struct slice topology = answer_to_job_attr(a).value;
 
@@ -36,8 +35,7 @@ static void keep_topology(struct job *j, const struct answer *a)
         buf_slice_put(&j->topology, topology);
 }
 
-/* Under the key that clients of release 5 look up, and that of 4. */
-static void put_topology(struct ppack *w, struct job *j)
+void pmix_put_topology(struct ppack *w, struct job *j)
 {
     const char *text = buf_len(&j->topology) ? buf_cstr(&j->topology) : NULL;
     pmix_value_t v = { .type = PMIX_STRING, .data.string = (char *)(uintptr_t)text };
@@ -58,12 +56,12 @@ void pmix_reply_req(struct pmix_session *s, struct pmix_pending *p, const struct
         pmix_reply_status(s, p->tag, PMIX_ERR_NOMEM);
         return;
     }
-    keep_topology(j, a);
+    pmix_keep_topology(j, a);
     pmsg_write_job_info(&w, s->release,
                         &(struct pmsg_job_info){ .has = PMSG_BIT(job_info, values),
                                                  .nspace = slice_str(j->nspace),
                                                  .values = info });
-    put_topology(&w, j);
+    pmix_put_topology(&w, j);
     pmix_put_stops(&w, j, s->base.peer->rank);
     if (j->sessions) {
         core_place(s->base.peer->core, j, JOB_NO_RANK);
@@ -76,7 +74,7 @@ void pmix_read_req(struct command *c)
 {
     struct pmix_pending p = { .tag = c->tag, .cmd = CMD_REQ };
 
-    if (wants_topology(c)) {
+    if (pmix_wants_topology(c)) {
         pmix_ask(c, REQUEST_WITH(job_attr, .key = SLICE(CORE_TOPOLOGY)));
         return;
     }

@@ -714,11 +714,12 @@ static pmix_status_t begin_get(struct client *c, struct message *m, const struct
     return rc;
 }
 
-/* Directories are created on demand: our servers report them only when asked, others from the
- * start.  So even a caller that only wants known values gets them. */
-static bool is_place(const struct query *q)
+/* Directories are created, and the topology is discovered, on demand: our servers report them only
+ * when asked, others from the start.  So even a caller that only wants known values gets them. */
+static bool is_on_demand(const struct query *q)
 {
-    static const char *const keys[] = { PMIX_NSDIR, PMIX_PROCDIR, PMIX_TMPDIR, PMIX_TDIR_RMCLEAN };
+    static const char *const keys[] = { PMIX_NSDIR,        PMIX_PROCDIR,    PMIX_TMPDIR,
+                                        PMIX_TDIR_RMCLEAN, PMIX_LOCAL_TOPO, PMIX_HWLOC_XML_V2 };
 
     for (size_t i = 0; q->key && i < sizeof keys / sizeof *keys; i++) {
         if (PMIx_Check_key(q->key, keys[i]))
@@ -730,7 +731,7 @@ static bool is_place(const struct query *q)
 /* Also of ourselves: another process of the same rank may have put it. */
 static bool worth_asking(const struct client *c, const struct query *q)
 {
-    return c->server && (!q->optional || (is_place(q) && c->store.base));
+    return c->server && (!q->optional || (is_on_demand(q) && c->store.base));
 }
 
 static pmix_status_t ask(struct client *c, const struct query *q)
