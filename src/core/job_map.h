@@ -112,6 +112,10 @@ struct job_map_proc {
     const unsigned long *cpus;
     size_t cpus_bytes;
     const char *binding; /* the same for people ("core 3, hwthreads 3,7"), or NULL */
+    /* The GPUs or network interfaces that it shall use: their ids, and NAME=VALUE for its
+     * environment, NULL-terminated.  NULL: none, or not on this node. */
+    const char *devices;
+    const char *const *device_env;
 };
 
 /* How the processes were placed, as the options say it; the name of the cluster; and which of them

@@ -238,7 +238,7 @@ static void send_hardware(struct daemon *d)
 
     if (!bootstrap_option(&d->boot, "hardware"))
         return;
-    if (bind_look(&machine, &d->arena, true, &err) == 0)
+    if (bind_look_devices(&machine, &d->arena, &err) == 0)
         view_pack(&machine, &view);
     if (buf_ok(&view))
         m.u.hardware.view = buf_slice(&view);

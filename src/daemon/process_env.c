@@ -200,6 +200,20 @@ static void env_style(struct env_writer *w, const struct processes *all, const s
     environment_style_put(style, &place, &calls);
 }
 
+/* Which devices it shall use: whoever asks for devices asks for these variables. */
+static void env_devices(struct env_writer *w, const struct job_map_proc *p)
+{
+    for (const char *const *env = p->device_env; env && *env; env++) {
+        struct slice value = slice_str(*env), name = slice_cut(&value, '=');
+        const char *text = arena_str(w->arena, name);
+        char **var = text ? find_name(w, text) : NULL;
+        if (var)
+            *var = w->vars[--w->n];
+        if (text)
+            env_text(w, text, value.ptr);
+    }
+}
+
 /* With our libraries in front. */
 static void env_libraries(struct env_writer *w, const struct job_map_app *app)
 {
@@ -236,6 +250,7 @@ char **process_env(struct processes *p, const struct job *job, uint32_t rank)
     w.n = base;
     offer = offer_of(app);
     env_libraries(&w, app);
+    env_devices(&w, proc);
     env_connection(&w, p, job);
     if (offer != JOB_MAP_PMI_X)
         env_pmi(&w, p, job, rank);

@@ -23,6 +23,21 @@ static int apply_pe(struct binding *b, const char *bind_to, uint32_t pe, struct 
     return 0;
 }
 
+/* Who gets a device gets the cores near it, unless the user names others. */
+static int bind_near(struct binding *b, const char *bind_to, const struct mapping_spec *map,
+                     struct errmsg *err)
+{
+    if (!bind_to)
+        b->spec = (struct bind_spec){ BIND_OBJECT, map->object, map->width, NULL };
+    else if (b->spec.how != BIND_OBJECT)
+        return errmsg_set(
+            err, BINDING_BAD,
+            "-bind-to %.100s: processes that get devices are bound to processors near "
+            "them; to bind them to all, use -bind-to machine",
+            bind_to);
+    return 0;
+}
+
 int binding_init(struct binding *b, const char *bind_to, const struct mapping_spec *map,
                  struct errmsg *err)
 {
@@ -31,6 +46,8 @@ int binding_init(struct binding *b, const char *bind_to, const struct mapping_sp
         return BINDING_BAD;
     if (map->object_given && map->object != TOPO_MACHINE)
         b->order = (struct bind_order){ true, map->object, map->width, map->ppr };
+    if (map->object_given && topo_kind_is_device(map->object) && !map->pe)
+        return bind_near(b, bind_to, map, err);
     return map->pe ? apply_pe(b, bind_to, map->pe, err) : 0;
 }
 
@@ -66,12 +83,15 @@ int binding_ppr(struct binding *b, struct arena *a, const struct mapping_spec *m
     int rc = 0;
 
     if (map->object != TOPO_MACHINE) {
-        rc = to_binding_code(bind_look(m, a, true, err));
+        rc = topo_kind_is_device(map->object) ? bind_look_devices(m, a, err)
+                                              : bind_look(m, a, true, err);
+        rc = to_binding_code(rc);
         if (rc == 0)
-            objects = bind_objects(&m->view, map->object, m->allowed);
+            objects = bind_objects(&m->view, map->object, m->allowed) / map->width;
     }
     if (rc == 0 && objects == 0)
-        rc = has_none(b, m, "-map-by ppr", map->object, node, err);
+        rc = has_none(b, m, topo_kind_is_device(map->object) ? "devices" : "-map-by ppr",
+                      map->object, node, err);
     if (rc == 0 && objects * map->ppr > LIMIT_JOB_PROCS)
         rc = errmsg_set(err, BINDING_BAD, "-map-by ppr: more than %u processes in one job",
                         LIMIT_JOB_PROCS);
@@ -199,7 +219,8 @@ static int find_places(struct binding *b, struct job_map *plan, uint32_t node, e
     const char *name = plan->nodes[node].name;
     struct bind_machine *m = machine_of(b, name);
     struct bind_seats seats;
-    int rc = bind_look(m, &plan->arena, true, err);
+    int rc = topo_kind_is_device(kind) ? bind_look_devices(m, &plan->arena, err)
+                                       : bind_look(m, &plan->arena, true, err);
 
     if (rc == 0 && bind_objects(&m->view, kind, m->allowed) == 0)
         return has_none(b, m, "-rank-by", kind, name, err);

@@ -97,7 +97,7 @@ int mapping_parse(const char *text, struct mapping_spec *spec_p, struct errmsg *
     else if (!word_is(word, "slot") && !(word.len == 0 && rest.len))
         return bad_map(err, text,
                        "it must be slot, node, seq, rankfile:file=FILE, hwthread, core, l1cache "
-                       "to l5cache, numa, socket, machine or ppr:N:OBJECT");
+                       "to l5cache, numa, socket, machine, device=gpu, device=nic or ppr:N:OBJECT");
     if (s.how == MAP_SEQ || s.how == MAP_RANKFILE)
         parse_file(&rest, &s);
     while (rc == 0 && rest.len)

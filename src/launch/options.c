@@ -713,8 +713,34 @@ static int check_outputs(const struct launch_options *o, struct errmsg *err)
                       "use one of -output-file, -output-directory and -outfile-pattern");
 }
 
+/* -gpus-per-rank and -ranks-per-device are a mapping. */
+static int complete_devices(struct launch_options *o, struct errmsg *err)
+{
+    const char *given = o->map_by ? o->map_by : "device=gpu", *device = given + strlen("device=");
+
+    if (!o->gpus_per_rank && !o->ranks_per_device)
+        return 0;
+    if (strcmp(given, "device=gpu") != 0 && (strcmp(given, "device=nic") != 0 || o->gpus_per_rank))
+        return errmsg_set(err, LAUNCH_USAGE, "use either %s or -map-by %.100s",
+                          o->gpus_per_rank ? "-gpus-per-rank" : "-ranks-per-device", given);
+    if (o->ppn)
+        return errmsg_set(err, LAUNCH_USAGE,
+                          "use either %s or -ppn: the devices say how many processes a node has",
+                          o->gpus_per_rank ? "-gpus-per-rank" : "-ranks-per-device");
+    o->map_by =
+        arena_printf(&o->arena, "ppr:%u:%s:%u", o->ranks_per_device ? o->ranks_per_device : 1,
+                     device, o->gpus_per_rank ? o->gpus_per_rank : 1);
+    return o->map_by ? 0 : -ENOMEM;
+}
+
 static int complete(struct launch_options *o, struct errmsg *err)
 {
+    int rc = complete_devices(o, err);
+
+    if (rc == 0 && o->topology && !o->dry_run)
+        rc = errmsg_set(err, LAUNCH_USAGE, "-topology needs -dry-run: this machine is as it is");
+    if (rc)
+        return rc;
     if (o->cpus_per_rank)
         o->map_by =
             arena_printf(&o->arena, "%s:pe=%u", o->map_by ? o->map_by : "", o->cpus_per_rank);

@@ -96,8 +96,10 @@ struct launch_options {
      * parsed by mapping.h and topo/bind.h; NULL: not given. */
     struct host_list hosts;
     const char *hostfile, *default_hostfile;
-    uint32_t ppn;           /* 0: not given */
-    uint32_t cpus_per_rank; /* 0: not given; becomes a part of map_by */
+    uint32_t ppn;                             /* 0: not given */
+    uint32_t cpus_per_rank;                   /* 0: not given; becomes a part of map_by */
+    uint32_t gpus_per_rank, ranks_per_device; /* likewise */
+    const char *topology;                     /* file with the machine of a dry run; or NULL */
     const char *rankmap, *rankfile;
     const char *map_by, *rank_by, *bind_to;
     uint32_t membind; /* both words mean the kernel's default */

@@ -503,8 +503,11 @@ static int check_options(struct plan_builder *p)
 
     if (rc)
         return to_launch_code(rc);
-    rc = take_map_file(p);
-    return rc ? rc : check_placement(p);
+    if (opt->topology)
+        rc = bind_look_file(&p->where.binding.machine, &p->opt->arena, opt->topology, p->err);
+    if (rc == 0)
+        rc = take_map_file(p);
+    return rc == BIND_BAD ? LAUNCH_USAGE : rc ? rc : check_placement(p);
 }
 
 /* The words of the placement: a rank file, or :pe=N of the mapping, binds without -bind-to. */

@@ -38,8 +38,9 @@ void plan_print_table(const struct job_map *p, struct buf *out)
                "processors");
     for (uint32_t r = 0; r < p->nprocs && buf_ok(out); r++) {
         const struct job_map_proc *q = &p->procs[r];
-        buf_printf(out, "%8u  %-*s  %5u  %7u  %s\n", r, width, p->nodes[q->node].name,
-                   q->local_rank, q->app, q->binding ? q->binding : "not bound");
+        buf_printf(out, "%8u  %-*s  %5u  %7u  %s%s%s\n", r, width, p->nodes[q->node].name,
+                   q->local_rank, q->app, q->binding ? q->binding : "not bound",
+                   q->devices ? "; " : "", q->devices ? q->devices : "");
     }
 }
 
@@ -94,6 +95,8 @@ static void json_ranks(struct json *j, const struct job_map *p)
         json_u64(j, "local_rank", q->local_rank);
         json_u64(j, "program", q->app);
         json_str(j, "binding", q->binding);
+        if (q->devices)
+            json_str(j, "devices", q->devices);
         json_object_end(j);
     }
     json_array_end(j);
@@ -124,7 +127,8 @@ void plan_print_bindings(const struct job_map *p, struct buf *out)
 {
     for (uint32_t r = 0; r < p->nprocs && buf_ok(out); r++) {
         const struct job_map_proc *q = &p->procs[r];
-        buf_printf(out, "rank %u on %s: %s\n", r, p->nodes[q->node].name,
-                   q->binding ? q->binding : "not bound");
+        buf_printf(out, "rank %u on %s: %s%s%s\n", r, p->nodes[q->node].name,
+                   q->binding ? q->binding : "not bound", q->devices ? "; " : "",
+                   q->devices ? q->devices : "");
     }
 }

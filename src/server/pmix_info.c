@@ -554,9 +554,11 @@ static void put_hwloc(struct ppack *w, const struct subject *s, const char *key,
     buf_free(&all);
 }
 
-/* The processors of a process of this node. */
+/* The processors and devices of a process of this node. */
 static void put_cpus(struct ppack *w, const struct subject *s, const struct job_map_proc *p)
 {
+    if (p->devices && job_rank_is_here(s->job, p->rank))
+        put(w, s, PMIX_DEVICE_ID, text(p->devices));
     if (!p->place || !job_rank_is_here(s->job, p->rank))
         return;
     put_hwloc(w, s, PMIX_CPUSET, p->place->cpuset);

@@ -239,11 +239,16 @@ static int add_unit(struct binder *b, const struct usable *u, uint32_t at)
     uint32_t width = b->spec->width;
     struct cpus set = join(b, u, at, width);
     struct buf what = BUF_NULL(1 << 20);
+    const struct topo_device_words *devices = NULL;
     int rc;
 
     if (!set.bits)
         return -ENOMEM;
-    if (b->spec->kind != TOPO_HWTHREAD) {
+    if (topo_kind_is_device(b->spec->kind))
+        devices = topo_devices_words(b->arena, b->view, b->spec->kind, u->index[at], width);
+    if (devices) {
+        buf_printf(&what, "%s %s", topo_kind_name(b->spec->kind), devices->names);
+    } else if (b->spec->kind != TOPO_HWTHREAD) {
         struct cpus numbers = cpus_new(b->arena, u->all->count);
         if (!numbers.bits)
             return -ENOMEM;
@@ -254,13 +259,26 @@ static int add_unit(struct binder *b, const struct usable *u, uint32_t at)
     }
     rc = buf_cstr(&what) ? add_seat(b, set, buf_cstr(&what)) : -ENOMEM;
     buf_free(&what);
+    if (rc == 0)
+        b->seats[b->count - 1].devices = devices;
     return rc;
 }
 
 /* One group of the dealing: units at first, first + width, ...; as many as fit. */
 struct group {
     uint32_t first, units;
+    const struct topo_device_words *devices; /* of its own; or NULL */
 };
+
+/* A seat of a group. */
+static int add_unit_of(struct binder *b, const struct usable *u, const struct group *g, uint32_t i)
+{
+    int rc = add_unit(b, u, g->first + i * b->spec->width);
+
+    if (rc == 0 && g->devices)
+        b->seats[b->count - 1].devices = g->devices;
+    return rc;
+}
 
 /* The usable objects inside a set are neighbours, because logical numbers follow the machine.  A
  * group too small for one unit takes the unit of the whole machine that it is part of. */
@@ -280,13 +298,13 @@ static struct group make_group(struct binder *b, const struct usable *u, struct 
             n++;
     }
     if (n >= b->spec->width)
-        return (struct group){ first, n / b->spec->width };
+        return (struct group){ first, n / b->spec->width, NULL };
     if (touch == UINT32_MAX)
-        return (struct group){ 0, 0 };
+        return (struct group){ 0, 0, NULL };
     touch -= touch % b->spec->width;
     if (touch + b->spec->width > u->count) /* the last unit must be a whole one */
         touch = u->count - b->spec->width;
-    return (struct group){ touch, 1 };
+    return (struct group){ touch, 1, NULL };
 }
 
 static int deal(struct binder *b, const struct usable *u, const struct group *groups, uint32_t n,
@@ -297,13 +315,13 @@ static int deal(struct binder *b, const struct usable *u, const struct group *gr
 
     for (uint32_t g = 0; block && g < n && rc == 0; g++) {
         for (uint32_t i = 0; i < block && groups[g].units && rc == 0; i++)
-            rc = add_unit(b, u, groups[g].first + i % groups[g].units * b->spec->width);
+            rc = add_unit_of(b, u, &groups[g], i % groups[g].units);
     }
     for (uint32_t round = 0; !block && more && rc == 0; round++) {
         more = false;
         for (uint32_t g = 0; g < n && rc == 0; g++) {
             if (round < groups[g].units)
-                rc = add_unit(b, u, groups[g].first + round * b->spec->width);
+                rc = add_unit_of(b, u, &groups[g], round);
             more = more || round + 1 < groups[g].units;
         }
     }
@@ -328,7 +346,11 @@ static int seats_ordered(struct binder *b, const struct usable *u, const struct 
             return -ENOMEM;
         for (uint32_t k = i; k < i + order->width && k < places.count; k++)
             cpus_or(set, places.all->cpus[places.index[k]]);
-        groups[n++] = make_group(b, u, set);
+        groups[n] = make_group(b, u, set);
+        if (topo_kind_is_device(order->kind) && i + order->width <= places.count)
+            groups[n].devices =
+                topo_devices_words(b->arena, b->view, order->kind, places.index[i], order->width);
+        n++;
     }
     return deal(b, u, groups, n, order->block);
 }
@@ -336,7 +358,7 @@ static int seats_ordered(struct binder *b, const struct usable *u, const struct 
 static int seats_objects(struct binder *b, const struct bind_order *order)
 {
     struct usable u;
-    struct group all = { 0, 0 };
+    struct group all = { 0, 0, NULL };
     int rc = find_usable(b, b->spec->kind, &u);
 
     if (rc)

@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "topo/cpus.h"
+#include "topo/device.h"
 #include "topo/kind.h"
 #include "topo/view.h"
 
@@ -44,8 +45,9 @@ struct bind_order {
 };
 
 struct bind_seat {
-    struct cpus cpus; /* bits NULL (BIND_SLOTS only): not bound */
-    const char *text; /* "core 3, hwthreads 3,7" */
+    struct cpus cpus;                        /* bits NULL (BIND_SLOTS only): not bound */
+    const char *text;                        /* "core 3, hwthreads 3,7" */
+    const struct topo_device_words *devices; /* dealt out with it; or NULL */
 };
 
 struct bind_seats {
@@ -57,6 +59,13 @@ enum { BIND_BAD = 1 };
 
 /* NULL text: no binding.  0, or BIND_BAD with the sentence. */
 int bind_parse(const char *text, struct bind_spec *spec_p, struct errmsg *err);
+
+/* Whether they are dealt out, or are the order of dealing. */
+static inline bool bind_needs_devices(const struct bind_spec *spec, const struct bind_order *order)
+{
+    return (spec->how == BIND_OBJECT && topo_kind_is_device(spec->kind)) ||
+           (order->given && topo_kind_is_device(order->kind));
+}
 
 /* Whether the seats depend on the machine's topology (else view may be NULL). */
 static inline bool bind_needs_view(const struct bind_spec *spec)

@@ -29,6 +29,10 @@ static const struct {
     { "package", TOPO_PACKAGE },
     { "machine", TOPO_MACHINE },
     { "board", TOPO_MACHINE },
+    { "gpu", TOPO_GPU },
+    { "device=gpu", TOPO_GPU },
+    { "nic", TOPO_NIC },
+    { "device=nic", TOPO_NIC },
 };
 
 enum { NAME_COUNT = sizeof names / sizeof names[0] };

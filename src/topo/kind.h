@@ -21,12 +21,20 @@ enum topo_kind {
     TOPO_NUMA,
     TOPO_PACKAGE,
     TOPO_MACHINE,
+    /* Devices: each with its share of the cores that are near it (topo/device.h). */
+    TOPO_GPU,
+    TOPO_NIC,
     TOPO_KIND_COUNT
 };
 
 /* Finds the kind by the name that users write ("core", "socket", "package", "l2cache", "l2", "pu",
  * ...), in any case. */
 bool topo_kind_find(struct slice name, enum topo_kind *kind_p);
+
+static inline bool topo_kind_is_device(enum topo_kind kind)
+{
+    return kind >= TOPO_GPU;
+}
 
 /* Its name in our texts: "core". */
 const char *topo_kind_name(enum topo_kind kind);

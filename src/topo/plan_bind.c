@@ -18,6 +18,39 @@ int bind_look(struct bind_machine *m, struct arena *a, bool view, struct errmsg 
     return rc == TOPO_MISSING ? BIND_BAD : rc;
 }
 
+/* Devices take longer to find than all else: only where they are named. */
+static int look_for_devices(struct bind_machine *m, struct arena *a, const char *path,
+                            struct errmsg *err)
+{
+    struct topo_view view;
+    int rc = topo_view_devices(a, path, &view, err);
+
+    if (rc)
+        return rc == TOPO_MISSING ? BIND_BAD : rc;
+    if (!m->allowed.bits) {
+        m->allowed = cpus_new(a, view.processors);
+        if (!m->allowed.bits)
+            return -ENOMEM;
+        for (uint32_t i = 0; i < view.kinds[TOPO_MACHINE].count; i++)
+            cpus_or(m->allowed, view.kinds[TOPO_MACHINE].cpus[i]);
+    }
+    m->view = view;
+    m->looked = true;
+    return topo_devices_share(a, &m->view, m->allowed);
+}
+
+int bind_look_devices(struct bind_machine *m, struct arena *a, struct errmsg *err)
+{
+    int rc = bind_look(m, a, false, err);
+
+    return rc || m->view.has_devices ? rc : look_for_devices(m, a, NULL, err);
+}
+
+int bind_look_file(struct bind_machine *m, struct arena *a, const char *path, struct errmsg *err)
+{
+    return look_for_devices(m, a, path, err);
+}
+
 const struct job_map_binding *plan_binding_new(struct arena *a, const struct bind_spec *spec,
                                                const struct bind_order *order)
 {
@@ -62,7 +95,8 @@ int plan_seats(struct arena *a, const struct job_map_binding *b, struct bind_mac
     rc = read_binding(b, &spec, &order, err);
     if (rc || spec.how == BIND_NONE)
         return rc;
-    rc = bind_look(m, a, bind_needs_view(&spec), err);
+    rc = bind_needs_devices(&spec, &order) ? bind_look_devices(m, a, err)
+                                           : bind_look(m, a, bind_needs_view(&spec), err);
     return rc ? rc : bind_seats(a, &spec, &order, &m->view, m->allowed, seats_p, err);
 }
 
@@ -88,6 +122,10 @@ static void take_seat(struct job_map_proc *q, const struct found *f)
     q->cpus = seat->cpus.bits;
     q->cpus_bytes = seat->cpus.words * sizeof *seat->cpus.bits;
     q->binding = seat->text;
+    if (seat->devices) {
+        q->devices = seat->devices->ids;
+        q->device_env = seat->devices->env;
+    }
     if (!f->places || !q->cpus)
         return;
     q->place = &f->places[seat - f->seats.items];

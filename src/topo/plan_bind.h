@@ -21,6 +21,10 @@ struct bind_machine {
 /* Determines the allowed processors and, if view is set, the hardware; memory from the arena.
  * 0; BIND_BAD with the sentence (not available on this machine); -errno. */
 int bind_look(struct bind_machine *m, struct arena *a, bool view, struct errmsg *err);
+/* The same with the devices. */
+int bind_look_devices(struct bind_machine *m, struct arena *a, struct errmsg *err);
+/* Another machine, which a file of hwloc's XML describes; all of its processors are allowed. */
+int bind_look_file(struct bind_machine *m, struct arena *a, const char *path, struct errmsg *err);
 
 /* A binding of topo/bind.h in the form that a job map keeps; NULL: no memory. */
 const struct job_map_binding *plan_binding_new(struct arena *a, const struct bind_spec *spec,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "topo/device.h"
 #include "topo/hwloc_dl.h"
 
 static const hwloc_obj_type_t types[TOPO_KIND_COUNT] = {
@@ -54,12 +55,33 @@ static int copy_all(const struct hwloc_dl *h, hwloc_topology_t t, struct arena *
     if (last < 0 || last >= CPUS_MAX)
         return errmsg_set(err, TOPO_MISSING, "hwloc reports no usable topology of this machine");
     view->processors = (size_t)last + 1;
-    for (int k = 0; k < TOPO_KIND_COUNT && rc == 0; k++)
+    for (int k = 0; k <= TOPO_MACHINE && rc == 0; k++)
         rc = copy_kind(h, t, a, (enum topo_kind)k, view);
     return rc;
 }
 
-static int load(struct arena *a, const char *synthetic, struct topo_view *view_p,
+/* Where the description of a machine comes from. */
+struct origin {
+    const char *synthetic, *path; /* both NULL: this machine */
+    bool devices;
+};
+
+static int prepare(const struct hwloc_dl *h, hwloc_topology_t t, const struct origin *o,
+                   struct errmsg *err)
+{
+    if (o->synthetic && h->topology_set_synthetic(t, o->synthetic) != 0)
+        return errmsg_set(err, TOPO_MISSING, "'%.200s' does not describe a machine", o->synthetic);
+    if (o->path && h->topology_set_xml(t, o->path) != 0)
+        return errmsg_set(err, TOPO_MISSING, "%.300s is no machine in hwloc's XML", o->path);
+    if (o->devices && h->topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) != 0)
+        return errmsg_set(err, TOPO_MISSING, "hwloc cannot look for devices");
+    if (h->topology_load(t) != 0)
+        return errmsg_set(err, TOPO_MISSING, "hwloc cannot read the topology of %.300s: %s",
+                          o->path ? o->path : "this machine", err_text(errno));
+    return 0;
+}
+
+static int load(struct arena *a, const struct origin *o, struct topo_view *view_p,
                 struct errmsg *err)
 {
     struct topo_view view = { 0 };
@@ -71,13 +93,12 @@ static int load(struct arena *a, const char *synthetic, struct topo_view *view_p
         return TOPO_MISSING;
     if (h.topology_init(&t) != 0)
         rc = -ENOMEM;
-    else if (synthetic && h.topology_set_synthetic(t, synthetic) != 0)
-        rc = errmsg_set(err, TOPO_MISSING, "'%.200s' does not describe a machine", synthetic);
-    else if (h.topology_load(t) != 0)
-        rc = errmsg_set(err, TOPO_MISSING, "hwloc cannot read the topology of this machine: %s",
-                        err_text(errno));
     else
+        rc = prepare(&h, t, o, err);
+    if (rc == 0)
         rc = copy_all(&h, t, a, &view, err);
+    if (rc == 0 && o->devices)
+        rc = topo_devices_find(&h, t, a, &view);
     if (t)
         h.topology_destroy(t);
     hwloc_dl_close(&h);
@@ -88,11 +109,17 @@ static int load(struct arena *a, const char *synthetic, struct topo_view *view_p
 
 int topo_view_machine(struct arena *a, struct topo_view *view_p, struct errmsg *err)
 {
-    return load(a, NULL, view_p, err);
+    return load(a, &(struct origin){ NULL, NULL, false }, view_p, err);
+}
+
+int topo_view_devices(struct arena *a, const char *path, struct topo_view *view_p,
+                      struct errmsg *err)
+{
+    return load(a, &(struct origin){ NULL, path, true }, view_p, err);
 }
 
 int topo_view_synthetic(struct arena *a, const char *description, struct topo_view *view_p,
                         struct errmsg *err)
 {
-    return load(a, description, view_p, err);
+    return load(a, &(struct origin){ description, NULL, false }, view_p, err);
 }

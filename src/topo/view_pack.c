@@ -127,6 +127,7 @@ static int get_kind(struct reader *r, enum topo_kind kind, struct topo_view *vie
     o->count = r->flat->counts.items[kind];
     if (o->count > r->flat->runs.n)
         return UNFIT;
+    view->has_devices = true; /* as many as there are; they themselves stay there */
     o->cpus = arena_array(r->arena, o->count + (size_t)1, sizeof *o->cpus);
     for (uint32_t i = 0; o->cpus && i < o->count && rc == 0; i++)
         rc = get_set(r, view->processors, &o->cpus[i]);
