@@ -277,8 +277,9 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
 static bool as_srun(struct arena *a, int *argc_p, char ***argv_p, const struct log *log,
                     int *code_p)
 {
-    struct srun_words w = { .answer = BUF_NULL(1 << 20) };
+    struct srun_words w = { .answer = BUF_NULL(1 << 20), .remarks = BUF_NULL(1 << 20) };
     struct errmsg err = { "" };
+    struct slice rest;
     int rc = srun_words_translate(a, *argc_p, *argv_p, localhost_read_file, &w, &err);
 
     *code_p = launch_exit_code(rc);
@@ -286,7 +287,13 @@ static bool as_srun(struct arena *a, int *argc_p, char ***argv_p, const struct l
         *code_p = 1;
     else if (rc != LAUNCH_GO && rc != LAUNCH_SHOW)
         log_error(log, "%s", rc < 0 ? "out of memory" : err.text);
+    rest = buf_slice(&w.remarks);
+    while (rc == LAUNCH_GO && rest.len) {
+        struct slice line = slice_cut(&rest, '\n');
+        log_warn(log, SLICE_FMT, SLICE_ARG(line));
+    }
     buf_free(&w.answer);
+    buf_free(&w.remarks);
     *argc_p = w.argc;
     *argv_p = w.argv;
     return rc == LAUNCH_GO;

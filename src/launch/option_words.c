@@ -2,6 +2,7 @@
 #include "launch/option_words.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -11,7 +12,7 @@
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum word_list { LIST_display, LIST_output, LIST_mca };
+enum word_list { LIST_display, LIST_output, LIST_mca, LIST_map, LIST_bind, LIST_runtime };
 
 struct word {
     enum word_list list;
@@ -118,6 +119,79 @@ int option_words_output(struct option_parse *p, const struct option_row *row,
 {
     (void)row;
     return apply_list(p, LIST_output, values[0]);
+}
+
+int option_words_runtime(struct option_parse *p, const struct option_row *row,
+                         const char *const *values)
+{
+    (void)row;
+    return apply_list(p, LIST_runtime, values[0]);
+}
+
+/* "core:if-supported:2" without the words behind a ':' that the table has; they are applied. */
+static int take_words(struct option_parse *p, enum word_list list, const char *text,
+                      const char **left_p)
+{
+    struct slice rest = slice_str(text);
+    const char *left = arena_str(option_arena(p), slice_cut(&rest, ':'));
+    int rc = 0;
+
+    while (left && rest.len && rc == 0) {
+        struct slice word = slice_cut(&rest, ':');
+        if (find(list, word))
+            rc = apply_word(p, list, word);
+        else
+            left = arena_printf(option_arena(p), "%s:" SLICE_FMT, left, SLICE_ARG(word));
+    }
+    *left_p = left && *left ? left : NULL;
+    return left ? rc : -ENOMEM;
+}
+
+int option_words_map_by(struct option_parse *p, const struct option_row *row,
+                        const char *const *values)
+{
+    const char *list = "pe-list=";
+
+    (void)row;
+    if (!strncasecmp(values[0], list, strlen(list)))
+        return option_apply(p, "cpu-list %", values[0] + strlen(list));
+    return take_words(p, LIST_map, values[0], option_map_by(p));
+}
+
+int option_words_bind_to(struct option_parse *p, const struct option_row *row,
+                         const char *const *values)
+{
+    (void)row;
+    return take_words(p, LIST_bind, values[0], option_bind_to(p));
+}
+
+/* ---- search paths ---- */
+
+/* NAME=DIR:VALUE for all programs. */
+static int put_before(struct option_parse *p, const char *name, const char *dir)
+{
+    const char *old = getenv(name);
+    const char *value = old && *old ? arena_printf(option_arena(p), "%s:%s", dir, old) : dir;
+
+    return value ? option_set_variable(p, name, name, value) : -ENOMEM;
+}
+
+int option_words_path(struct option_parse *p, const struct option_row *row,
+                      const char *const *values)
+{
+    (void)row;
+    return put_before(p, "PATH", values[0]);
+}
+
+int option_words_prefix(struct option_parse *p, const struct option_row *row,
+                        const char *const *values)
+{
+    const char *bin = arena_printf(option_arena(p), "%s/bin", values[0]);
+    const char *lib = arena_printf(option_arena(p), "%s/lib", values[0]);
+    int rc = bin && lib ? put_before(p, "PATH", bin) : -ENOMEM;
+
+    (void)row;
+    return rc ? rc : put_before(p, "LD_LIBRARY_PATH", lib);
 }
 
 /* ---- parameters ------------------------------------------------------------------------------ */

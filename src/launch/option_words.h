@@ -19,6 +19,12 @@ option_words_fn option_words_display, option_words_output;
  * programs, OMPI_MCA_KEY.  -prtemca: of a launcher only.  -pmixmca: the variable PMIX_MCA_KEY. */
 option_words_fn option_words_mca, option_words_prtemca, option_words_pmixmca;
 
+/* -map-by node:display   -bind-to core:report   -runtime-options continuous */
+option_words_fn option_words_map_by, option_words_bind_to, option_words_runtime;
+
+/* -path DIRS   -prefix DIR: in front of PATH (and LD_LIBRARY_PATH) of all programs. */
+option_words_fn option_words_path, option_words_prefix;
+
 /* -with-ft ulfm */
 option_words_fn option_words_with_ft;
 

@@ -462,6 +462,16 @@ struct arena *option_arena(struct option_parse *p)
     return &p->opt->arena;
 }
 
+const char **option_map_by(struct option_parse *p)
+{
+    return &p->opt->map_by;
+}
+
+const char **option_bind_to(struct option_parse *p)
+{
+    return &p->opt->bind_to;
+}
+
 /* Defaults and environment are given as text.  For a flag the text says whether the option applies.
  */
 static int apply_text(struct option_parse *p, const struct option_row *row, const char *text)

@@ -67,10 +67,11 @@ struct launch_block {
     const char *where; /* "jobs.cfg:3", or NULL for the command line */
     char **argv;       /* program and arguments, NULL-terminated */
     uint32_t argc;
-    uint32_t nprocs;  /* 0: not given */
-    const char *wdir; /* as given, or NULL */
-    const char *pset; /* likewise */
-    uint32_t pmi;     /* enum job_map_pmi */
+    uint32_t nprocs;             /* 0: not given */
+    const char *wdir;            /* as given, or NULL */
+    const char *pset;            /* likewise */
+    bool in_session, index_argv; /* JOB_MAP_APP_SESSION, JOB_MAP_APP_INDEX */
+    uint32_t pmi;                /* enum job_map_pmi */
     struct env_rules env;
     struct host_list hosts; /* its own nodes; empty and NULL: those of the job */
     const char *hostfile;
@@ -179,6 +180,7 @@ struct launch_options {
 
     uint32_t ignored_word; /* target of options that are accepted and have no effect */
     bool ignored;
+    const char *ignored_text;
 };
 
 /* The text of --version. */

@@ -73,6 +73,10 @@ int option_wrong(struct option_parse *p, const char *format, ...)
 
 struct arena *option_arena(struct option_parse *p);
 
+/* Where the values of these options are. */
+const char **option_map_by(struct option_parse *p);
+const char **option_bind_to(struct option_parse *p);
+
 /* Takes the next of the names (or words) "a|b|c"; false at the end. */
 static inline bool option_next_name(struct slice *rest, struct slice *name_p)
 {

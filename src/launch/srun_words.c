@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "launch/hostlist.h"
 #include "launch/mpmd.h"
 #include "launch/options.h"
 
@@ -21,8 +22,10 @@ struct srun_part {
     uint32_t n, room;
     uint32_t nodes, tasks; /* 0: not said */
     bool kill, has_input, has_errfile;
-    const char *errfile; /* that of --output */
-    bool many;           /* --multi-prog */
+    const char *errfile;         /* that of --output */
+    const char *hosts, *exclude; /* NULL: not said */
+    struct buf *answer, *remarks;
+    bool many; /* --multi-prog */
 };
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -135,6 +138,43 @@ static int read_distribution(struct srun_part *p, const char *value)
     return add_choice(p, b->value ? b : a);
 }
 
+/* One mask in hexadecimal digits: its processors, with '+' between them. */
+static const char *mask_text(struct srun_part *p, struct slice mask)
+{
+    const char *text = "";
+
+    if (slice_starts(mask, SLICE("0x")))
+        mask = slice_skip(mask, 2);
+    for (size_t i = 0; i < mask.len && text; i++) {
+        static const char digits[] = "0123456789abcdef";
+        const char *digit = memchr(digits, mask.ptr[mask.len - 1 - i] | 0x20, 16);
+        if (!digit || i > 1000)
+            return NULL;
+        for (unsigned b = 0; b < 4 && text; b++) {
+            if ((digit - digits) & 1 << b)
+                text = arena_printf(p->a, "%s%s%zu", text, *text ? "+" : "", i * 4 + b);
+        }
+    }
+    return text && *text ? text : NULL;
+}
+
+/* "mask_cpu:0x3,0xc": user:0+1,2+3 */
+static int read_masks(struct srun_part *p, struct slice rest)
+{
+    const char *all = "";
+
+    while (rest.len && all) {
+        struct slice mask = slice_cut(&rest, ',');
+        const char *one = mask_text(p, mask);
+        if (!one)
+            return wrong(p, "'" SLICE_FMT "' is not a mask of processors",
+                         SLICE_ARG(slice_head(mask, 100)));
+        all = arena_printf(p->a, "%s%s%s", all, *all ? "," : "", one);
+    }
+    return all && *all ? add_two(p, "-bind-to", arena_printf(p->a, "user:%s", all))
+                       : wrong(p, "a mask of processors must follow mask_cpu:");
+}
+
 /* "verbose,cores" */
 static int read_cpu_bind(struct srun_part *p, const char *value)
 {
@@ -159,11 +199,13 @@ static int read_cpu_bind(struct srun_part *p, const char *value)
         if (slice_starts(rest, SLICE("map_cpu:")))
             return add_two(p, "-bind-to",
                            arena_printf(p->a, "user:" SLICE_FMT, SLICE_ARG(slice_skip(rest, 8))));
+        if (slice_starts(rest, SLICE("mask_cpu:")))
+            return read_masks(p, slice_skip(rest, 9));
         c = CHOOSE(all, slice_cut(&rest, ','));
         rc = c ? add_choice(p, c)
                : wrong(p,
                        "'%.100s' is not supported: none, threads, cores, sockets, ldoms, rank "
-                       "or map_cpu:LIST",
+                       "map_cpu:LIST or mask_cpu:LIST",
                        value);
     }
     return rc;
@@ -296,11 +338,116 @@ static int read_time(struct srun_part *p, const char *value)
     return add_number(p, "-timeout", (uint32_t)seconds);
 }
 
+static int read_nodelist(struct srun_part *p, const char *value)
+{
+    p->hosts = value;
+    return 0;
+}
+
+static int read_exclude(struct srun_part *p, const char *value)
+{
+    p->exclude = value;
+    return 0;
+}
+
+static bool list_has(const struct host_list *list, const char *name)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (!strcmp(list->items[i].name, name))
+            return true;
+    }
+    return false;
+}
+
+/* The nodes of -w without those of -x, in our own words. */
+static int complete_hosts(struct srun_part *p)
+{
+    struct host_list all = { .count = 0 }, out = { .count = 0 };
+    const char *text = "";
+    int rc;
+
+    if (!p->hosts)
+        return errmsg_set(p->err, LAUNCH_USAGE,
+                          "srun --exclude needs the nodes to choose from: give "
+                          "the nodes to use by -w");
+    rc = hostlist_nodes(p->a, &all, slice_str(p->hosts), "srun -w", p->err);
+    if (rc == 0 && p->exclude)
+        rc = hostlist_nodes(p->a, &out, slice_str(p->exclude), "srun -x", p->err);
+    if (rc)
+        return rc < 0 ? rc : LAUNCH_USAGE;
+    for (uint32_t i = 0; i < all.count && text; i++) {
+        if (!list_has(&out, all.items[i].name))
+            text = arena_printf(p->a, "%s%s%s", text, *text ? "," : "", all.items[i].name);
+    }
+    if (text && !*text)
+        return errmsg_set(p->err, LAUNCH_USAGE, "srun --exclude leaves no node");
+    return add_two(p, "-hosts", text);
+}
+
+static int add_ppr(struct srun_part *p, const char *value, const char *object)
+{
+    uint32_t n;
+    int rc = read_count(p, slice_str(value), &n);
+
+    return rc ? rc : add_two(p, "-map-by", arena_printf(p->a, "ppr:%u:%s", n, object));
+}
+
+static int read_per_socket(struct srun_part *p, const char *value)
+{
+    return add_ppr(p, value, "socket");
+}
+
+static int read_per_core(struct srun_part *p, const char *value)
+{
+    return add_ppr(p, value, "core");
+}
+
+static int read_choice(struct srun_part *p, const char *value, const struct choice *all, size_t n)
+{
+    const struct choice *c = choose(all, n, slice_str(value));
+
+    return c ? add_choice(p, c) : wrong(p, "'%.100s' is not supported", value);
+}
+
+static int read_gpu_bind(struct srun_part *p, const char *value)
+{
+    static const struct choice all[] = { { "closest", NULL, NULL }, { "none", NULL, NULL } };
+
+    return read_choice(p, value, all, sizeof all / sizeof *all);
+}
+
+static int read_hint(struct srun_part *p, const char *value)
+{
+    static const struct choice all[] = { { "nomultithread", "-bind-to", "core" },
+                                         { "compute_bound", "-bind-to", "core" },
+                                         { "memory_bound", "-bind-to", "core" },
+                                         { "multithread", "-bind-to", "hwthread" } };
+
+    return read_choice(p, value, all, sizeof all / sizeof *all);
+}
+
+static int read_mem_bind(struct srun_part *p, const char *value)
+{
+    static const struct choice all[] = {
+        { "local", NULL, NULL },   { "none", NULL, NULL },        { "quiet", NULL, NULL },
+        { "verbose", NULL, NULL }, { "quiet,local", NULL, NULL }, { "verbose,local", NULL, NULL }
+    };
+
+    return read_choice(p, value, all, sizeof all / sizeof *all);
+}
+
+static int read_version(struct srun_part *p, const char *value)
+{
+    (void)value;
+    options_version(p->answer);
+    return LAUNCH_SHOW;
+}
+
 static int read_mpi(struct srun_part *p, const char *value)
 {
     if (!strcmp(value, "list"))
-        return wrong(p, "PMI-1, PMI-2 and PMIx are served at once; nothing is to be chosen");
-    return 0;
+        buf_str(p->answer, "PMI-1, PMI-2 and PMIx are served at once; nothing is to be chosen.\n");
+    return !strcmp(value, "list") ? LAUNCH_SHOW : 0;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -310,13 +457,16 @@ static const struct row {
     const char *name, *arg, *as;
     int (*read)(struct srun_part *p, const char *value);
     const char *why, *help;
+    bool noted; /* not refused */
 } rows[] = {
-#define SAME(letter, name, arg, as, help) { letter, name, arg, as, NULL, NULL, help },
-#define READ(letter, name, arg, fn, help) { letter, name, arg, NULL, fn, NULL, help },
-#define OTHER(letter, name, arg, why)     { letter, name, arg, NULL, NULL, why, NULL },
+#define SAME(letter, name, arg, as, help) { letter, name, arg, as, NULL, NULL, help, false },
+#define READ(letter, name, arg, fn, help) { letter, name, arg, NULL, fn, NULL, help, false },
+#define NOTED(letter, name, arg, why)     { letter, name, arg, NULL, NULL, why, NULL, true },
+#define OTHER(letter, name, arg, why)     { letter, name, arg, NULL, NULL, why, NULL, false },
 #include "launch/srun_words.def"
 #undef SAME
 #undef READ
+#undef NOTED
 #undef OTHER
 };
 
@@ -361,15 +511,16 @@ static void print_help(struct buf *out)
             "allocation. Other options of wireup are refused here.\n\n");
     for (size_t i = 0; i < ROWS; i++) {
         const struct row *r = &rows[i];
-        if (r->why)
+        if (r->why && !r->noted)
             continue;
-        buf_printf(out, "  %s%c%s--%s%s%s\n        %s\n", r->letter ? "-" : "  ",
+        buf_printf(out, "  %s%c%s--%s%s%s\n        %s%s\n", r->letter ? "-" : "  ",
                    r->letter ? r->letter : ' ', r->letter ? ", " : "  ", r->name, r->arg ? "=" : "",
-                   r->arg ? r->arg : "", r->help);
+                   r->arg ? r->arg : "", r->noted ? "No effect, and a remark says so: " : r->help,
+                   r->noted ? r->why : "");
     }
     buf_str(out, "\nNot supported:");
     for (size_t i = 0; i < ROWS; i++) {
-        if (rows[i].why)
+        if (rows[i].why && !rows[i].noted)
             buf_printf(out, " --%s", rows[i].name);
     }
     buf_byte(out, '\n');
@@ -393,6 +544,10 @@ static int apply(struct srun_part *p, const struct row *r, const char *value)
     p->option = arena_printf(p->a, "--%s", r->name);
     if (!p->option)
         return -ENOMEM;
+    if (r->noted) {
+        buf_printf(p->remarks, "srun --%s has no effect: %s\n", r->name, r->why);
+        return 0;
+    }
     if (r->why)
         return errmsg_set(p->err, LAUNCH_USAGE, "srun --%s is not supported: %s", r->name, r->why);
     if (value && !r->arg)
@@ -406,7 +561,7 @@ static int apply(struct srun_part *p, const struct row *r, const char *value)
 static int with_value(struct srun_part *p, const struct row *r, const char *value,
                       struct mpmd_words *left)
 {
-    if (value || !r->arg || is_optional(r) || r->why)
+    if (value || !r->arg || is_optional(r) || (r->why && !r->noted))
         return apply(p, r, value);
     if (left->count == 0)
         return errmsg_set(p->err, LAUNCH_USAGE, "srun --%s needs a value: %s", r->name, r->arg);
@@ -475,7 +630,10 @@ static int read_options(struct srun_part *p, struct mpmd_words *left)
 static int complete(struct srun_part *p)
 {
     uint32_t tasks = p->tasks ? p->tasks : p->nodes;
-    int rc = tasks && !p->many ? add_number(p, "-n", tasks) : 0;
+    int rc = p->hosts || p->exclude ? complete_hosts(p) : 0;
+
+    if (rc == 0 && tasks && !p->many)
+        rc = add_number(p, "-n", tasks);
 
     if (rc == 0 && p->nodes)
         rc = add_number(p, "-ppn", tasks / p->nodes + (tasks % p->nodes != 0));
@@ -646,7 +804,7 @@ int srun_words_translate(struct arena *a, int argc, char *const *argv, srun_word
 
     rc = add(&all, argv[0]);
     while (more && rc == 0) {
-        struct srun_part p = { .a = a, .err = err };
+        struct srun_part p = { .a = a, .err = err, .answer = &w->answer, .remarks = &w->remarks };
         struct mpmd_words one = mpmd_cut(&rest, &more);
         rc = read_part(&p, one, file);
         for (uint32_t i = 0; i < p.n && rc == 0; i++)
@@ -654,7 +812,7 @@ int srun_words_translate(struct arena *a, int argc, char *const *argv, srun_word
         if (rc == 0 && more)
             rc = add(&all, ":");
     }
-    if (rc == LAUNCH_SHOW)
+    if (rc == LAUNCH_SHOW && buf_len(&w->answer) == 0)
         print_help(&w->answer);
     if (rc)
         return rc;

@@ -19,8 +19,9 @@ bool srun_words_meant(int argc, char *const *argv);
 /* What it becomes, in the arena. */
 struct srun_words {
     int argc;
-    char **argv;       /* argv[0] as it was; NULL-terminated */
-    struct buf answer; /* LAUNCH_SHOW: for standard output */
+    char **argv;        /* argv[0] as it was; NULL-terminated */
+    struct buf answer;  /* LAUNCH_SHOW: for standard output */
+    struct buf remarks; /* LAUNCH_GO: lines about words without effect */
 };
 
 /* The text of a file: 0 or -errno. */

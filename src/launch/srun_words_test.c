@@ -34,7 +34,8 @@ static int translate(const char *line)
     argv[argc] = NULL;
     arena_free(&arena);
     buf_free(&words.answer);
-    words = (struct srun_words){ .answer = BUF_NULL(1 << 16) };
+    buf_free(&words.remarks);
+    words = (struct srun_words){ .answer = BUF_NULL(1 << 16), .remarks = BUF_NULL(1 << 16) };
     err.text[0] = '\0';
     return srun_words_translate(&arena, argc, argv, programs, &words, &err);
 }
@@ -71,7 +72,13 @@ static const struct {
     { "srun --ntasks-per-node=2 -n 4 p", "-ppn 2 -n 4 " GO_ON INPUT "p" },
     { "srun --ntasks-per-n 2 p", "-ppn 2 " GO_ON INPUT "p" },
     { "srun -c2 p", "-cpus-per-rank 2 " GO_ON INPUT "p" },
-    { "srun -w n[1-2] p", "-hosts n[1-2] " GO_ON INPUT "p" },
+    { "srun -w n[1-2] p", "-hosts n1,n2 " GO_ON INPUT "p" },
+    { "srun -w n[1-3] -x n2 p", "-hosts n1,n3 " GO_ON INPUT "p" },
+    { "srun --ntasks-per-socket=2 p", "-map-by ppr:2:socket " GO_ON INPUT "p" },
+    { "srun --cpu-bind=mask_cpu:0x3,10 p", "-bind-to user:0+1,4 " GO_ON INPUT "p" },
+    { "srun --gpus-per-task=2 --hint=nomultithread p",
+      "-gpus-per-rank 2 -bind-to core " GO_ON INPUT "p" },
+    { "srun -p debug -A me --mem=1G p", GO_ON INPUT "p" },
     { "srun -lO p", "-prepend-rank -oversubscribe " GO_ON INPUT "p" },
     { "srun -ln3 p", "-prepend-rank -n 3 " GO_ON INPUT "p" },
     { "srun -K p", INPUT "p" },
@@ -118,18 +125,18 @@ static const struct {
     { "srun --bogus p", "srun: unknown option '--bogus'" },
     { "srun -z p", "srun: unknown option '-z'" },
     { "srun --no 3 p", "unknown option '--no'" },
-    { "srun -p debug p", "srun --partition is not supported: there is no scheduler" },
+    { "srun --pty p", "srun --pty is not supported: processes have no terminal" },
     { "srun -x n1 p", "give the nodes to use by -w" },
     { "srun --label=3 p", "--label: it takes no value" },
     { "srun -m plane=2 p", "'plane=2' is not supported" },
     { "srun -m cyclic:cyclic p", "'cyclic:cyclic' is not supported" },
-    { "srun --cpu-bind=mask_cpu:1 p", "'mask_cpu:1' is not supported" },
+    { "srun --cpu-bind=mask_cpu:0xg p", "'0xg' is not a mask of processors" },
+    { "srun -w n1 -x n1 p", "leaves no node" },
     { "srun -i file p", "redirect the file" },
     { "srun -o a%s p", "'%s' in 'a%s' is not supported" },
     { "srun --kill-on-bad-exit=2 p", "'2' is neither 0 nor 1" },
     { "srun -t 1:2:3:4 p", "'1:2:3:4' is not a time" },
     { "srun -t x p", "'x' is not a time" },
-    { "srun --mpi=list p", "nothing is to be chosen" },
     { "srun --multi-prog none", "cannot read none: No such file" },
     { "srun --multi-prog gap", "'2' must begin with rank 1" },
     { "srun --multi-prog bare", "line 1 of bare has no program" },
@@ -156,9 +163,16 @@ int main(void)
                   bad[i].sentence))
             printf("# got %d: %s\n", rc, err.text);
     }
+    OK(translate("srun --mpi=list") == LAUNCH_SHOW && buf_len(&words.answer) > 0);
+    OK(translate("srun -p debug --mem=1G p") == LAUNCH_GO &&
+       !strcmp(
+           buf_cstr(&words.remarks),
+           "srun --partition has no effect: there is no scheduler; -w names the nodes, or run it "
+           "inside salloc\nsrun --mem has no effect: memory is not limited\n"));
     OK(translate("srun --help") == LAUNCH_SHOW && buf_len(&words.answer) > 1000);
     OK(!srun_words_meant(2, hydra) && srun_words_meant(1, by_name));
     arena_free(&arena);
     buf_free(&words.answer);
+    buf_free(&words.remarks);
     return tap_done();
 }

@@ -58,11 +58,6 @@ int bind_parse(const char *text, struct bind_spec *spec_p, struct errmsg *err)
                           "numa, socket, machine, rr or user:LIST",
                           text);
     s.list = rest.ptr;
-    if (s.how == BIND_OBJECT && word_is(rest, "overload-allowed"))
-        return errmsg_set(err, BIND_BAD,
-                          "-bind-to %.100s: 'overload-allowed' is not needed: processors are "
-                          "shared when there are too few",
-                          text);
     if (s.how == BIND_OBJECT && rest.len &&
         (!slice_u32(rest, &s.width) || s.width == 0 || s.width > CPUS_MAX))
         return errmsg_set(err, BIND_BAD, "-bind-to %.100s: a number of objects must follow ':'",

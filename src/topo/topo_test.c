@@ -143,9 +143,6 @@ static void test_refusals(void)
           "1: -bind-to user:4294967295: processor 4294967295 is not available to this job");
     check("core:2 pu:1", "user:0-4294967295",
           "1: -bind-to user:0-4294967295: processor 2 is not available to this job");
-    check("core:2 pu:1", "core:overload-allowed",
-          "1: -bind-to core:overload-allowed: 'overload-allowed' is not needed: processors are "
-          "shared when there are too few");
     check("core:2 pu:1", "core:0", "1: -bind-to core:0: a number of objects must follow ':'");
     check("core:2 pu:1", "gpu0",
           "1: -bind-to gpu0: binding near a device is not available; name "

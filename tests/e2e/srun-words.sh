@@ -19,5 +19,7 @@ same "under the name srun; one that fails ends nobody else" \
 echo in >"$tmp/in"
 same "all read standard input" "$(timeout "$patience" "$WIREUP" srun -n 2 cat <"$tmp/in" | tr '\n' ,)" "in,in,"
 run "$patience" "$WIREUP" srun -p debug true
-same "a partition is refused, in a sentence" "$rc $(wc -l <"$err")" "2 1" || explain
+same "a partition has no effect, and a remark says so" "$rc $(grep -c "srun --partition has no effect" "$err")" "0 1" || explain
+run "$patience" "$WIREUP" srun --pty true
+same "a terminal is refused, in a sentence" "$rc $(wc -l <"$err")" "2 1" || explain
 finish
