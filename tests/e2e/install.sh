@@ -19,7 +19,7 @@ same "make install with PREFIX and DESTDIR" "$rc" 0 || explain
 prefix=$tmp/dest/opt/wireup
 same "nothing lands beside the prefix" "$(cd "$tmp/dest" && find . ! -type d | grep -v '^./opt/wireup/')" ""
 
-lib=$(dirname "$(find "$prefix" -name libpmi.so.0 | head -n 1)")
+lib=$(dirname "$(find "$prefix" -name libpmi.so.0 ! -path '*/lib*/wireup/pmi/*' | head -n 1)")
 triplet=$(cc -print-multiarch 2>/dev/null)
 if [ -n "$triplet" ] && [ -d "/usr/lib/$triplet" ]; then
     same "libraries are where this system has its own" "$lib" "$prefix/lib/$triplet"
