@@ -34,8 +34,7 @@ struct segments {
 
 /* ---- positions ---- */
 
-/* Exactly len bytes. */
-static int read_at(int fd, uint64_t at, void *to, size_t len)
+int elf_file_read_at(int fd, uint64_t at, void *to, size_t len)
 {
     ssize_t n;
 
@@ -74,7 +73,7 @@ static uint16_t our_machine(void)
 static int read_segments(int fd, struct segments *s)
 {
     ElfW(Ehdr) head;
-    int rc = read_at(fd, 0, &head, sizeof head);
+    int rc = elf_file_read_at(fd, 0, &head, sizeof head);
 
     if (rc != 0)
         return rc;
@@ -83,7 +82,7 @@ static int read_segments(int fd, struct segments *s)
         head.e_phentsize != sizeof(ElfW(Phdr)) || head.e_phnum > SEGMENTS_MAX)
         return ELF_FILE_OTHER;
     s->n = head.e_phnum;
-    return read_at(fd, head.e_phoff, s->all, s->n * sizeof *s->all);
+    return elf_file_read_at(fd, head.e_phoff, s->all, s->n * sizeof *s->all);
 }
 
 /* Where the byte of that address is in the file; false: nowhere. */
@@ -118,7 +117,7 @@ static int take_string(const struct strings *s, uint64_t offset, const char **te
         return ELF_FILE_OTHER;
     if (room > s->size - offset)
         room = (size_t)(s->size - offset);
-    rc = read_at(s->fd, s->at + offset, text, room);
+    rc = elf_file_read_at(s->fd, s->at + offset, text, room);
     if (rc != 0)
         return rc;
     if (!memchr(text, '\0', room))
@@ -180,7 +179,7 @@ static int read_dynamic(int fd, const struct segments *s, const ElfW(Phdr) * p, 
     entries = calloc(n, sizeof *entries);
     if (!entries)
         return -ENOMEM;
-    rc = read_at(fd, p->p_offset, entries, n * sizeof *entries);
+    rc = elf_file_read_at(fd, p->p_offset, entries, n * sizeof *entries);
     if (rc == 0)
         rc = find_strings(s, entries, n, &strings);
     if (rc == 0)
@@ -258,7 +257,7 @@ void elf_file_build_id(int fd, char id[ELF_BUILD_ID_ROOM])
         return;
     for (uint32_t i = 0; i < s.n && !found; i++) {
         size_t len = s.all[i].p_filesz < NOTES_MAX ? s.all[i].p_filesz : NOTES_MAX;
-        if (s.all[i].p_type == PT_NOTE && read_at(fd, s.all[i].p_offset, notes, len) == 0)
+        if (s.all[i].p_type == PT_NOTE && elf_file_read_at(fd, s.all[i].p_offset, notes, len) == 0)
             found = find_id(slice_mem(notes, len), id);
     }
 }
@@ -278,7 +277,7 @@ static bool search_segment(const struct search *s, const ElfW(Phdr) * p, struct 
 
     while (at < end) {
         size_t len = end - at < PIECE ? (size_t)(end - at) : PIECE;
-        if (read_at(s->fd, p->p_offset + at, s->piece, len) != 0)
+        if (elf_file_read_at(s->fd, p->p_offset + at, s->piece, len) != 0)
             return false;
         if (memmem(s->piece, len, name.ptr, name.len))
             return true;

@@ -22,6 +22,9 @@ struct elf_file {
 /* Not an ELF file for this machine, or a damaged one. */
 enum { ELF_FILE_OTHER = 1 };
 
+/* Exactly len bytes at this position.  0; ELF_FILE_OTHER: the file is shorter; -errno. */
+int elf_file_read_at(int fd, uint64_t at, void *to, size_t len);
+
 /* fd: a regular file, open for reading.  The strings are in the arena.  0; ELF_FILE_OTHER; -errno.
  */
 int elf_file_read(int fd, struct arena *a, struct elf_file *f_p);

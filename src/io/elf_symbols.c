@@ -13,19 +13,6 @@
 /* Real libraries stay far below these. */
 enum { SECTIONS_MAX = 4096, TABLE_MAX = 64 << 20 };
 
-/* Exactly len bytes. */
-static int read_at(int fd, uint64_t at, void *to, size_t len)
-{
-    ssize_t n;
-
-    if (at > INT64_MAX - len)
-        return ELF_FILE_OTHER;
-    do {
-        n = pread(fd, to, len, (off_t)at);
-    } while (n < 0 && errno == EINTR);
-    return n < 0 ? -errno : (size_t)n == len ? 0 : ELF_FILE_OTHER;
-}
-
 struct sections {
     ElfW(Shdr) * all;
     uint32_t n;
@@ -34,7 +21,7 @@ struct sections {
 static int read_sections(int fd, struct sections *s)
 {
     ElfW(Ehdr) head;
-    int rc = read_at(fd, 0, &head, sizeof head);
+    int rc = elf_file_read_at(fd, 0, &head, sizeof head);
 
     if (rc != 0)
         return rc;
@@ -46,7 +33,7 @@ static int read_sections(int fd, struct sections *s)
     s->all = calloc(s->n, sizeof *s->all);
     if (!s->all)
         return -ENOMEM;
-    return read_at(fd, head.e_shoff, s->all, s->n * sizeof *s->all);
+    return elf_file_read_at(fd, head.e_shoff, s->all, s->n * sizeof *s->all);
 }
 
 static const ElfW(Shdr) * find_section(const struct sections *s, uint32_t type)
@@ -63,7 +50,7 @@ static char *read_section(int fd, const ElfW(Shdr) * section, int *rc_p)
 {
     char *bytes = section->sh_size <= TABLE_MAX ? malloc(section->sh_size + 1) : NULL;
 
-    *rc_p = bytes ? read_at(fd, section->sh_offset, bytes, section->sh_size)
+    *rc_p = bytes ? elf_file_read_at(fd, section->sh_offset, bytes, section->sh_size)
             : section->sh_size <= TABLE_MAX ? -ENOMEM
                                             : ELF_FILE_OTHER;
     if (*rc_p == 0) {

@@ -56,6 +56,7 @@ int main(void)
         return 2;
     PMIX_INFO_LOAD(&info, PMIX_SERVER_URI, uri, PMIX_STRING);
     rc = PMIx_tool_init(&me, &info, 1);
+    PMIX_INFO_DESTRUCT(&info);
     for (int i = 0; rc == PMIX_SUCCESS && i < TIMES; i++) {
         rc = look();
         usleep(20000);
