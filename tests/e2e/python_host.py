@@ -11,6 +11,7 @@ import sys
 from pmix import *  # noqa: F401,F403
 
 
+sys.stdout.reconfigure(line_buffering=True)  # the lines of both processes are in one file
 OK = (PMIX_SUCCESS, PMIX_OPERATION_SUCCEEDED)
 published, called = {}, {}
 value = {'value': 42, 'val_type': PMIX_UINT32}
