@@ -450,6 +450,7 @@ static void visitor_read(void *arg)
         answer_line(v, slice_head(all, end));
     }
     begin_answer(v);
+    visitor_write(v); /* at once: what was asked for may end the job, and us, in this turn */
 }
 
 static void visitor_late(void *arg, struct greeting *g)

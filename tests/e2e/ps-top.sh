@@ -181,6 +181,17 @@ same "the other too" "$rc $?" "0 143" || explain
 ps
 same "then there is none" "$(cat "$out" "$err")" "wireup: you have no running jobs on this machine"
 
+# The answer must leave before the job's end does: without that one of about forty was an error.
+wrong=0
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    "$WIREUP" -n 2 sh -c 'echo up; exec sleep 1000' >"$tmp/short" 2>/dev/null </dev/null &
+    short=$!
+    wait_until 60 eval '[ "$(grep -c up "$tmp/short")" = 2 ]'
+    "$WIREUP" kill -signal USR1 "$short" 2>>"$tmp/short.err" || wrong=$((wrong + 1))
+    wait "$short"
+done
+same "kill succeeds, however fast the job ends" "$wrong" 0 || note "$(cat "$tmp/short.err")"
+
 # ---- a DVM and its jobs
 run 120 "$WIREUP" up -launch-agent "$tmp/agent" -hosts n1,n2
 ps
