@@ -31,8 +31,11 @@ def procs(items, keep):
 
 def proc(item, keep):
     """A process; None stays NULL."""
-    if item is None:
-        return None
+    return None if item is None else one_proc(item, keep)
+
+
+def one_proc(item, keep):
+    """A process that must be named."""
     place = ct.Proc()
     keep.append(place)
     v.put_struct('PROC', place, item, keep)

@@ -130,8 +130,3 @@ def library():
         function.argtypes = arguments
         function.restype = RESULTS.get(name, c.c_int)
     return opened
-
-
-def has(name):
-    """Whether the library of this process has a function."""
-    return hasattr(library(), name)

@@ -97,6 +97,23 @@ class Operation:
         return future.__await__()
 
 
+@functools.lru_cache(maxsize=None)
+def missing_endings():
+    """How the messages about functions end that the library does not have."""
+    from ._library import ARGUMENTS
+    return tuple(f'undefined symbol: {name}' for name in ARGUMENTS)
+
+
+def refusal(name, error):
+    """The status of a call that was not made, because of its arguments or of the library; other errors are raised."""
+    if isinstance(error, v.BadValue):
+        log.error('%s: %s', name, error)
+        return t.PMIX_ERR_BAD_PARAM
+    if not str(error).endswith(missing_endings()):
+        raise error
+    return t.PMIX_ERR_NOT_SUPPORTED
+
+
 class operation:
     """Decorates a method that starts an Operation: calling the method waits for the end of it.
 
@@ -112,13 +129,8 @@ class operation:
             started = Operation(*empty)
             try:
                 function(self, started, *arguments, **words)
-            except v.BadValue as bad:
-                log.error('%s: %s', function.__name__, bad)
-                started.finish(t.PMIX_ERR_BAD_PARAM)
-            except AttributeError as missing:
-                if not str(missing).endswith(tuple(ct_names())):
-                    raise
-                started.finish(t.PMIX_ERR_NOT_SUPPORTED)
+            except (v.BadValue, AttributeError) as error:
+                started.finish(refusal(function.__name__, error))
             return started
 
         @functools.wraps(function)
@@ -129,13 +141,6 @@ class operation:
         return call
 
 
-@functools.lru_cache(maxsize=None)
-def ct_names():
-    """How the messages about functions end that the library does not have."""
-    from ._library import ARGUMENTS
-    return [f'undefined symbol: {name}' for name in ARGUMENTS]
-
-
 def checked(*empty):
     """Decorates a method that is done when it returns: wrong arguments become PMIX_ERR_BAD_PARAM."""
     def decorate(function):
@@ -143,13 +148,8 @@ def checked(*empty):
         def call(self, *arguments, **words):
             try:
                 return function(self, *arguments, **words)
-            except v.BadValue as bad:
-                log.error('%s: %s', function.__name__, bad)
-                rc = t.PMIX_ERR_BAD_PARAM
-            except AttributeError as missing:
-                if not str(missing).endswith(tuple(ct_names())):
-                    raise
-                rc = t.PMIX_ERR_NOT_SUPPORTED
+            except (v.BadValue, AttributeError) as error:
+                rc = refusal(function.__name__, error)
             return (rc, *empty) if empty else rc
         return call
     return decorate

@@ -6,14 +6,13 @@ the status, or a tuple of the status and the results.  Requests for which there 
 """
 import ctypes as c
 import inspect
-import os
 from typing import Any, Callable, Dict, List, Tuple
 
 from . import _operation as op
 from . import _tables as t
 from . import _types as ct
 from . import _values as v
-from ._client import Infos, PMIxClient, Proc, Procs, Status, infos, nspace, proc, procs, taken_text
+from ._client import Infos, PMIxClient, Proc, Procs, Status, infos, nspace, one_proc, proc, procs, taken_text
 from ._library import library
 
 # ---- what the library passes: how many arguments of C, their types, and their value in Python
@@ -347,27 +346,21 @@ class PMIxServer(PMIxClient):
     def register_client(self, started, proc: Proc, uid: int, gid: int):  # pylint: disable=redefined-outer-name
         """Registers a process: only this user may connect as it."""
         keep = v.Keep()
-        place = ct.Proc()
-        v.put_struct('PROC', place, proc, keep)
-        started.start(library().PMIx_server_register_client, c.byref(place), v.number('UINT32', uid),
-                      v.number('UINT32', gid), None, op.on_op, keep=[place, keep])
+        started.start(library().PMIx_server_register_client, one_proc(proc, keep), v.number('UINT32', uid),
+                      v.number('UINT32', gid), None, op.on_op, keep=keep)
 
     @op.operation()
     def deregister_client(self, started, proc: Proc):  # pylint: disable=redefined-outer-name
         """Deregisters a process."""
         keep = v.Keep()
-        place = ct.Proc()
-        v.put_struct('PROC', place, proc, keep)
-        started.start(library().PMIx_server_deregister_client, c.byref(place), op.on_op, keep=[place, keep])
+        started.start(library().PMIx_server_deregister_client, one_proc(proc, keep), op.on_op, keep=keep)
 
     @op.checked()
     def setup_fork(self, proc: Proc, envin: Dict[str, str]) -> Status:  # pylint: disable=redefined-outer-name
         """Adds the variables by which a process finds this server to a dictionary."""
         keep = v.Keep()
-        place = ct.Proc()
-        v.put_struct('PROC', place, proc, keep)
         array = c.POINTER(c.c_char_p)()
-        rc = library().PMIx_server_setup_fork(c.byref(place), c.byref(array))
+        rc = library().PMIx_server_setup_fork(one_proc(proc, keep), c.byref(array))
         pointers = c.cast(array, c.POINTER(c.c_void_p))
         i = 0
         while pointers and pointers[i]:
@@ -382,9 +375,7 @@ class PMIxServer(PMIxClient):
     def dmodex_request(self, started, proc: Proc, _dataout: Any = None):  # pylint: disable=redefined-outer-name
         """(status, bytes) that a process has put."""
         keep = v.Keep()
-        place = ct.Proc()
-        v.put_struct('PROC', place, proc, keep)
-        started.start(library().PMIx_server_dmodex_request, c.byref(place), op.on_dmodex, keep=[place, keep])
+        started.start(library().PMIx_server_dmodex_request, one_proc(proc, keep), op.on_dmodex, keep=keep)
 
     @op.operation([])
     def setup_application(self, started, ns: str, dicts: Infos = None):
@@ -443,12 +434,3 @@ class PMIxServer(PMIxClient):
         keep = v.Keep()
         started.start(library().PMIx_Session_control, v.number('UINT32', sessionID), *infos(ilist, keep), op.on_infos,
                       keep=keep)
-
-
-def environment(server: PMIxServer, process: Proc) -> Dict[str, str]:
-    """The environment of this program, with what a process needs to find a server."""
-    env = dict(os.environ)
-    rc = server.setup_fork(process, env)
-    if rc != t.PMIX_SUCCESS:
-        raise RuntimeError(f'setup_fork: {server.error_string(rc)}')
-    return env

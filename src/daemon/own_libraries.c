@@ -42,18 +42,6 @@ struct proof {
     bool has_rpath;
 };
 
-static int no(struct proof *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static int no(struct proof *p, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(p->why->text, sizeof p->why->text, format, args);
-    va_end(args);
-    return NOT_PROVEN;
-}
-
 /* ---- places ---- */
 
 /* The folder of the libraries' folders: where it is installed, or of the build. */
@@ -172,10 +160,11 @@ static int check_file(struct proof *p, const char *path, const struct names *mis
     int rc = elf_symbols_each(path, find_taken, &t);
 
     if (rc == ELF_FILE_OTHER)
-        return no(p, "%s has no readable table of names", path);
+        return errmsg_set(p->why, NOT_PROVEN, "%s has no readable table of names", path);
     if (rc == 0 && t.name)
-        return no(p, "%s takes %s from %s, which a client does not do, or ours does not have", path,
-                  t.name, library);
+        return errmsg_set(p->why, NOT_PROVEN,
+                          "%s takes %s from %s, which a client does not do, or ours does not have",
+                          path, t.name, library);
     return rc;
 }
 
@@ -187,11 +176,12 @@ static int check_names(struct proof *p, enum own_kind k)
     int rc = names_read(&ours, p->ours[k]);
 
     if (rc > 0)
-        return no(p, "%s cannot be read", p->ours[k]);
+        return errmsg_set(p->why, NOT_PROVEN, "%s cannot be read", p->ours[k]);
     if (rc == 0)
         rc = names_read(&missing, p->found[k]);
     if (rc > 0 || elf_symbols_versioned(p->found[k]))
-        return no(p, "the names of %s have versions, or cannot be read", p->found[k]);
+        return errmsg_set(p->why, NOT_PROVEN, "the names of %s have versions, or cannot be read",
+                          p->found[k]);
     for (const struct elf_object *o = p->first; o && rc == 0; o = o->next) {
         if (o->path && !same_file(o->path, p->found[k]))
             rc = check_file(p, o->path, &missing, k == PMIX ? not_clients : NULL, p->found[k]);
@@ -236,11 +226,13 @@ static int check_openmpi(struct proof *p)
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (env_value(p->env, names[i]))
-            return no(p, "%s says where Open MPI finds its components", names[i]);
+            return errmsg_set(p->why, NOT_PROVEN, "%s says where Open MPI finds its components",
+                              names[i]);
     }
     folder = home ? arena_printf(p->arena, "%s/.openmpi/components", home) : NULL;
     if (folder && (access(folder, F_OK) == 0 || is_redirected(p, home)))
-        return no(p, "%s/.openmpi brings components of the user to Open MPI", home);
+        return errmsg_set(p->why, NOT_PROVEN,
+                          "%s/.openmpi brings components of the user to Open MPI", home);
     return 0;
 }
 
@@ -317,8 +309,10 @@ static int look_at_openmpi(struct proof *p)
     find_plugins(p, pal);
     if (!p->found[PMIX])
         ask_plugins(p);
-    return p->asks && p->has_rpath ? no(p, "the program names its libraries' folder (DT_RPATH)")
-                                   : 0;
+    return p->asks && p->has_rpath
+               ? errmsg_set(p->why, NOT_PROVEN,
+                            "the program names its libraries' folder (DT_RPATH)")
+               : 0;
 }
 
 /* ---- the proof ---- */
@@ -341,7 +335,7 @@ static int find_ours(struct proof *p)
     bool any = false, some = false;
 
     if (!base)
-        return no(p, "Wireup's libraries are not installed beside it");
+        return errmsg_set(p->why, NOT_PROVEN, "Wireup's libraries are not installed beside it");
     for (enum own_kind k = PMI; k < KINDS; k++) {
         p->ours[k] =
             arena_printf(p->arena, "%s/%s/%s", base, libraries[k].folder, libraries[k].name);
@@ -352,8 +346,9 @@ static int find_ours(struct proof *p)
     }
     if (some)
         return arena_ok(p->arena) ? 0 : -ENOMEM;
-    return any ? no(p, "it has them already")
-               : no(p, "it is not seen to load libpmi.so.0, libpmi2.so.0 or libpmix.so.2");
+    return any ? errmsg_set(p->why, NOT_PROVEN, "it has them already")
+               : errmsg_set(p->why, NOT_PROVEN,
+                            "it is not seen to load libpmi.so.0, libpmi2.so.0 or libpmix.so.2");
 }
 
 /* The folders of ours, and then those of the user. */
@@ -394,8 +389,9 @@ static int check_path(struct proof *p, const char *path)
         const char *from = k == PMIX && p->asks ? p->asks : p->program;
         const char *now = p->found[k] ? loaded_by(p, from, env, libraries[k].name) : NULL;
         if (p->found[k] && (!now || !same_file(now, p->ours[k])))
-            return no(p, "%s is found before LD_LIBRARY_PATH (DT_RPATH or LD_PRELOAD)",
-                      now ? now : libraries[k].name);
+            return errmsg_set(p->why, NOT_PROVEN,
+                              "%s is found before LD_LIBRARY_PATH (DT_RPATH or LD_PRELOAD)",
+                              now ? now : libraries[k].name);
     }
     return env ? 0 : -ENOMEM;
 }
@@ -406,10 +402,11 @@ static int prove(struct proof *p, const char **value_p)
     int rc;
 
     if (has_rights(p->program))
-        return no(p, "it is set-uid, set-gid or has capabilities");
+        return errmsg_set(p->why, NOT_PROVEN, "it is set-uid, set-gid or has capabilities");
     rc = elf_walk(&p->own->files, p->program, p->env, &no_marks, p->arena, &p->first);
     if (rc != 0)
-        return rc == -ENOMEM ? rc : no(p, "it is no program of this machine");
+        return rc == -ENOMEM ? rc
+                             : errmsg_set(p->why, NOT_PROVEN, "it is no program of this machine");
     look_at_objects(p);
     rc = look_at_openmpi(p);
     if (rc == 0)
