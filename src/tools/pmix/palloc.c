@@ -153,14 +153,8 @@ static int request(const struct tool_line *l, struct tool_infos *i)
     pmix_info_t *infos = NULL;
     size_t n = 0;
     pmix_status_t status = PMIx_Allocation_request(what, i->items, i->n, &infos, &n);
-    int rc = TOOL_FAILED;
 
-    if (status == PMIX_SUCCESS)
-        rc = print(l, infos, n);
-    else
-        log_error(&l->log, "the server refuses the request: %s", PMIx_Error_string(status));
-    PMIx_Info_free(infos, n);
-    return rc;
+    return tool_results(l, status, infos, n, print);
 }
 
 int main(int argc, char **argv)

@@ -77,14 +77,10 @@ static int control(const struct tool_line *l, struct targets *t, struct tool_inf
     pmix_info_t *infos = NULL;
     size_t n = 0;
     pmix_status_t status = PMIx_Job_control(t->procs, t->n, i->items, i->n, &infos, &n);
-    int rc = TOOL_FAILED;
 
-    if (status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED)
-        rc = print(l, infos, n);
-    else
-        log_error(&l->log, "the server refuses the request: %s", PMIx_Error_string(status));
-    PMIx_Info_free(infos, n);
-    return rc;
+    if (status == PMIX_OPERATION_SUCCEEDED)
+        status = PMIX_SUCCESS;
+    return tool_results(l, status, infos, n, print);
 }
 
 int main(int argc, char **argv)

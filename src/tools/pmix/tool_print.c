@@ -41,6 +41,19 @@ int tool_out_end(struct tool_out *o, int status)
     return good ? status : TOOL_FAILED;
 }
 
+int tool_results(const struct tool_line *l, pmix_status_t status, pmix_info_t *infos, size_t n,
+                 tool_print_fn *print)
+{
+    int rc = TOOL_FAILED;
+
+    if (status == PMIX_SUCCESS)
+        rc = print(l, infos, n);
+    else
+        log_error(&l->log, "the server refuses the request: %s", PMIx_Error_string(status));
+    PMIx_Info_free(infos, n);
+    return rc;
+}
+
 const char *tool_key_name(const char *key)
 {
     return PMIx_Get_attribute_name(key);

@@ -22,6 +22,12 @@ void tool_out_begin(struct tool_out *o, const struct tool_line *l);
 /* Writes it, and frees it.  Returns status, or TOOL_FAILED when it cannot be written. */
 int tool_out_end(struct tool_out *o, int status);
 
+/* The results of a request: prints them, or says that the server refuses it.  They are freed.
+ * Returns what print returns, or TOOL_FAILED. */
+typedef int tool_print_fn(const struct tool_line *l, const pmix_info_t *infos, size_t n);
+int tool_results(const struct tool_line *l, pmix_status_t status, pmix_info_t *infos, size_t n,
+                 tool_print_fn *print);
+
 /* The name of an attribute (PMIX_JOB_SIZE), or its text if it has none. */
 const char *tool_key_name(const char *key);
 
