@@ -429,6 +429,19 @@ static void group_calls(const char *when)
     WHEN_NB("PMIx_Group_leave_nb", PMIx_Group_leave_nb("group", NULL, 0, on_op, NULL));
 }
 
+/* What is left of a fabric when its call has failed is freed by nobody. */
+static void fabric_calls(const char *when)
+{
+    static pmix_fabric_t fabric, later;
+
+    WHEN("PMIx_Fabric_register", PMIx_Fabric_register(&fabric, NULL, 0));
+    WHEN_NB("PMIx_Fabric_register_nb", PMIx_Fabric_register_nb(&later, NULL, 0, on_op, NULL));
+    WHEN("PMIx_Fabric_update", PMIx_Fabric_update(&fabric));
+    WHEN_NB("PMIx_Fabric_update_nb", PMIx_Fabric_update_nb(&later, on_op, NULL));
+    WHEN("PMIx_Fabric_deregister", PMIx_Fabric_deregister(&fabric));
+    WHEN_NB("PMIx_Fabric_deregister_nb", PMIx_Fabric_deregister_nb(&later, on_op, NULL));
+}
+
 static void everything(const char *when)
 {
     data_calls(when);
@@ -436,6 +449,7 @@ static void everything(const char *when)
     service_calls(when);
     event_calls(when);
     group_calls(when);
+    fabric_calls(when);
 }
 
 static void ends(const char *when)
@@ -511,6 +525,21 @@ static void alone(void)
 
 /* ---- arguments that are missing -------------------------------------------------------------- */
 
+static void no_fabric(const char *when)
+{
+    pmix_fabric_t fabric;
+
+    memset(&fabric, 0, sizeof fabric);
+    WHEN("PMIx_Fabric_register", PMIx_Fabric_register(NULL, NULL, 0));
+    WHEN_NB("PMIx_Fabric_register_nb", PMIx_Fabric_register_nb(NULL, NULL, 0, on_op, NULL));
+    WHEN("PMIx_Fabric_register_nb without a callback",
+         PMIx_Fabric_register_nb(&fabric, NULL, 0, NULL, NULL));
+    WHEN("PMIx_Fabric_update", PMIx_Fabric_update(NULL));
+    WHEN_NB("PMIx_Fabric_update_nb", PMIx_Fabric_update_nb(NULL, on_op, NULL));
+    WHEN("PMIx_Fabric_deregister", PMIx_Fabric_deregister(NULL));
+    WHEN_NB("PMIx_Fabric_deregister_nb", PMIx_Fabric_deregister_nb(NULL, on_op, NULL));
+}
+
 static void no_data(const char *when)
 {
     pmix_value_t *value = NULL;
@@ -584,6 +613,7 @@ static void arguments(void)
     no_data("with nothing");
     no_job("with nothing");
     no_service("with nothing");
+    no_fabric("with nothing");
     leave();
 }
 
@@ -874,6 +904,21 @@ static void names(void)
     TRY("PMIx_Unpublish, again", PMIx_Unpublish(keys, NULL, 0));
     TRY("PMIx_Publish, nothing", PMIx_Publish(NULL, 0));
     TRY("PMIx_Lookup, nothing", PMIx_Lookup(NULL, 0, NULL, 0));
+    leave();
+}
+
+/* One that is registered, and one that is not. */
+static void fabrics(void)
+{
+    pmix_fabric_t never;
+
+    if (!join(NULL, 0))
+        return;
+    memset(&never, 0, sizeof never);
+    fabric_calls("in a job");
+    TRY("PMIx_Fabric_update, not registered", PMIx_Fabric_update(&never));
+    TRY("PMIx_Fabric_deregister, not registered", PMIx_Fabric_deregister(&never));
+    TRY("PMIx_Fabric_deregister, again", PMIx_Fabric_deregister(&never));
     leave();
 }
 
@@ -1175,6 +1220,7 @@ static const struct {
                { "query", "job", queries },
                { "put", "job", puts_ },
                { "names", "job", names },
+               { "fabric", "job", fabrics },
                { "required", "job", required },
                { "server-before", "alone", server_before },
                { "server", "alone", server },
