@@ -1,14 +1,16 @@
 /* pmixcalls.c - a PMIx program that judges a host and its server (pmixhost.c): what is carried
  * between nodes, and every call that only a host can answer.
  *
- *   pmixcalls exchange     cards of all ranks after a fence, before one, and of parts of the job
- *   pmixcalls cards        the same under any host: without what pmixhost alone tells
- *   pmixcalls fenced       cards, but only after fences
- *   pmixcalls hold UP GO   the same as exchange, once the file GO exists; all are connected when UP
- * does pmixcalls spoil        the same, but expects what nobody has put pmixcalls calls        rank
- * 0 calls everything that a host has a function for pmixcalls bare         the same of a host that
- * has next to none: refused, and nothing hangs pmixcalls abort [CODE] rank 0 aborts, the others
- * wait in a fence
+ *   pmixcalls exchange       cards of all ranks after a fence, before one, and of parts of the job
+ *   pmixcalls cards          the same under any host: without what pmixhost alone tells
+ *   pmixcalls fenced         cards, but only after fences
+ *   pmixcalls hold UP GO     the same as exchange, once the file GO exists; all are connected when
+ *                            UP does
+ *   pmixcalls spoil          the same, but expects what nobody has put
+ *   pmixcalls calls          rank 0 calls everything that a host has a function for
+ *   pmixcalls some           rank 0 looks up two names, of which there is one
+ *   pmixcalls bare           as calls, of a host that has next to none: refused, and nothing hangs
+ *   pmixcalls abort [CODE]   rank 0 aborts, the others wait in a fence
  *
  * Prints `pmixcalls N good` from rank 0, or `pmixcalls N WRONG rank R: what`. */
 #include <pmix_tool.h>
@@ -263,6 +265,40 @@ static void names(void)
         complain("lookup of nothing");
 }
 
+static void on_some(pmix_status_t status, pmix_pdata_t data[], size_t n, void *arg)
+{
+    if (status != PMIX_ERR_PARTIAL_SUCCESS || n != 1 || strcmp(data[0].key, "some") != 0 ||
+        data[0].value.type != PMIX_STRING || strcmp(data[0].value.data.string, "here") != 0)
+        complain("lookup_nb of one that is there: %s, %zu values", PMIx_Error_string(status), n);
+    *(_Atomic bool *)arg = true;
+}
+
+/* One of two names is published: its value is got. */
+static void some_of_two(void)
+{
+    _Atomic bool called = false;
+    char none[] = "none", some[] = "some", *keys[] = { none, some, NULL };
+    pmix_pdata_t two[2];
+    pmix_info_t name, wait;
+    pmix_status_t rc;
+
+    PMIX_INFO_LOAD(&name, "some", "here", PMIX_STRING);
+    PMIX_INFO_LOAD(&wait, PMIX_WAIT, &(int){ 1 }, PMIX_INT);
+    must("publish", PMIx_Publish(&name, 1));
+    for (int i = 0; i < 2; i++) {
+        PMIX_PDATA_CONSTRUCT(&two[i]);
+        PMIX_LOAD_KEY(two[i].key, keys[i]);
+    }
+    rc = PMIx_Lookup(two, 2, &wait, 1);
+    if (rc != PMIX_ERR_PARTIAL_SUCCESS || two[0].value.type != PMIX_UNDEF ||
+        two[1].value.type != PMIX_STRING || strcmp(two[1].value.data.string, "here") != 0)
+        complain("lookup of one that is there: %s", PMIx_Error_string(rc));
+    must("lookup_nb", PMIx_Lookup_nb(keys, &wait, 1, on_some, &called));
+    while (!called)
+        usleep(1000);
+    must("unpublish", PMIx_Unpublish(&keys[1], NULL, 0));
+}
+
 static void questions(void)
 {
     pmix_proc_t all = process(PMIX_RANK_WILDCARD);
@@ -498,6 +534,8 @@ int main(int argc, char **argv)
         hold(argv[2], argv[3]);
     else if (!strcmp(what, "calls") || bare)
         calls(argv[0]);
+    else if (!strcmp(what, "some") && me.rank == 0)
+        some_of_two();
     else if (!strcmp(what, "abort") && me.rank == 0)
         PMIx_Abort(argc > 2 ? atoi(argv[2]) : 3, "on purpose", NULL, 0);
     fence(NULL, 0, false);

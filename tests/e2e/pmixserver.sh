@@ -103,6 +103,15 @@ host -v 2 4 "$calls"
 for call in fence_nb direct_modex connects disconnects; do
     ok "  $call" grep -qx "upcall $call" "$err" || explain
 done
+host 1 2 "$calls" some
+same "one of two names: its value" "$rc $(cat "$out")" "0 pmixcalls 2 good" || explain
+if [ -n "$strangers" ]; then
+    # Its servers send no values with a partial success.
+    run "$patience" env -u LD_LIBRARY_PATH "$host" 1 1 env LD_LIBRARY_PATH="$ours" "$calls" some
+    same "one of two names, from OpenPMIx's server: its value" "$rc $(cat "$out")" "0 pmixcalls 1 good" || explain
+    run "$patience" env -u LD_LIBRARY_PATH "$host" 1 1 "$calls" some
+    ok "OpenPMIx's client does not get it" grep -q WRONG "$out" || explain
+fi
 host -b 1 2 "$WU_BUILD/tests/e2e/e2e-pmixctl" help
 ok "where the host logs nothing, help messages are on its own stream" \
     [ "$(grep -c '^page of five$' "$err") $(grep -c '^page of four$' "$err")" = "4 2" ] || explain

@@ -1,8 +1,9 @@
-/* client_publish.c - publish, look up, unpublish. */
+/* client_publish.c - see client_publish.h. */
+#include "lib/pmix/client/client_publish.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/pmix/client/client_api.h"
 #include "lib/pmix/values/value.h"
 
 static size_t count(char *const *keys)
@@ -24,9 +25,8 @@ static pmix_status_t begin_publish(struct client *c, struct message *m, const pm
     return rc;
 }
 
-/* No keys: all of them. */
-static pmix_status_t begin_keys(struct client *c, struct message *m, uint8_t command,
-                                char *const *keys, const pmix_info_t *infos, size_t n)
+pmix_status_t publish_begin_keys(struct client *c, struct message *m, uint8_t command,
+                                 char *const *keys, const pmix_info_t *infos, size_t n)
 {
     pmix_status_t rc = infos || !n ? message_begin(c, m, command) : PMIX_ERR_BAD_PARAM;
     size_t nkeys = count(keys);
@@ -83,7 +83,7 @@ pmix_status_t PMIx_Unpublish(char **keys, const pmix_info_t info[], size_t ninfo
 
     if (!c)
         return PMIX_ERR_INIT;
-    rc = begin_keys(c, &m, CMD_UNPUBLISH, keys, info, ninfo);
+    rc = publish_begin_keys(c, &m, CMD_UNPUBLISH, keys, info, ninfo);
     return api_end(c, rc == PMIX_SUCCESS ? api_status_call(&m) : rc);
 }
 
@@ -96,98 +96,6 @@ pmix_status_t PMIx_Unpublish_nb(char **keys, const pmix_info_t info[], size_t ni
 
     if (!c)
         return PMIX_ERR_INIT;
-    rc = begin_keys(c, &m, CMD_UNPUBLISH, keys, info, ninfo);
+    rc = publish_begin_keys(c, &m, CMD_UNPUBLISH, keys, info, ninfo);
     return api_end(c, rc == PMIX_SUCCESS ? api_status_begin(&m, cbfunc, cbdata) : rc);
-}
-
-/* ---- lookup ---------------------------------------------------------------------------------- */
-
-static void read_found(struct client *c, struct op *op, struct punpack *r)
-{
-    struct pmsg_found m;
-
-    (void)c;
-    if (op->status != PMIX_SUCCESS && op->status != PMIX_ERR_PARTIAL_SUCCESS)
-        return;
-    reply_get(op, r, found, &m);
-    reply_take(&op->out.pdata, &op->out.npdata, m.found);
-    pmsg_free_found(&m, r->foreign);
-}
-
-static void deliver_found(struct op *op)
-{
-    op->callback.lookup(op->status, op->out.pdata, op->out.npdata, op->cbdata);
-}
-
-static const struct op_kind lookup_kind = { .read = read_found, .deliver = deliver_found };
-
-/* Each of the caller's items gets the result for its key; the value is moved. */
-static pmix_status_t hand_out(struct op_out *out, pmix_pdata_t *data, size_t ndata)
-{
-    size_t found = 0;
-
-    for (size_t i = 0; i < ndata; i++) {
-        for (size_t k = 0; k < out->npdata; k++) {
-            pmix_pdata_t *from = &out->pdata[k];
-            if (!PMIx_Check_key(from->key, data[i].key) || from->value.type == PMIX_UNDEF)
-                continue;
-            data[i].proc = from->proc;
-            data[i].value = from->value;
-            from->value = (pmix_value_t)PMIX_VALUE_STATIC_INIT;
-            found++;
-            break;
-        }
-    }
-    if (found == ndata)
-        return PMIX_SUCCESS;
-    return found ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_ERR_NOT_FOUND;
-}
-
-static pmix_status_t look_up(struct client *c, pmix_pdata_t *data, size_t ndata,
-                             const pmix_info_t *infos, size_t ninfos)
-{
-    char **keys = calloc(ndata + 1, sizeof *keys);
-    struct message m;
-    struct op op;
-    pmix_status_t rc = PMIX_ERR_NOMEM;
-
-    if (keys) {
-        for (size_t i = 0; i < ndata; i++)
-            keys[i] = data[i].key;
-        rc = begin_keys(c, &m, CMD_LOOKUP, keys, infos, ninfos);
-    }
-    free(keys);
-    if (rc != PMIX_SUCCESS)
-        return rc;
-    op_init(&op, &lookup_kind);
-    rc = op_call(&m, &op);
-    if (rc == PMIX_SUCCESS || rc == PMIX_ERR_PARTIAL_SUCCESS)
-        rc = hand_out(&op.out, data, ndata);
-    op_clear(&op);
-    return rc;
-}
-
-pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata, const pmix_info_t info[], size_t ninfo)
-{
-    struct client *c = api_begin();
-
-    if (!c)
-        return PMIX_ERR_INIT;
-    return api_end(c, data && ndata ? look_up(c, data, ndata, info, ninfo) : PMIX_ERR_BAD_PARAM);
-}
-
-pmix_status_t PMIx_Lookup_nb(char **keys, const pmix_info_t info[], size_t ninfo,
-                             pmix_lookup_cbfunc_t cbfunc, void *cbdata)
-{
-    struct client *c = api_begin();
-    struct message m;
-    struct op *op;
-
-    if (!c)
-        return PMIX_ERR_INIT;
-    op = keys && *keys && cbfunc ? op_new(&lookup_kind, cbdata) : NULL;
-    if (!op)
-        return api_end(c, keys && *keys && cbfunc ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM);
-    op->callback.lookup = cbfunc;
-    return api_send_begin(c, &m, op, begin_keys(c, &m, CMD_LOOKUP, keys, info, ninfo));
 }
