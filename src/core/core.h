@@ -64,7 +64,8 @@ struct core {
     const char *name;         /* of the server, as in its address; the host's, or NULL */
     uint32_t name_rank;
     const char *uri;     /* that address; the host's, or NULL */
-    const char *started; /* when the server has started, in words; the host's, or NULL */
+    uint64_t started_s;  /* when the server has started, as time(2); 0: not known */
+    const char *started; /* the same in words, of a recording (server_started()); or NULL */
     struct ended_job ended_jobs[CORE_ENDED_JOBS]; /* the most recent ones, in a ring */
     uint32_t nended;                              /* ever recorded */
     const char *hostname;    /* this machine's, as it calls itself; the host's, or NULL */

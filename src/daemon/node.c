@@ -72,14 +72,10 @@ static bool knows_way(struct slice words)
 static void equip_clock(struct node *n)
 {
     uint64_t wall_ns = clock_wall_ns();
-    time_t now = (time_t)(wall_ns / NS_PER_S);
 
     n->server.clock = clock_now_ns;
     n->server.core.wall_offset_ns = wall_ns - clock_now_ns();
-    if (ctime_r(&now, n->started)) {
-        n->started[strcspn(n->started, "\n")] = '\0';
-        n->server.core.started = n->started;
-    }
+    n->server.core.started_s = wall_ns / NS_PER_S;
 }
 
 /* The core serves this node's processes, and is given the data that it cannot find out itself. */

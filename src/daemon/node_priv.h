@@ -40,7 +40,7 @@ struct node {
     struct watch chld;
     int chld_fd, null_fd;
     char *wdir;
-    char hostname[256], started[32];
+    char hostname[256];
     enum launcher_state state; /* how far the launcher is; a daemon's stays idle */
     struct output output;
     struct topology topology;

@@ -12,12 +12,10 @@
 #include <unistd.h>
 
 #include "base/env.h"
+#include "daemon/pmi_offer.h"
 #include "io/elf_symbols.h"
 
 enum { WALK_ROOM = 64 << 20, NOT_PROVEN = 1 };
-
-/* A walk looks for no variables here. */
-static const struct elf_marks no_marks = { NULL, 0, "/" };
 
 enum own_kind { PMI, PMI2, PMIX, KINDS };
 
@@ -29,12 +27,12 @@ static const struct own_library {
 
 /* What is found out about one program. */
 struct proof {
-    struct own_libraries *own;
+    struct elf_cache *files;
     struct arena *arena;
     const char *program;
     char *const *env;
     struct errmsg *why;
-    struct elf_object *first;
+    const struct elf_object *first;
     const char *found[KINDS]; /* what it would load; NULL: none, or ours already */
     const char *ours[KINDS];
     const char *const *plugins; /* of Open MPI; NULL-terminated */
@@ -281,7 +279,7 @@ static const char *loaded_by(struct proof *p, const char *path, char *const *env
     struct elf_object *first = NULL;
     const struct elf_object *o;
 
-    if (elf_walk(&p->own->files, path, env, &no_marks, p->arena, &first) != 0)
+    if (elf_walk(p->files, path, env, &pmi_offer_marks, p->arena, &first) != 0)
         return NULL;
     o = find_object(first, name);
     return o ? o->path : NULL;
@@ -328,27 +326,33 @@ static void look_at_objects(struct proof *p)
     }
 }
 
+static bool loads_any(const struct proof *p)
+{
+    return p->found[PMI] || p->found[PMI2] || p->found[PMIX];
+}
+
 /* Ours, and which of them it needs.  0: some. */
 static int find_ours(struct proof *p)
 {
-    const char *base = own_base(p->arena);
-    bool any = false, some = false;
+    const char *base;
+    bool some = false;
 
+    if (!loads_any(p))
+        return errmsg_set(p->why, NOT_PROVEN,
+                          "it is not seen to load libpmi.so.0, libpmi2.so.0 or libpmix.so.2");
+    base = own_base(p->arena);
     if (!base)
         return errmsg_set(p->why, NOT_PROVEN, "Wireup's libraries are not installed beside it");
     for (enum own_kind k = PMI; k < KINDS; k++) {
         p->ours[k] =
             arena_printf(p->arena, "%s/%s/%s", base, libraries[k].folder, libraries[k].name);
-        any |= p->found[k] != NULL;
         if (p->found[k] && p->ours[k] && same_file(p->found[k], p->ours[k]))
             p->found[k] = NULL;
         some |= p->found[k] != NULL;
     }
     if (some)
         return arena_ok(p->arena) ? 0 : -ENOMEM;
-    return any ? errmsg_set(p->why, NOT_PROVEN, "it has them already")
-               : errmsg_set(p->why, NOT_PROVEN,
-                            "it is not seen to load libpmi.so.0, libpmi2.so.0 or libpmix.so.2");
+    return errmsg_set(p->why, NOT_PROVEN, "it has them already");
 }
 
 /* The folders of ours, and then those of the user. */
@@ -401,16 +405,14 @@ static int prove(struct proof *p, const char **value_p)
     const char *path;
     int rc;
 
-    if (has_rights(p->program))
-        return errmsg_set(p->why, NOT_PROVEN, "it is set-uid, set-gid or has capabilities");
-    rc = elf_walk(&p->own->files, p->program, p->env, &no_marks, p->arena, &p->first);
-    if (rc != 0)
-        return rc == -ENOMEM ? rc
-                             : errmsg_set(p->why, NOT_PROVEN, "it is no program of this machine");
+    if (!p->first)
+        return errmsg_set(p->why, NOT_PROVEN, "it is no program of this machine");
     look_at_objects(p);
     rc = look_at_openmpi(p);
     if (rc == 0)
         rc = find_ours(p);
+    if (rc == 0 && has_rights(p->program))
+        rc = errmsg_set(p->why, NOT_PROVEN, "it is set-uid, set-gid or has capabilities");
     for (enum own_kind k = PMI; k < KINDS && rc == 0; k++)
         rc = p->found[k] ? check_names(p, k) : 0;
     path = rc == 0 ? path_with_ours(p) : NULL;
@@ -420,23 +422,14 @@ static int prove(struct proof *p, const char **value_p)
     return rc;
 }
 
-void own_libraries_open(struct own_libraries *o, uint64_t seed)
-{
-    elf_cache_init(&o->files, seed);
-}
-
-void own_libraries_close(struct own_libraries *o)
-{
-    elf_cache_free(&o->files);
-}
-
-int own_libraries_choose(struct own_libraries *o, const char *program, char *const *env,
-                         struct arena *a, const char **value_p, struct errmsg *why)
+int own_libraries_choose(struct elf_cache *files, const char *program, char *const *env,
+                         const struct elf_object *first, struct arena *a, const char **value_p,
+                         struct errmsg *why)
 {
     const char *asked = env_value(env, OWN_LIBRARIES_VARIABLE);
     struct arena work = ARENA_NULL(WALK_ROOM);
     struct errmsg reason = { "" };
-    struct proof p = { o, &work, program, env, &reason, .first = NULL };
+    struct proof p = { files, &work, program, env, &reason, .first = first };
     const char *value = NULL;
     bool insists = asked && !strcmp(asked, "yes");
     int rc;

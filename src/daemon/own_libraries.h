@@ -22,19 +22,13 @@
 
 #define OWN_LIBRARIES_VARIABLE "WIREUP_LIBRARIES"
 
-/* Of one node: what its files say is kept over all jobs. */
-struct own_libraries {
-    struct elf_cache files;
-};
-
-void own_libraries_open(struct own_libraries *o, uint64_t seed);
-void own_libraries_close(struct own_libraries *o); /* harmless twice */
-
-/* program: what will be executed; env: its environment.  *value_p: the value of LD_LIBRARY_PATH for
- * it, in the arena; NULL: it keeps its own, and why is the reason.  0; OWN_LIBRARIES_REFUSED: the
- * user insists, and why is the sentence; -ENOMEM. */
+/* program: what will be executed; env: its environment; files: what the node knows of its files,
+ * over all jobs; first: what a walk from the program has found, NULL: it is no ELF program.
+ * *value_p: the value of LD_LIBRARY_PATH for it, in the arena; NULL: it keeps its own, and why is
+ * the reason.  0; OWN_LIBRARIES_REFUSED: the user insists, and why is the sentence; -ENOMEM. */
 enum { OWN_LIBRARIES_REFUSED = 1 };
-int own_libraries_choose(struct own_libraries *o, const char *program, char *const *env,
-                         struct arena *a, const char **value_p, struct errmsg *why);
+int own_libraries_choose(struct elf_cache *files, const char *program, char *const *env,
+                         const struct elf_object *first, struct arena *a, const char **value_p,
+                         struct errmsg *why);
 
 #endif

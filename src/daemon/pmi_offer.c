@@ -10,7 +10,7 @@
 /* The MPICH that chooses by itself reads all of these; Open MPI and earlier MPICHs do not. */
 static const char *const chooser_names[] = { "MPIR_CVAR_PMI_VERSION=", "MPIR_CVAR_DEBUG_CVARS=",
                                              "PMIX_NAMESPACE=" };
-static const struct elf_marks chooser = { chooser_names, 3, "libmpi" };
+const struct elf_marks pmi_offer_marks = { chooser_names, 3, "libmpi", false };
 
 /* The words of a command that are looked through. */
 enum { WORDS_MAX = 64, WALK_ROOM = 16 << 20 };
@@ -72,16 +72,24 @@ static enum job_map_pmi offer_of(const struct clients *c)
     return takes_pmix ? JOB_MAP_PMI_X : JOB_MAP_PMI_1_OR_2;
 }
 
-static enum job_map_pmi look_at(struct pmi_offers *o, const char *program, char *const *env)
+static enum job_map_pmi look_at(const struct elf_object *first)
 {
-    struct arena a = ARENA_NULL(WALK_ROOM);
-    struct elf_object *first = NULL;
     struct clients c = { .chooser = false };
 
-    if (elf_walk(&o->files, program, env, &chooser, &a, &first) == 0)
-        note_all(&c, first);
-    arena_free(&a);
+    note_all(&c, first);
     return offer_of(&c);
+}
+
+static enum job_map_pmi look_at_file(struct elf_cache *files, const char *program, char *const *env)
+{
+    enum job_map_pmi offer = JOB_MAP_PMI_ALL;
+    struct arena a = ARENA_NULL(WALK_ROOM);
+    struct elf_object *first = NULL;
+
+    if (elf_walk(files, program, env, &pmi_offer_marks, &a, &first) == 0)
+        offer = look_at(first);
+    arena_free(&a);
+    return offer;
 }
 
 /* ---- commands that start the program ---- */
@@ -133,7 +141,7 @@ static const char *search_path(char *const *env)
 }
 
 /* The first word that is a program which is not offered all decides. */
-static enum job_map_pmi look_at_words(struct pmi_offers *o, const struct job_map_app *app)
+static enum job_map_pmi look_at_words(struct elf_cache *files, const struct job_map_app *app)
 {
     enum job_map_pmi offer = JOB_MAP_PMI_ALL;
     struct arena a = ARENA_NULL(WALK_ROOM);
@@ -145,27 +153,19 @@ static enum job_map_pmi look_at_words(struct pmi_offers *o, const struct job_map
             continue;
         if (path_search_program(&a, app->argv[i], app->wdir, search_path(app->env), false, &path,
                                 &ignored) == 0)
-            offer = look_at(o, path, app->env);
+            offer = look_at_file(files, path, app->env);
     }
     arena_free(&a);
     return offer;
 }
 
-void pmi_offers_open(struct pmi_offers *o, uint64_t seed)
+enum job_map_pmi pmi_offer_choose(struct elf_cache *files, const struct job_map_app *app,
+                                  const struct elf_object *first)
 {
-    elf_cache_init(&o->files, seed);
-}
+    enum job_map_pmi offer = look_at(first);
 
-void pmi_offers_close(struct pmi_offers *o)
-{
-    elf_cache_free(&o->files);
-}
-
-enum job_map_pmi pmi_offer_choose(struct pmi_offers *o, const struct job_map_app *app)
-{
-    enum job_map_pmi offer = look_at(o, app->path, app->env);
-
-    if (offer == JOB_MAP_PMI_ALL && (is_starter(slice_str(app->path)) || is_script(app->path)))
-        offer = look_at_words(o, app);
+    if (offer == JOB_MAP_PMI_ALL &&
+        (is_starter(slice_str(app->path)) || (!first && is_script(app->path))))
+        offer = look_at_words(files, app);
     return offer;
 }

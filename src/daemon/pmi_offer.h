@@ -12,15 +12,12 @@
 #include "core/job_map.h"
 #include "io/elf_walk.h"
 
-/* Of one node: what its files say is kept over all jobs. */
-struct pmi_offers {
-    struct elf_cache files;
-};
+/* What every walk with the cache of a node looks for. */
+extern const struct elf_marks pmi_offer_marks;
 
-void pmi_offers_open(struct pmi_offers *o, uint64_t seed);
-void pmi_offers_close(struct pmi_offers *o); /* harmless twice */
-
-/* app->path must be what will be executed.  Never JOB_MAP_PMI_AUTO. */
-enum job_map_pmi pmi_offer_choose(struct pmi_offers *o, const struct job_map_app *app);
+/* files: what the node knows of its files, over all jobs; first: what a walk from app->path, which
+ * will be executed, has found; NULL: it is no ELF program.  Never JOB_MAP_PMI_AUTO. */
+enum job_map_pmi pmi_offer_choose(struct elf_cache *files, const struct job_map_app *app,
+                                  const struct elf_object *first);
 
 #endif

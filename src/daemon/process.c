@@ -23,7 +23,7 @@
 #include "daemon/startup_timing.h"
 #include "io/child.h"
 
-enum { OWN_ENDS_FROM = 64, LOADER_CODE = 127 };
+enum { OWN_ENDS_FROM = 64, LOADER_CODE = 127, WALK_ROOM = 64 << 20 };
 
 /* Values as in PMIx. */
 enum { CHANNEL_OUT = 2, CHANNEL_ERR = 4 };
@@ -175,15 +175,21 @@ static bool is_stopped(const struct job *job, uint32_t rank)
 static int look_at_program(struct processes *p, struct job *job, struct job_map_app *app,
                            struct errmsg *err)
 {
+    struct arena walk = ARENA_NULL(WALK_ROOM);
+    struct elf_object *first = NULL;
     struct errmsg why = { "" };
     int rc;
 
-    if (app->pmi == JOB_MAP_PMI_AUTO && app->offer == JOB_MAP_PMI_AUTO)
-        app->offer = pmi_offer_choose(&p->offers, app);
     if (app->looked)
         return 0;
-    rc = own_libraries_choose(&p->libraries, app->path, app->env, &job->plan.arena,
+    elf_cache_trim(&p->files);
+    if (elf_walk(&p->files, app->path, app->env, &pmi_offer_marks, &walk, &first) != 0)
+        first = NULL;
+    if (app->pmi == JOB_MAP_PMI_AUTO)
+        app->offer = pmi_offer_choose(&p->files, app, first);
+    rc = own_libraries_choose(&p->files, app->path, app->env, first, &job->plan.arena,
                               &app->library_path, &why);
+    arena_free(&walk);
     if (rc == OWN_LIBRARIES_REFUSED)
         return errmsg_set(err, -EPERM, "%s", why.text);
     app->looked = rc == 0;
@@ -539,8 +545,7 @@ void processes_open(struct processes *p, uint64_t seed, const struct processes_c
     p->started_ns = clock_now_ns();
     list_init(&p->all);
     map_init(&p->by_pid, seed);
-    pmi_offers_open(&p->offers, seed);
-    own_libraries_open(&p->libraries, seed);
+    elf_cache_init(&p->files, seed);
     arena_init(&p->env_arena, 64 << 20);
 }
 
@@ -548,7 +553,6 @@ void processes_close(struct processes *p)
 {
     processes_end(p);
     map_free(&p->by_pid);
-    pmi_offers_close(&p->offers);
-    own_libraries_close(&p->libraries);
+    elf_cache_free(&p->files);
     arena_free(&p->env_arena);
 }

@@ -64,8 +64,7 @@ struct processes {
     struct list all;
     struct map by_pid;      /* not yet reaped */
     struct arena env_arena; /* while one is started */
-    struct pmi_offers offers;
-    struct own_libraries libraries;
+    struct elf_cache files; /* that programs load */
 };
 
 void processes_open(struct processes *p, uint64_t seed, const struct processes_config *config);

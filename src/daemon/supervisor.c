@@ -222,15 +222,19 @@ static void pass_on(struct supervisor *g, const struct signalfd_siginfo *info)
         kill(getpid(), SIGSTOP);
 }
 
-static void take_signals(struct supervisor *g)
+/* The worker's exit status if it has ended; -1: it still runs. */
+static int take_signals(struct supervisor *g)
 {
     struct signalfd_siginfo info;
+    bool ended = false;
 
     while (read(g->signals, &info, sizeof info) == (ssize_t)sizeof info) {
         read_worker(g);
+        ended |= info.ssi_signo == SIGCHLD;
         if (info.ssi_signo != SIGCHLD)
             pass_on(g, &info);
     }
+    return ended ? worker_status(g) : -1;
 }
 
 /* Carries out the actions that are due; milliseconds until the next deadline, or -1. */
@@ -264,9 +268,9 @@ static int keep_time(struct supervisor *g)
 __attribute__((noreturn)) static void keep_guard(struct supervisor *g)
 {
     struct pollfd p[2] = { { g->signals, POLLIN, 0 }, { g->control, POLLIN, 0 } };
-    int status;
+    int status = -1;
 
-    while ((status = worker_status(g)) < 0) {
+    while (status < 0) {
         if (poll(p, 2, keep_time(g)) < 0)
             continue;
         if (p[1].revents) {
@@ -275,7 +279,7 @@ __attribute__((noreturn)) static void keep_guard(struct supervisor *g)
                 p[1].fd = -1;
         }
         if (p[0].revents)
-            take_signals(g);
+            status = take_signals(g);
     }
     _exit(status);
 }

@@ -267,7 +267,7 @@ void elf_file_build_id(int fd, char id[ELF_BUILD_ID_ROOM])
 struct search {
     int fd;
     const struct segments *segments;
-    char *piece; /* PIECE bytes */
+    char *piece; /*piece_size() bytes */
 };
 
 /* name: with its NUL.  Pieces overlap, so that no string is cut. */
@@ -318,6 +318,18 @@ static bool has_name(const struct search *s, const char *variable)
     return !any && search_segments(s, PF_R | PF_X, slice_mem(name, n + 1), &any);
 }
 
+/* The longest piece that a search will read. */
+static size_t piece_size(const struct segments *s)
+{
+    size_t most = 0;
+
+    for (uint32_t i = 0; i < s->n; i++) {
+        if (s->all[i].p_type == PT_LOAD && s->all[i].p_filesz > most)
+            most = s->all[i].p_filesz;
+    }
+    return most < PIECE ? most : PIECE;
+}
+
 /* Most files lack the first name: they are read once. */
 bool elf_file_has_names(int fd, const char *const *names, uint32_t n)
 {
@@ -327,7 +339,7 @@ bool elf_file_has_names(int fd, const char *const *names, uint32_t n)
 
     if (read_segments(fd, &all) != 0)
         return false;
-    s.piece = malloc(PIECE);
+    s.piece = malloc(piece_size(&all));
     for (uint32_t i = 0; i < n && good; i++)
         good = s.piece && has_name(&s, names[i]);
     free(s.piece);

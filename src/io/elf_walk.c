@@ -46,6 +46,12 @@ void elf_cache_free(struct elf_cache *c)
     map_init(&c->files, seed);
 }
 
+void elf_cache_trim(struct elf_cache *c)
+{
+    if (c->files.count > FILES_MAX)
+        elf_cache_free(c);
+}
+
 static struct slice key_of(const struct file_key *k)
 {
     return slice_mem(k, sizeof *k);
@@ -374,8 +380,6 @@ int elf_walk(struct elf_cache *c, const char *program, char *const *env,
     const char *preloads = env_value(env, "LD_PRELOAD");
     int rc;
 
-    if (c->files.count > FILES_MAX)
-        elf_cache_free(c);
     w.library_path = env_value(env, "LD_LIBRARY_PATH");
     rc = open_program(&w, program);
     if (rc == 0 && preloads)

@@ -25,6 +25,9 @@ struct elf_cache {
 void elf_cache_init(struct elf_cache *c, uint64_t seed);
 void elf_cache_free(struct elf_cache *c); /* harmless twice */
 
+/* Forgets all if that is much.  What earlier walks have found is not valid any more. */
+void elf_cache_trim(struct elf_cache *c);
+
 /* Variables whose names a walk looks for (elf_file_has_names()); the same in all walks of a cache.
  */
 struct elf_marks {
@@ -38,7 +41,7 @@ struct elf_object {
     struct elf_object *next; /* in the order of loading; the program is the first */
     const struct elf_object *loader;
     const char *name, *path; /* the name as it is needed; path NULL: not looked for, or not found */
-    const struct elf_file *file; /* NULL: not opened; valid until the next walk with this cache */
+    const struct elf_file *file; /* NULL: not opened; valid until the cache is trimmed */
     bool marked;
 };
 

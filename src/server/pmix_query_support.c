@@ -5,6 +5,7 @@
 #include "server/pmix_calls.h"
 #include "server/pmix_findings.h"
 #include "server/pmix_support.h"
+#include "server/server.h"
 
 enum { TEXT_MAX = 1 << 24 };
 
@@ -23,7 +24,8 @@ void pmix_find_uri(struct pmix_findings *f, const char *key, const struct query_
 void pmix_find_start_time(struct pmix_findings *f, const char *key,
                           const struct query_subject *about)
 {
-    const char *started = f->s->base.peer->core->started;
+    char room[SERVER_STARTED_ROOM];
+    const char *started = server_started(f->s->base.peer->core, room);
 
     (void)about;
     if (started)

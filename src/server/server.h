@@ -125,6 +125,10 @@ bool server_unpublish(struct server *s, struct slice service, const struct name_
 /* A new job; as core_job_order().  The input `job_gone` removes it. */
 struct job *server_job_order(struct server *s, const struct job_order *o);
 
+/* When the server has started, in words without a line end; NULL: not known. */
+enum { SERVER_STARTED_ROOM = 32 };
+const char *server_started(const struct core *c, char room[SERVER_STARTED_ROOM]);
+
 /* ---- the trace (server_host.c) --------------------------------------------------------------- */
 
 /* Every later record goes to fn, the first one (`begin`) at once. */

@@ -27,9 +27,21 @@
 
 /* ---- trace ----------------------------------------------------------------------------------- */
 
+const char *server_started(const struct core *c, char room[SERVER_STARTED_ROOM])
+{
+    time_t then = (time_t)c->started_s;
+
+    if (c->started || !then || !ctime_r(&then, room))
+        return c->started;
+    room[strcspn(room, "\n")] = '\0';
+    return room;
+}
+
 void server_record(struct server *s, server_recorder *fn, void *arg, uint64_t wall_ns,
                    const char *node)
 {
+    char started[SERVER_STARTED_ROOM];
+
     s->recorder = fn;
     s->recorder_arg = arg;
     RECORD_OUTPUT(
@@ -40,7 +52,7 @@ void server_record(struct server *s, server_recorder *fn, void *arg, uint64_t wa
         .name = slice_str(s->core.name), .uri = slice_str(s->core.uri),
         .sessions = slice_str(s->core.sessions), .uid = s->core.uid, .gid = s->core.gid,
         .hostname = slice_str(s->core.hostname), .memory = s->core.memory,
-        .epoch = s->core.wall_offset_ns, .started = slice_str(s->core.started));
+        .epoch = s->core.wall_offset_ns, .started = slice_str(server_started(&s->core, started)));
 }
 
 void server_record_end(struct server *s)
