@@ -21,6 +21,8 @@ static const struct way {
     LAUNCH_METHODS(X)
 #undef X
         [AGENT_EXEC] = { "exec", NULL, "", NULL, METHOD_TREE, "" },
+    /* Nodes that are reached so (pods, containers) mostly cannot reach each other so. */
+    [AGENT_TEMPLATE] = { "template", NULL, "", NULL, 0, "" },
 };
 
 const char *agent_kind_name(enum agent_kind kind)
@@ -52,6 +54,23 @@ bool agent_needs_file(enum agent_kind kind)
 bool agent_by_tree(enum agent_kind kind)
 {
     return ways[kind].properties & METHOD_TREE;
+}
+
+static const char node_mark[] = "{node}", command_mark[] = "{command}";
+
+/* The last part of the first word's path. */
+static bool runs(const char *exec, const char *program)
+{
+    size_t n = strcspn(exec, " \t"), m = strlen(program);
+
+    return n >= m && !memcmp(exec + n - m, program, m) && (n == m || exec[n - m - 1] == '/');
+}
+
+enum agent_kind agent_kind_of(const char *exec)
+{
+    if (strstr(exec, node_mark) || strstr(exec, command_mark))
+        return AGENT_TEMPLATE;
+    return runs(exec, "ssh") ? AGENT_SSH : runs(exec, "rsh") ? AGENT_RSH : AGENT_EXEC;
 }
 
 /* ---- the spec as options ---- */
@@ -147,6 +166,103 @@ static bool next_word(const char **text, char *to)
     *to = '\0';
     *text = c;
     return any;
+}
+
+/* ---- templates ---- */
+
+/* What stands for the marks of a template. */
+struct filling {
+    const char *node;
+    const char *const *command; /* NULL-terminated */
+};
+
+/* The command as a text for a shell. */
+static void put_command(struct words *w, struct buf *out, const char *const *command)
+{
+    for (const char *const *c = command; *c; c++) {
+        const char *word = agent_word(w->a, *c);
+        w->failed = w->failed || !word;
+        buf_printf(out, "%s%s", c == command ? "" : " ", word ? word : "");
+    }
+}
+
+/* "--pod={node}", "exec {command}" */
+static void add_filled(struct words *w, const char *word, const struct filling *f)
+{
+    struct buf out = BUF_NULL(LIMIT_MAP_TEXT);
+
+    while (*word) {
+        if (!strncmp(word, node_mark, sizeof node_mark - 1)) {
+            buf_str(&out, f->node);
+            word += sizeof node_mark - 1;
+        } else if (!strncmp(word, command_mark, sizeof command_mark - 1)) {
+            put_command(w, &out, f->command);
+            word += sizeof command_mark - 1;
+        } else {
+            buf_byte(&out, *word++);
+        }
+    }
+    if (buf_ok(&out))
+        add(w, buf_slice(&out));
+    else
+        w->failed = true;
+    buf_free(&out);
+}
+
+/* A mark that is a word of its own becomes as many words as the command has: no shell reads them.
+ */
+static void add_template(struct words *w, const char *text, const struct filling *f)
+{
+    bool has_command = strstr(text, command_mark);
+    char *word = malloc(strlen(text) + 1);
+
+    w->failed = w->failed || !word;
+    while (word && next_word(&text, word)) {
+        if (strcmp(word, command_mark) != 0)
+            add_filled(w, word, f);
+        for (const char *const *c = f->command; !strcmp(word, command_mark) && *c; c++)
+            add_str(w, *c);
+    }
+    for (const char *const *c = f->command; !has_command && *c; c++)
+        add_str(w, *c);
+    free(word);
+}
+
+static void fill_template(struct words *w, const struct agent_spec *s, const char *node,
+                          const char *wireupd)
+{
+    const char *const command[] = { wireupd, NULL };
+
+    add_template(w, s->exec, &(struct filling){ node, command });
+}
+
+bool agent_command_is_last(const struct agent_spec *s)
+{
+    const char *mark = s->kind == AGENT_TEMPLATE ? strstr(s->exec, command_mark) : NULL;
+
+    return !mark || (mark > s->exec && mark[-1] == ' ' && !mark[sizeof command_mark - 1]);
+}
+
+static int check_marks(const struct agent_spec *s, struct errmsg *err)
+{
+    bool marked = s->exec && agent_kind_of(s->exec) == AGENT_TEMPLATE;
+
+    if (marked && s->kind != AGENT_TEMPLATE)
+        return errmsg_set(
+            err, BOOTSTRAP_BAD,
+            "-launcher-exec with {node} is a launch method of its own: leave out -launcher %s",
+            ways[s->kind].name);
+    if (!marked)
+        return 0;
+    if (!strstr(s->exec, node_mark))
+        return errmsg_set(err, BOOTSTRAP_BAD, "-launcher-exec has {command}, but not {node}");
+    if (s->args)
+        return errmsg_set(
+            err, BOOTSTRAP_BAD,
+            "-launcher-args has no place in a -launcher-exec with {node}: write '%.200s' "
+            "into that, or unset the variable that it comes from",
+            s->args);
+    return 0;
 }
 
 static void add_all(struct words *w, const char *text)
@@ -300,8 +416,7 @@ int agent_argv(const struct agent_spec *s, const struct bootstrap_node *nodes, u
                struct errmsg *err)
 {
     struct words w = { .a = a };
-    const struct way *way = &ways[s->kind];
-    const char *exec = s->exec ? s->exec : way->exec;
+    const char *exec = s->exec ? s->exec : ways[s->kind].exec;
     int rc = n ? check_names(nodes, n, err) : 0;
 
     if (rc)
@@ -309,23 +424,45 @@ int agent_argv(const struct agent_spec *s, const struct bootstrap_node *nodes, u
     if (!exec)
         return errmsg_set(err, BOOTSTRAP_BAD, "-launcher-exec is empty");
     rc = check_words(s, nodes, n, err);
+    if (rc == 0)
+        rc = check_marks(s, err);
     if (rc)
         return rc;
-    if (s->kind != AGENT_FORK && s->kind != AGENT_MANUAL) {
+    switch (s->kind) {
+    case AGENT_FORK:
+    case AGENT_MANUAL: break;
+    case AGENT_TEMPLATE: fill_template(&w, s, nodes[0].name, wireupd); break;
+    default:
         add_all(&w, exec);
         if (w.count == 0)
             return errmsg_set(err, BOOTSTRAP_BAD, "-launcher-exec begins with an empty word");
-        add_all(&w, way->options);
+        add_all(&w, ways[s->kind].options);
         if (s->args)
             add_all(&w, s->args);
         add_target(&w, s, nodes, n);
     }
-    add_program(&w, s, wireupd, file);
+    if (s->kind != AGENT_TEMPLATE)
+        add_program(&w, s, wireupd, file);
     if (w.failed || !arena_ok(a))
         return -ENOMEM;
     w.argv[w.count] = NULL;
     *argv_p = w.argv;
     return 0;
+}
+
+/* The same by a template, if the command is its end. */
+static int reach_by_template(const struct agent_spec *s, const struct bootstrap_node *node,
+                             struct words *w, struct errmsg *err)
+{
+    static const char *const command[] = { "sh", "-c", NULL };
+
+    if (!agent_command_is_last(s))
+        return errmsg_set(err, BOOTSTRAP_BAD,
+                          "node %.200s: a command of a user needs a -launcher-exec that ends with "
+                          "{command}",
+                          node->name);
+    add_template(w, s->exec, &(struct filling){ node->name, command });
+    return w->failed ? -ENOMEM : 0;
 }
 
 /* The words up to the node's name, for one command there. */
@@ -338,12 +475,16 @@ static int reach_words(const struct agent_spec *s, const struct bootstrap_node *
 
     if (rc == 0)
         rc = check_words(s, node, 1, err);
+    if (rc == 0)
+        rc = check_marks(s, err);
     if (rc)
         return rc;
     if (!way->reach || !exec || !*exec)
         return errmsg_set(err, BOOTSTRAP_BAD,
                           "node %.200s: %s runs no command of a user there; log in by hand",
                           node->name, way->name);
+    if (s->kind == AGENT_TEMPLATE)
+        return reach_by_template(s, node, w, err);
     add_all(w, exec);
     add_all(w, way->reach);
     if (s->args)
@@ -481,9 +622,11 @@ void agent_diagnose(const struct agent_spec *s, const char *node, const char *wi
 {
     struct slice line = last_line(seen->output);
     const char *cause = seen->started ? NULL : cause_of(seen->output);
-    char program[100], ended[160] = "";
+    char program[100], ended[160] = "", hint[400] = "";
 
     agent_program(s, wireupd, program, sizeof program);
+    if (s->kind != AGENT_TEMPLATE)
+        snprintf(hint, sizeof hint, "; try this command: %s %.200s true", program, node);
     if (seen->trouble.len) {
         errmsg_set(out, 0, "node %.200s: " SLICE_FMT, node,
                    SLICE_ARG(slice_head(seen->trouble, 700)));
@@ -498,9 +641,8 @@ void agent_diagnose(const struct agent_spec *s, const char *node, const char *wi
         else
             errmsg_set(
                 out, 0,
-                "node %.200s: no daemon has come up within %u s (started by %s); try this command: "
-                "%s %.200s true%s" SLICE_FMT "%s",
-                node, seen->seconds, program, program, node, line.len ? " (its output: " : "",
+                "node %.200s: no daemon has come up within %u s (started by %s)%s%s" SLICE_FMT "%s",
+                node, seen->seconds, program, hint, line.len ? " (its output: " : "",
                 SLICE_ARG(line), line.len ? ")" : "");
         return;
     }

@@ -2,8 +2,8 @@
  * method, and a sentence for the user when it fails.  Pure.
  *
  *   one command for each node:   ssh, rsh, blaunch (LSF), qrsh (Grid Engine), pbs_tmrsh (PBS), any
- *                                program with ssh's calling convention
- *   one command for all nodes:   srun (Slurm), flux exec
+ *                                program with ssh's calling convention, or any command in which
+ * {node} and {command} say where these belong one command for all nodes:   srun (Slurm), flux exec
  *   here:                        fork starts the daemons on this machine, whatever the names
  *   by hand:                     manual prints the commands to type
  */
@@ -48,6 +48,7 @@ enum agent_kind {
     LAUNCH_METHODS(X)
 #undef X
         AGENT_EXEC, /* the words of `exec`, called as ssh is */
+    AGENT_TEMPLATE, /* the same, with {node} and {command} in them */
     AGENT_KINDS,
 };
 
@@ -62,9 +63,13 @@ struct agent_spec {
     bool wireupd_given;  /* given by the user: no other path is tried */
 };
 
-/* "ssh", "rsh", "fork", "slurm", "pbs", "lsf", "flux", "sge", "manual", "exec". */
+/* "ssh", "rsh", "fork", "slurm", "pbs", "lsf", "flux", "sge", "manual", "exec", "template". */
 const char *agent_kind_name(enum agent_kind kind);
 bool agent_kind_read(const char *name, enum agent_kind *kind_p);
+
+/* The kind of a command that the user has given without a launch method: by its placeholders, or
+ * because its program is ssh or rsh. */
+enum agent_kind agent_kind_of(const char *exec);
 
 /* One command starts all daemons; each finds its own position. */
 bool agent_at_once(enum agent_kind kind);
@@ -99,6 +104,9 @@ struct agent_seen {
     struct slice trouble; /* the daemon's own error, or empty */
     struct slice output;  /* the last output on standard error and output */
 };
+
+/* More words may follow the command line of agent_argv(): they are the command's. */
+bool agent_command_is_last(const struct agent_spec *s);
 
 /* A text as one word of `exec` and `args`, or of a shell's command line; NULL: no memory. */
 char *agent_word(struct arena *a, const char *text);

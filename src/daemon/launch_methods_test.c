@@ -70,6 +70,27 @@ static void test_lines(void)
     line(&s, 1, 1, NULL, "/usr/bin/krsh|-l|eve|n2|/w");
 }
 
+/* {node} and {command} */
+static void test_templates(void)
+{
+    struct agent_spec s = { .kind = AGENT_TEMPLATE, .wireupd = "/a b/w" };
+
+    s.exec = "kubectl exec -i {node} -- {command}";
+    line(&s, 0, 1, NULL, "kubectl|exec|-i|n1|--|/a b/w");
+    s.exec = "docker exec -i {node}";
+    line(&s, 0, 1, NULL, "docker|exec|-i|n1|/a b/w");
+    s.exec = "on --pod={node}.{node} sh -c 'exec {command} # {x}'";
+    line(&s, 0, 1, NULL, "on|--pod=n1.n1|sh|-c|exec '/a b/w' # {x}");
+    OK(!agent_command_is_last(&s) && !agent_by_tree(s.kind));
+    EQ(agent_kind_of("kubectl exec {node}"), AGENT_TEMPLATE);
+    EQ(agent_kind_of("x {command}"), AGENT_TEMPLATE);
+    EQ(agent_kind_of("ssh"), AGENT_SSH);
+    EQ(agent_kind_of("/usr/bin/ssh -p 22"), AGENT_SSH);
+    EQ(agent_kind_of("/usr/bin/rsh"), AGENT_RSH);
+    EQ(agent_kind_of("openssh"), AGENT_EXEC);
+    EQ(agent_kind_of("kubexec.sh ssh"), AGENT_EXEC);
+}
+
 static void test_refusals(void)
 {
     struct agent_spec s = { .kind = AGENT_SSH, .wireupd = "/w" };
@@ -91,6 +112,17 @@ static void test_refusals(void)
     s = (struct agent_spec){ .kind = AGENT_RSH, .wireupd = "/w" };
     OK(agent_argv(&s, nodes + 3, 1, "/w", NULL, &a, &argv, &err) == BOOTSTRAP_BAD);
     OK_F(strstr(err.text, "node n4: a port is given, which only ssh can use"), "%s", err.text);
+    s = (struct agent_spec){ .kind = AGENT_EXEC, .wireupd = "/w" };
+    s = (struct agent_spec){ .kind = AGENT_TEMPLATE, .exec = "x {command}", .wireupd = "/w" };
+    OK(agent_argv(&s, nodes, 1, "/w", NULL, &a, &argv, &err) == BOOTSTRAP_BAD &&
+       strstr(err.text, "{command}, but not {node}"));
+    s.exec = "x {node}";
+    s.args = "-o y";
+    OK(agent_argv(&s, nodes, 1, "/w", NULL, &a, &argv, &err) == BOOTSTRAP_BAD &&
+       strstr(err.text, "-launcher-args has no place"));
+    s.kind = AGENT_SSH;
+    OK(agent_argv(&s, nodes, 1, "/w", NULL, &a, &argv, &err) == BOOTSTRAP_BAD &&
+       strstr(err.text, "leave out -launcher ssh"));
     s = (struct agent_spec){ .kind = AGENT_EXEC, .wireupd = "/w" };
     s.exec = "  ";
     OK_F(agent_argv(&s, nodes, 1, "/w", NULL, &a, &argv, &err) == BOOTSTRAP_BAD, "%s", err.text);
@@ -190,6 +222,12 @@ static void test_reach(void)
     s = (struct agent_spec){ .kind = AGENT_EXEC, .exec = "/bin/wireup on" };
     reached(&s, &n1, "/bin/wireup on n1");
     reached(&s, &eve, "a user is given, which only ssh and rsh can use");
+    s = (struct agent_spec){ .kind = AGENT_TEMPLATE, .exec = "docker exec -it {node} {command}" };
+    reached(&s, &n1, "docker exec -it n1 sh -c");
+    s.exec = "docker exec -it {node}";
+    reached(&s, &n1, "docker exec -it n1 sh -c");
+    s.exec = "x {node} sh -c '{command}'";
+    reached(&s, &n1, "needs a -launcher-exec that ends with {command}");
     s = (struct agent_spec){ .kind = AGENT_LSF };
     reached(&s, &n1, "blaunch n1 sh -c");
     setenv("SLURM_JOB_ID", "17", 1);
@@ -209,6 +247,7 @@ static void test_reach(void)
 int main(void)
 {
     test_lines();
+    test_templates();
     test_reach();
     test_refusals();
     test_spec();

@@ -123,9 +123,10 @@ static int no_record(int rc, struct errmsg *err)
                           "wireupd forward its standard input?",
                           LIMIT_BOOTSTRAP_MS / 1000);
     case -ENODATA:
-        return errmsg_set(err, rc,
-                          "standard input ended before the record; does the command that started "
-                          "wireupd forward its standard input?");
+        return errmsg_set(
+            err, rc,
+            "standard input ended before the record; the command that started wireupd "
+            "must pass its standard input on (kubectl exec -i, docker exec -i)");
     default: return errmsg_set(err, rc, "cannot read the record: %s", err_text(rc));
     }
 }

@@ -87,19 +87,24 @@ static int read_sge(struct query *q)
     return from_file(q, "PE_HOSTFILE", hostlist_table);
 }
 
+/* The nodes of our job (flux run, flux submit), else those of the instance that we are in.  Both
+ * commands have these fields. */
 static int read_flux(struct query *q)
 {
-    static const char *const argv[] = {
-        "flux", "resource", "list", "-s", "free,allocated", "-no", "{nodelist} {nnodes} {ncores}",
-        NULL
-    };
+    static const char fields[] = "{nodelist} {nnodes} {ncores}";
+    const char *job = get(q, "FLUX_JOB_ID"), *asked = job ? "flux jobs" : "flux resource list";
+    const char *const of_job[] = { "flux", "jobs", "-no", fields, job, NULL };
+    const char *const of_instance[] = { "flux",           "resource", "list", "-s",
+                                        "free,allocated", "-no",      fields, NULL };
     struct buf text = BUF_NULL(LIMIT_MAP_TEXT);
-    int rc = q->w->run(q->w->arg, argv, &text);
+    int rc = q->w->run(q->w->arg, job ? of_job : of_instance, &text);
 
     if (rc < 0 && rc != -ENOMEM)
-        rc = errmsg_set(q->err, HOSTS_BAD, "flux resource list: %s", err_text(rc));
+        rc = errmsg_set(q->err, HOSTS_BAD,
+                        "%s: %s; FLUX_URI is set (-rmk none: no resource manager)", asked,
+                        err_text(rc));
     else if (rc == 0)
-        rc = hostlist_groups(q->a, q->list, buf_slice(&text), "flux resource list", q->err);
+        rc = hostlist_groups(q->a, q->list, buf_slice(&text), asked, q->err);
     buf_free(&text);
     return rc;
 }
@@ -120,12 +125,12 @@ static int read_loadleveler(struct query *q)
 }
 
 static const struct manager {
-    const char *name, *launcher, *inside, *must;
+    const char *name, *launcher, *inside;
     int (*read)(struct query *q);
     const char *signs[4];
 } managers[] = {
-#define X(name, launcher, inside, must, reader, ...)                                               \
-    { name, launcher, inside, must, read_##reader, { __VA_ARGS__ } },
+#define X(name, launcher, inside, reader, ...)                                                     \
+    { name, launcher, inside, read_##reader, { __VA_ARGS__ } },
     RESOURCE_MANAGERS(X)
 #undef X
 };
@@ -152,7 +157,7 @@ static bool is_there(const struct query *q, const struct manager *m)
 
     for (int i = 0; i < 4 && m->signs[i]; i++)
         sign = sign || get(q, m->signs[i]);
-    return sign && (!m->must || get(q, m->must));
+    return sign;
 }
 
 static const struct manager *find(const struct query *q, const char *wanted, bool *known)

@@ -12,23 +12,24 @@
 
 /* One row for each resource manager, the first that is recognised is taken.
  *
- * X(name, launcher, inside, must, reader, signs...):
+ * X(name, launcher, inside, reader, signs...):
  * - launcher: the launch method (daemon/launch_methods.h)
  * - inside: the commands that make an allocation, if the launch method works only in one; or NULL
- * - must: a variable that must be set; or NULL
  * - reader: the end of the name of a function read_... in allocation.c
  * - signs: one of these variables must be set
  *
- * Cobalt and OAR also set PBS's variable, for programs that know only PBS. */
+ * Cobalt and OAR also set PBS's variable, for programs that know only PBS.  The first program of a
+ * Flux instance that no Flux has started (flux start, the Flux Operator) knows its instance by
+ * FLUX_URI alone. */
 #define RESOURCE_MANAGERS(X)                                                                       \
-    X("slurm", "slurm", "salloc or sbatch", NULL, slurm, "SLURM_JOB_NODELIST", "SLURM_NODELIST")   \
-    X("flux", "flux", NULL, "FLUX_URI", flux, "FLUX_ENCLOSING_ID", "FLUX_JOB_ID")                  \
-    X("lsf", "lsf", "bsub", NULL, lsf, "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS", "LSB_HOSTS")         \
-    X("sge", "sge", "qsub", NULL, sge, "PE_HOSTFILE")                                              \
-    X("cobalt", "ssh", NULL, NULL, cobalt, "COBALT_NODEFILE")                                      \
-    X("oar", "ssh", NULL, NULL, oar, "OAR_NODEFILE", "OAR_NODE_FILE")                              \
-    X("loadleveler", "ssh", NULL, NULL, loadleveler, "LOADL_HOSTFILE")                             \
-    X("pbs", "ssh", "qsub", NULL, pbs, "PBS_NODEFILE")
+    X("slurm", "slurm", "salloc or sbatch", slurm, "SLURM_JOB_NODELIST", "SLURM_NODELIST")         \
+    X("flux", "flux", NULL, flux, "FLUX_URI")                                                      \
+    X("lsf", "lsf", "bsub", lsf, "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS", "LSB_HOSTS")               \
+    X("sge", "sge", "qsub", sge, "PE_HOSTFILE")                                                    \
+    X("cobalt", "ssh", NULL, cobalt, "COBALT_NODEFILE")                                            \
+    X("oar", "ssh", NULL, oar, "OAR_NODEFILE", "OAR_NODE_FILE")                                    \
+    X("loadleveler", "ssh", NULL, loadleveler, "LOADL_HOSTFILE")                                   \
+    X("pbs", "ssh", "qsub", pbs, "PBS_NODEFILE")
 
 #define ALLOCATION_NAME(name, ...) ", " name
 /* ", slurm, flux ...": for help and messages. */

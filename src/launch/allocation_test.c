@@ -158,7 +158,7 @@ static int run(void *arg, const char *const *argv, struct buf *out)
     (void)arg;
     if (!output || strcmp(argv[0], "flux") != 0)
         return -ENOENT;
-    buf_str(out, output);
+    buf_str(out, strcmp(argv[1], "jobs") == 0 && !strcmp(argv[4], "f2") ? "n5 1 3\n" : output);
     return 0;
 }
 
@@ -213,9 +213,12 @@ static void test_managers(void)
     world(ENV("PE_HOSTFILE=/job/nodes"), NULL, "sge a:4");
     output = "n[0-1] 2 8\n";
     world(ENV("FLUX_URI=local:///x", "FLUX_ENCLOSING_ID=f1"), NULL, "flux n0:4 n1:4");
-    world(ENV("FLUX_URI=local:///x"), NULL, "none");
+    world(ENV("FLUX_URI=local:///x"), NULL, "flux n0:4 n1:4");
+    world(ENV("FLUX_URI=local:///x", "FLUX_JOB_ID=f2"), NULL, "flux n5:3");
+    world(ENV("FLUX_JOB_ID=f2"), NULL, "none");
     output = NULL;
-    world(ENV("FLUX_URI=local:///x", "FLUX_JOB_ID=f1"), NULL, "flux resource list");
+    world(ENV("FLUX_URI=local:///x"), NULL, "flux resource list");
+    world(ENV("FLUX_URI=local:///x", "FLUX_JOB_ID=f2"), NULL, "flux jobs");
     w.envp = (char *const *)(uintptr_t)ENV("SLURM_NODELIST=]");
     OK(!strcmp(allocation_detect(&w, NULL), "slurm") && !allocation_detect(&w, "none") &&
        !allocation_detect(&w, "pbs"));

@@ -220,11 +220,13 @@ static int make_argv(struct asking *k, const struct patient *p, char ***argv_p, 
         .position = 1, .name = p->host->name, .user = p->host->user, .port = p->host->port
     };
     struct agent_spec spec = k->spec;
-    char **argv;
+    char **argv = NULL;
     int rc;
 
     if (p->here)
         spec = (struct agent_spec){ .kind = AGENT_FORK, .wireupd = k->self };
+    if (!agent_command_is_last(&spec))
+        return errmsg_set(err, BOOTSTRAP_BAD, "--launcher-exec must end with {command} here");
     rc = agent_argv(&spec, &node, 1, k->self, NULL, &k->arena, &argv, err);
     return rc ? rc : add_words(k, p, argv, argv_p);
 }
@@ -281,7 +283,7 @@ static void start(struct asking *k, uint32_t i)
 {
     struct patient *p = &k->patients[i];
     struct errmsg err = { "out of memory" };
-    char **argv;
+    char **argv = NULL;
     int rc = make_argv(k, p, &argv, &err);
 
     p->begun_ns = clock_now_ns();
@@ -478,9 +480,11 @@ static void begin(struct asking *k)
     char here[PATH_MAX];
 
     k->self[n > 0 ? n : 0] = '\0';
-    k->spec = (struct agent_spec){ .kind = k->wish->launcher_exec ? AGENT_EXEC : AGENT_SSH,
-                                   .exec = k->wish->launcher_exec,
-                                   .wireupd = k->self };
+    k->spec =
+        (struct agent_spec){ .kind = k->wish->launcher_exec ? agent_kind_of(k->wish->launcher_exec)
+                                                            : AGENT_SSH,
+                             .exec = k->wish->launcher_exec,
+                             .wireupd = k->self };
     buf_init(&k->route, 4096);
     localhost_init(&k->machine, NULL);
     signal(SIGPIPE, SIG_IGN); /* a node that has gone */

@@ -19,16 +19,18 @@ struct word {
     const char *names;
     const char *as;  /* NULL: refused */
     const char *why; /* it is refused */
-    bool flag;       /* only if its value is not false */
+    enum { PLAIN, ONLY_IF_TRUE, FIRST_OF_SEVERAL } value;
 };
 
 static const struct word words[] = {
-#define SAME(list, names, as)   { LIST_##list, names, as, NULL, false },
-#define FLAG(list, names, as)   { LIST_##list, names, as, NULL, true },
-#define OTHER(list, names, why) { LIST_##list, names, NULL, why, false },
+#define SAME(list, names, as)   { LIST_##list, names, as, NULL, PLAIN },
+#define FLAG(list, names, as)   { LIST_##list, names, as, NULL, ONLY_IF_TRUE },
+#define FIRST(list, names, as)  { LIST_##list, names, as, NULL, FIRST_OF_SEVERAL },
+#define OTHER(list, names, why) { LIST_##list, names, NULL, why, PLAIN },
 #include "launch/option_words.def"
 #undef SAME
 #undef FLAG
+#undef FIRST
 #undef OTHER
 };
 
@@ -203,9 +205,21 @@ static int set_parameter(struct option_parse *p, const char *prefix, const char 
     return name ? option_set_variable(p, name, values[0], values[1]) : -ENOMEM;
 }
 
+/* "ssh : rsh": the first; what is not there is found out when it is called. */
+static const char *first_of(struct option_parse *p, const char *value)
+{
+    const char *end = strstr(value, " :");
+
+    return end ? arena_str(option_arena(p), (struct slice){ value, (size_t)(end - value) }) : value;
+}
+
 static int apply_parameter(struct option_parse *p, const struct word *w, const char *value)
 {
-    return w->flag && option_words_is_false(value) ? 0 : option_apply(p, w->as, value);
+    if (w->value == ONLY_IF_TRUE && option_words_is_false(value))
+        return 0;
+    if (w->value == FIRST_OF_SEVERAL)
+        value = first_of(p, value);
+    return value ? option_apply(p, w->as, value) : -ENOMEM;
 }
 
 int option_words_mca(struct option_parse *p, const struct option_row *row,
@@ -216,6 +230,23 @@ int option_words_mca(struct option_parse *p, const struct option_row *row,
 
     (void)row;
     return rc || !w ? rc : apply_parameter(p, w, values[1]);
+}
+
+int option_words_environment(struct option_parse *p, char *const *envp)
+{
+    int rc = 0;
+
+    for (; *envp && rc == 0; envp++) {
+        struct slice value = slice_str(*envp), name = slice_cut(&value, '=');
+        bool ours =
+            slice_starts(name, SLICE("OMPI_MCA_")) || slice_starts(name, SLICE("PRTE_MCA_"));
+        const struct word *w = ours ? find(LIST_mca, slice_skip(name, 9)) : NULL;
+        if (!w || !value.len)
+            continue;
+        option_name_variable(p, name);
+        rc = apply_parameter(p, w, value.ptr);
+    }
+    return rc;
 }
 
 int option_words_prtemca(struct option_parse *p, const struct option_row *row,

@@ -19,6 +19,9 @@ option_words_fn option_words_display, option_words_output;
  * programs, OMPI_MCA_KEY.  -prtemca: of a launcher only.  -pmixmca: the variable PMIX_MCA_KEY. */
 option_words_fn option_words_mca, option_words_prtemca, option_words_pmixmca;
 
+/* The same parameters as variables, OMPI_MCA_KEY and PRTE_MCA_KEY; others are the programs' own. */
+int option_words_environment(struct option_parse *p, char *const *envp);
+
 /* -map-by node:display   -bind-to core:report   -runtime-options continuous */
 option_words_fn option_words_map_by, option_words_bind_to, option_words_runtime;
 

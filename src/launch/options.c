@@ -457,6 +457,11 @@ int option_wrong(struct option_parse *p, const char *format, ...)
     return errmsg_set(p->err, LAUNCH_USAGE, "%s: %.900s", p->name, why.text);
 }
 
+void option_name_variable(struct option_parse *p, struct slice name)
+{
+    snprintf(p->name, sizeof p->name, "the variable " SLICE_FMT, SLICE_ARG(slice_head(name, 100)));
+}
+
 struct arena *option_arena(struct option_parse *p)
 {
     return &p->opt->arena;
@@ -492,16 +497,31 @@ static int apply_fallbacks(struct option_parse *p)
     return rc;
 }
 
+/* The first of the row's variables that says something. */
+static const char *variable_of(struct option_parse *p, const struct option_row *row,
+                               char *const *envp)
+{
+    struct slice rest = slice_str(row->env ? row->env : ""), one;
+
+    while (option_next_name(&rest, &one)) {
+        const char *name = arena_str(&p->opt->arena, one);
+        const char *value = name ? env_value(envp, name) : NULL;
+        if (value && *value) {
+            option_name_variable(p, one);
+            return value;
+        }
+    }
+    return NULL;
+}
+
 static int apply_environment(struct option_parse *p, char *const *envp)
 {
-    int rc = 0;
+    int rc = option_words_environment(p, envp);
 
     for (size_t i = 0; i < option_row_count && rc == 0; i++) {
-        const char *value = option_rows[i].env ? env_value(envp, option_rows[i].env) : NULL;
-        if (!value || !*value)
-            continue;
-        snprintf(p->name, sizeof p->name, "the variable %s", option_rows[i].env);
-        rc = apply_text(p, &option_rows[i], value);
+        const char *value = variable_of(p, &option_rows[i], envp);
+        if (value)
+            rc = apply_text(p, &option_rows[i], value);
     }
     return rc;
 }

@@ -163,6 +163,14 @@ void options_help(struct buf *out)
             "126 not executable, 127 not found.\n");
 }
 
+static void put_variables(struct buf *out, const struct option_row *row, const char *between)
+{
+    struct slice rest = slice_str(row->env), one;
+
+    for (bool first = true; option_next_name(&rest, &one); first = false)
+        buf_printf(out, "%s" SLICE_FMT, first ? "" : between, SLICE_ARG(one));
+}
+
 void options_help_one(struct buf *out, const struct option_row *row)
 {
     help_row(out, row);
@@ -170,8 +178,11 @@ void options_help_one(struct buf *out, const struct option_row *row)
         buf_printf(out, "%*sOne of: %s\n", HELP_INDENT, "", row->words);
     if (row->fallback)
         buf_printf(out, "%*sDefault: %s\n", HELP_INDENT, "", row->fallback);
-    if (row->env)
-        buf_printf(out, "%*sVariable: %s\n", HELP_INDENT, "", row->env);
+    if (row->env) {
+        buf_printf(out, "%*sVariable: ", HELP_INDENT, "");
+        put_variables(out, row, ", ");
+        buf_byte(out, '\n');
+    }
 }
 
 /* ---- manual ---- */
@@ -278,7 +289,9 @@ void options_man_environment(struct buf *out)
         const struct option_row *row = &option_rows[i];
         if (!row->env)
             continue;
-        buf_printf(out, ".It Ev %s\n", row->env);
+        buf_str(out, ".It Ev ");
+        put_variables(out, row, " , ");
+        buf_byte(out, '\n');
         if (row->hidden)
             doc_man(out, row->help);
         else

@@ -45,7 +45,7 @@ struct option_row {
     const char *as; /* AS: options and values; % in a value is that of the row */
     const char *arg;
     const char *fallback;
-    const char *env;
+    const char *env; /* variables that set it, the first that is not empty: "A|B" */
     /* The values are NUL-terminated and outlive the options.  Returns a launch_result or -errno. */
     int (*call)(struct option_parse *p, const struct option_row *row, const char *const *values);
     const char *help;
@@ -70,6 +70,9 @@ int option_set_variable(struct option_parse *p, const char *name, const char *ty
 /* LAUNCH_USAGE, with "-display" (the name in the user's words), a colon and this. */
 int option_wrong(struct option_parse *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* What follows comes from this variable: for messages. */
+void option_name_variable(struct option_parse *p, struct slice name);
 
 struct arena *option_arena(struct option_parse *p);
 

@@ -187,6 +187,32 @@ static void test_variables(void)
     OK(strcmp(err.text, "the variable MPIEXEC_TIMEOUT must be a number from 0 to 1000000000, not "
                         "'soon'") == 0);
     EQ(parse_with("w|prog", "HYDRA_ENV=some"), LAUNCH_USAGE);
+    /* What the operators of Kubernetes set for Open MPI, Intel MPI and MPICH, and users on
+     * Fujitsu's. */
+    EQ(parse_with("w|prog",
+                  "OMPI_MCA_orte_default_hostfile=/etc/mpi/hostfile|OMPI_MCA_plm_rsh_args=-o x=10|"
+                  "OMPI_MCA_orte_keep_fqdn_hostnames=true"),
+       LAUNCH_GO);
+    OK(!strcmp(opt.default_hostfile, "/etc/mpi/hostfile") && !strcmp(opt.launcher_args, "-o x=10"));
+    EQ(parse_with(
+           "w|prog",
+           "I_MPI_HYDRA_HOST_FILE=/i|I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS=-i|I_MPI_PERHOST=4|"
+           "I_MPI_HYDRA_BOOTSTRAP=rsh|I_MPI_HYDRA_BOOTSTRAP_EXEC=pjrsh"),
+       LAUNCH_GO);
+    OK(!strcmp(opt.default_hostfile, "/i") && !strcmp(opt.launcher_args, "-i") && opt.ppn == 4 &&
+       opt.launcher == LAUNCHER_RSH && !strcmp(opt.launcher_exec, "pjrsh"));
+    EQ(parse_with("w|prog",
+                  "HYDRA_HOST_FILE=/h|I_MPI_HYDRA_HOST_FILE=/i|HYDRA_LAUNCH_EXTRA_ARGS=-h"),
+       LAUNCH_GO);
+    OK(!strcmp(opt.default_hostfile, "/h") && !strcmp(opt.launcher_args, "-h"));
+    EQ(parse_with("w|prog",
+                  "PRTE_MCA_plm_ssh_agent=ssh : rsh|OMPI_MCA_orte_tag_output=0|OMPI_MCA_btl=tcp"),
+       LAUNCH_GO);
+    OK(!strcmp(opt.launcher_exec, "ssh") && !opt.prepend_rank && !opt.env.sets);
+    EQ(parse_with("w|-launcher-exec|x|prog", "OMPI_MCA_plm_rsh_agent=y"), LAUNCH_GO);
+    OK(!strcmp(opt.launcher_exec, "x"));
+    EQ(parse_with("w|prog", "OMPI_MCA_rmaps_ppr_n_pernode=many"), LAUNCH_USAGE);
+    OK(strstr(err.text, "the variable OMPI_MCA_rmaps_ppr_n_pernode must be a number") != NULL);
 }
 
 static void test_blocks(void)

@@ -57,7 +57,7 @@ static enum agent_kind kind_of(const struct launch_options *o)
     if (o->launcher != LAUNCHER_AUTO)
         return launcher_kind(o->launcher);
     if (o->launcher_exec)
-        return AGENT_EXEC;
+        return agent_kind_of(o->launcher_exec);
     if (o->rm)
         agent_kind_read(allocation_launcher(o->rm), &kind);
     return kind;
