@@ -1,6 +1,7 @@
 /* doc.c - prints the texts derived from the option table, for the files kept in the repository.
  *
  *   wireup-doc help|options|synopsis|commands|environment|completion
+ *   wireup-doc hydra|mpirun|srun|torchrun
  *   wireup-doc pmix-synopsis|pmix-common|pmix-tools|pmix-completion
  *
  * Not installed; see tests/check-docs.
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "launch/options_doc.h"
+#include "launch/synonyms_doc.h"
 #include "tools/pmix/tool_doc.h"
 
 static const struct {
@@ -21,6 +23,10 @@ static const struct {
     { "commands", options_man_commands },
     { "environment", options_man_environment },
     { "completion", options_completion },
+    { "hydra", synonyms_page_hydra },
+    { "mpirun", synonyms_page_mpirun },
+    { "srun", synonyms_page_srun },
+    { "torchrun", synonyms_page_torchrun },
     { "pmix-synopsis", tool_doc_man_synopsis },
     { "pmix-common", tool_doc_man_common },
     { "pmix-tools", tool_doc_man },

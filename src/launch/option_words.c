@@ -23,15 +23,11 @@ struct word {
 };
 
 static const struct word words[] = {
-#define SAME(list, names, as)   { LIST_##list, names, as, NULL, PLAIN },
-#define FLAG(list, names, as)   { LIST_##list, names, as, NULL, ONLY_IF_TRUE },
-#define FIRST(list, names, as)  { LIST_##list, names, as, NULL, FIRST_OF_SEVERAL },
-#define OTHER(list, names, why) { LIST_##list, names, NULL, why, PLAIN },
-#include "launch/option_words.def"
-#undef SAME
-#undef FLAG
-#undef FIRST
-#undef OTHER
+#define WORD_AS(list, whose, names, as)       { LIST_##list, names, as, NULL, PLAIN },
+#define WORD_IF(list, whose, names, as)       { LIST_##list, names, as, NULL, ONLY_IF_TRUE },
+#define WORD_FIRST(list, whose, names, as)    { LIST_##list, names, as, NULL, FIRST_OF_SEVERAL },
+#define WORD_REFUSED(list, whose, names, why) { LIST_##list, names, NULL, why, PLAIN },
+#include "launch/synonyms.def"
 };
 
 static bool has_name(const char *names, struct slice wanted)
@@ -94,7 +90,9 @@ static int apply_word(struct option_parse *p, enum word_list list, struct slice 
     if (strchr(w->as, '%') && !given)
         return option_wrong(p, SLICE_FMT " needs a value: " SLICE_FMT "=PATH", SLICE_ARG(name),
                             SLICE_ARG(name));
-    return option_apply(p, w->as, given);
+    return w->value == ONLY_IF_TRUE && given && option_words_is_false(given)
+               ? 0
+               : option_apply(p, w->as, given);
 }
 
 static int apply_list(struct option_parse *p, enum word_list list, const char *text)

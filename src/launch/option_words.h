@@ -1,5 +1,5 @@
 /* option_words.h - options of Open MPI and PRRTE whose value is a list of words or a parameter:
- * rows CALL of options.def, by the table option_words.def.  Each word stands for options of ours,
+ * rows CALL of options.def, by the lists of synonyms.def.  Each word stands for options of ours,
  * or is refused with a reason; none is dropped.
  *
  * Results as those of options_parse().

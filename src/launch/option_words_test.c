@@ -1,10 +1,12 @@
 /* option_words_test.c - words of Open MPI, PRRTE and Slurm's users: each command line means the
  * same as one in our own words, or is refused with a sentence that says what to do instead. */
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "launch/options.h"
 #include "launch/options_table.h"
+#include "launch/options_doc.h"
 #include "tests/tap.h"
 
 static struct launch_options opt;
@@ -168,6 +170,7 @@ static const struct {
     { "prterun --pmixmca gds hash p", "w -genv PMIX_MCA_gds hash p" },
     { "mpirun -x A=b p", "w -env A=b p" },
     { "mpirun -H a:2,b p", "w -hosts a:2,b p" },
+    { "mpirun --runtime-options get-stack-traces=false p", "w p" },
     { "mpirun --allow-run-as-root --timeout 5 p", "w -allow-run-as-root -timeout 5 p" },
 };
 
@@ -196,6 +199,116 @@ static const struct {
     { "mpirun -x4 p", "unknown option '-x4'" },
 };
 
+/* ---- every row of synonyms.def --------------------------------------------------------------- */
+
+/* Is the word in another row of the same place, too? */
+static bool is_twice(const struct synonym *s, struct slice name)
+{
+    unsigned found = 0;
+
+    for (size_t i = 0; i < synonym_count; i++) {
+        struct slice rest = slice_str(synonyms[i].names), one;
+        if (synonyms[i].mode != s->mode ||
+            (synonyms[i].kind == SYNONYM_CALLED) != (s->kind == SYNONYM_CALLED))
+            continue;
+        while (option_next_name(&rest, &one))
+            found += slice_eq(one, name);
+    }
+    return found != 1;
+}
+
+static const char *line_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static const char *line_of(const char *format, ...)
+{
+    static char lines[2][1024];
+    static unsigned turn;
+    char *line = lines[turn++ % 2];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof lines[0], format, args);
+    va_end(args);
+    return line;
+}
+
+/* "-map-by ppr:2:socket": what the row says that the word means, with the value 2. */
+static const char *meant(const struct synonym *s)
+{
+    static struct buf out;
+
+    buf_free(&out);
+    buf_init(&out, 4096);
+    options_put_as(&out, s->means, "2");
+    return buf_cstr(&out) ? buf_cstr(&out) : "";
+}
+
+static void try_option(const struct synonym *s, struct slice name)
+{
+    const char *values = s->count == 0 ? "" : s->count == 1 ? " 2" : " 2 3";
+    const char *line = line_of("w -" SLICE_FMT "%s p", SLICE_ARG(name), values);
+    const struct option_row *row = option_find(name);
+
+    switch (s->kind) {
+    case SYNONYM_OWN: OK_F(row && slice_eq(option_name(row), name), "%s", line); break;
+    case SYNONYM_ALIAS: OK_F(row && row == option_find(slice_str(s->means)), "%s", line); break;
+    case SYNONYM_AS:
+        if (strstr(meant(s), "-configfile"))
+            line = line_of("w -" SLICE_FMT "%s", SLICE_ARG(name), values);
+        check_same(line, line_of("w %s%s", meant(s), strstr(meant(s), "-configfile") ? "" : " p"));
+        break;
+    case SYNONYM_NOTHING: check_same(line, "w p"); break;
+    case SYNONYM_REFUSED: check_refused(line, s->means); break;
+    case SYNONYM_CALLED:
+        check_refused(line_of("/usr/bin/mpirun -" SLICE_FMT " p", SLICE_ARG(name)), s->means);
+        OK_F(row && row->take != TAKE_REFUSED, "%s: ours is another", line);
+        break;
+    default: OK_F(false, "%s", line); break;
+    }
+}
+
+/* "-display map", "-map-by slot:display", "-prtemca plm_rsh_agent 2" */
+static void try_word(const struct synonym *s, struct slice name, const char *option,
+                     const char *value)
+{
+    const char *theirs = line_of("w %s" SLICE_FMT "%s p", option, SLICE_ARG(name), value);
+    bool modifier = option[strlen(option) - 1] == ':'; /* the rest of the value remains */
+
+    if (s->kind == SYNONYM_REFUSED)
+        check_refused(theirs, s->means);
+    else
+        check_same(theirs, line_of("w %.*s %s p", modifier ? (int)strlen(option) - 1 : 0, option,
+                                   meant(s)));
+    if (s->kind == SYNONYM_AS_IF)
+        check_same(line_of("w %s" SLICE_FMT "%c0 p", option, SLICE_ARG(name), value[0]), "w p");
+}
+
+static void try_row(const struct synonym *s, struct slice name)
+{
+    OK_F(!is_twice(s, name), "one row has " SLICE_FMT, SLICE_ARG(name));
+    switch (s->mode) {
+    case SYNONYM_OPTION: try_option(s, name); break;
+    case SYNONYM_display: try_word(s, name, "-display ", "=2"); break;
+    case SYNONYM_output: try_word(s, name, "-output ", "=2"); break;
+    case SYNONYM_runtime: try_word(s, name, "-runtime-options ", "=2"); break;
+    case SYNONYM_map: try_word(s, name, "-map-by slot:", ""); break;
+    case SYNONYM_bind: try_word(s, name, "-bind-to core:", ""); break;
+    case SYNONYM_mca: try_word(s, name, "-prtemca ", " 2"); break;
+    case SYNONYM_LINE_srun: break; /* srun_words_test.c */
+    }
+}
+
+static void try_all(void)
+{
+    for (size_t i = 0; i < synonym_count; i++) {
+        struct slice rest = slice_str(synonyms[i].names), name;
+        OK_F(synonyms[i].whose != 0, "%s is somebody's", synonyms[i].names);
+        while (option_next_name(&rest, &name))
+            try_row(&synonyms[i], name);
+    }
+    OK(synonym_count > 200);
+}
+
 int main(void)
 {
     launch_options_init(&opt);
@@ -206,6 +319,7 @@ int main(void)
     OK(parse("w -output dir=/a%b -prepend-rank -prepend-time p") == 0 &&
        !strcmp(opt.prepend_pattern, "[%t] [%r] ") && !strcmp(opt.output_directory, "/a%b"));
     OK(parse("w -cpus-per-rank 2 -map-by core p") == 0 && !strcmp(opt.map_by, "core:pe=2"));
+    try_all();
     launch_options_free(&opt);
     return tap_done();
 }

@@ -27,6 +27,7 @@ struct option_parse {
     char *const *next; /* words of the block that are not yet read */
     uint32_t left;
     bool nodes_for_all; /* this block's nodes are the job's */
+    bool as_mpirun;     /* that is our name, or prterun */
     char name[128];     /* "-n", "HYDRA_DEBUG": for messages */
     struct errmsg *err;
 };
@@ -161,22 +162,6 @@ static int on_port_range(struct option_parse *p, const struct option_row *row,
     return 0;
 }
 
-static int on_bynode(struct option_parse *p, const struct option_row *row,
-                     const char *const *values)
-{
-    (void)row, (void)values;
-    p->opt->map_by = "node";
-    return 0;
-}
-
-static int on_byslot(struct option_parse *p, const struct option_row *row,
-                     const char *const *values)
-{
-    (void)row, (void)values;
-    p->opt->map_by = "slot";
-    return 0;
-}
-
 static int read_rank(struct option_parse *p, const char *text, const char *or_else,
                      uint32_t *rank_p)
 {
@@ -308,11 +293,23 @@ static int on_help(struct option_parse *p, const struct option_row *row, const c
 #define TEXT             TAKE_TEXT
 #define WORD             TAKE_WORD
 #define CALL             TAKE_CALL
-#define AS               TAKE_AS
-#define REFUSED          TAKE_REFUSED
 
 const struct option_row option_rows[] = {
 #include "launch/options.def"
+    GROUP(OTHERS, "Words of other launchers")
+#define AS(whose, word, n, value, options)                                                         \
+    { .names = (word), .take = TAKE_AS, .as = (options), .count = (n), .arg = (value) },
+#define NOTHING(whose, word, n, value, why)                                                        \
+    { .names = (word), .take = TAKE_NOTHING, .count = (n), .arg = (value), .help = (why) },
+#include "launch/synonyms.def"
+        GROUP(REFUSALS, "Options of other launchers that are not supported")
+#define REFUSED(whose, word, n, why)                                                               \
+    { .names = (word), .take = TAKE_REFUSED, .count = (n), .help = (why) },
+#define CALLED(whose, word, n, why)                                                                \
+    { .names = (word), .take = TAKE_REFUSED, .called = true, .count = (n), .help = (why) },
+#include "launch/synonyms.def"
+#define ALIAS(whose, word, option) { .names = (word), .take = TAKE_ALIAS, .as = (option) },
+#include "launch/synonyms.def"
 };
 
 const size_t option_row_count = sizeof option_rows / sizeof option_rows[0];
@@ -323,8 +320,6 @@ const size_t option_row_count = sizeof option_rows / sizeof option_rows[0];
 #undef TEXT
 #undef WORD
 #undef CALL
-#undef AS
-#undef REFUSED
 
 uint32_t option_values(const struct option_row *row)
 {
@@ -344,13 +339,51 @@ static bool has_name(const struct option_row *row, struct slice name)
     return false;
 }
 
-const struct option_row *option_find(struct slice name)
+/* The first row of a name, of those for our own names, or for mpirun's. */
+static const struct option_row *find_row(struct slice name, bool called)
 {
     for (size_t i = 0; i < option_row_count; i++) {
-        if (option_rows[i].take != TAKE_GROUP && has_name(&option_rows[i], name))
+        if (option_rows[i].take != TAKE_GROUP && option_rows[i].called == called &&
+            has_name(&option_rows[i], name))
             return &option_rows[i];
     }
     return NULL;
+}
+
+const struct option_row *option_find(struct slice name)
+{
+    const struct option_row *row = find_row(name, false);
+
+    return row && row->take == TAKE_ALIAS ? find_row(slice_str(row->as), false) : row;
+}
+
+static const struct option_row *find_called(const struct option_parse *p, struct slice name)
+{
+    const struct option_row *row = p->as_mpirun ? find_row(name, true) : NULL;
+
+    return row ? row : option_find(name);
+}
+
+static bool is_alias_of(const struct option_row *alias, const struct option_row *row)
+{
+    return alias->take == TAKE_ALIAS && slice_is(option_name(row), alias->as);
+}
+
+bool option_each_name(const struct option_row *row, size_t *at_p, struct slice *rest_p,
+                      struct slice *name_p)
+{
+    if (*at_p == 0) {
+        *rest_p = slice_str(row->names);
+        *at_p = 1;
+    }
+    while (!option_next_name(rest_p, name_p)) {
+        while (*at_p <= option_row_count && !is_alias_of(&option_rows[*at_p - 1], row))
+            (*at_p)++;
+        if (*at_p > option_row_count)
+            return false;
+        *rest_p = slice_str(option_rows[(*at_p)++ - 1].names);
+    }
+    return true;
 }
 
 /* ---- one option ---- */
@@ -404,6 +437,8 @@ static int apply(struct option_parse *p, const struct option_row *row, const cha
     case TAKE_CALL: return row->call(p, row, values);
     case TAKE_AS: return option_apply(p, row->as, row->count ? values[0] : NULL);
     case TAKE_REFUSED: return refuse(p, row);
+    case TAKE_NOTHING:
+    case TAKE_ALIAS:
     case TAKE_GROUP: break;
     }
     return 0;
@@ -605,7 +640,7 @@ static int read_option(struct option_parse *p, const char *word)
     if (equals)
         name.len = (size_t)(equals - name.ptr);
     snprintf(p->name, sizeof p->name, "-" SLICE_FMT, SLICE_ARG(slice_head(name, 100)));
-    row = name.len ? option_find(name) : NULL;
+    row = name.len ? find_called(p, name) : NULL;
     if (!row && !equals)
         row = find_glued(name, &value);
     return row ? read_values(p, row, value) : unknown(p, name);
@@ -718,6 +753,17 @@ static const char *self_of(int argc, char *const *argv)
     return slash ? slash + 1 : argc > 0 ? argv[0] : "";
 }
 
+static bool is_mpirun(const char *self)
+{
+    static const char *const names[] = { "mpirun", "orterun", "prterun", "prun" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!strcmp(self, names[i]))
+            return true;
+    }
+    return false;
+}
+
 /* The sub-command `run` may be left out; `mpiexec run` runs a program of that name. */
 static struct mpmd_words words_of(int argc, char *const *argv)
 {
@@ -785,6 +831,7 @@ int options_parse(struct launch_options *opt, int argc, char *const *argv, char 
     struct option_parse p = { .opt = opt, .block = &opt->common, .err = err };
     int rc = apply_fallbacks(&p);
 
+    p.as_mpirun = is_mpirun(self_of(argc, argv));
     opt->path_only = strcmp(self_of(argc, argv), "mpiexec.hydra") == 0;
     if (rc == 0)
         rc = apply_environment(&p, envp);

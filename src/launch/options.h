@@ -179,8 +179,6 @@ struct launch_options {
     struct buf answer; /* LAUNCH_SHOW: for standard output; LAUNCH_GO: for standard error */
 
     uint32_t ignored_word; /* target of options that are accepted and have no effect */
-    bool ignored;
-    const char *ignored_text;
 };
 
 /* The text of --version. */

@@ -12,10 +12,11 @@ enum { HELP_INDENT = 26, HELP_WIDTH = DOC_WIDTH };
 static size_t put_names(struct buf *out, const struct option_row *row)
 {
     size_t before = buf_len(out);
-    struct slice rest = slice_str(row->names), name;
+    struct slice rest, name;
+    size_t at = 0;
     const char *comma = "";
 
-    while (option_next_name(&rest, &name)) {
+    while (option_each_name(row, &at, &rest, &name)) {
         buf_printf(out, "%s-" SLICE_FMT, comma, SLICE_ARG(name));
         comma = ", ";
     }
@@ -24,30 +25,99 @@ static size_t put_names(struct buf *out, const struct option_row *row)
     return buf_len(out) - before;
 }
 
-/* "-map-by ppr:N:socket" */
-static void put_as(struct buf *out, const struct option_row *row)
+static void put_value(struct buf *out, struct slice text, const char *arg)
 {
-    buf_byte(out, '-');
-    for (const char *at = row->as; *at; at++) {
-        if (*at == '%')
-            buf_str(out, row->arg);
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '%')
+            buf_str(out, arg ? arg : "");
         else
-            buf_byte(out, *at);
+            buf_byte(out, text.ptr[i]);
     }
+}
+
+void options_put_as(struct buf *out, const char *options, const char *arg)
+{
+    struct slice rest = slice_str(options);
+    const char *between = "";
+
+    for (; rest.len; between = " ") {
+        struct slice word = slice_cut(&rest, ' ');
+        struct slice name = word.ptr[0] == '-' ? slice_skip(word, 1) : word;
+        const struct option_row *row = option_find(name);
+        buf_printf(out, "%s-" SLICE_FMT, between, SLICE_ARG(name));
+        for (uint32_t i = 0; row && i < option_values(row) && rest.len; i++) {
+            buf_byte(out, ' ');
+            put_value(out, slice_cut(&rest, ' '), arg);
+        }
+    }
+}
+
+static bool is_effective(const struct synonym *s)
+{
+    return (s->kind == SYNONYM_AS || s->kind == SYNONYM_AS_IF) && *s->means;
+}
+
+static bool is_idle(const struct synonym *s)
+{
+    return s->kind == SYNONYM_AS && !*s->means;
+}
+
+static bool is_refused(const struct synonym *s)
+{
+    return s->kind == SYNONYM_REFUSED;
+}
+
+/* "map, map-devel (-display-map); ..." of those words of a list. */
+static void put_words(struct buf *out, enum synonym_mode list, const char *title,
+                      bool (*wanted)(const struct synonym *s))
+{
+    const char *between = title;
+    const char *colon = list == SYNONYM_map || list == SYNONYM_bind ? ":" : "";
+
+    for (size_t i = 0; i < synonym_count; i++) {
+        const struct synonym *s = &synonyms[i];
+        struct slice rest = slice_str(s->names), name;
+        if (s->mode != list || !wanted(s))
+            continue;
+        for (; option_next_name(&rest, &name); between = ", ")
+            buf_printf(out, "%s%s" SLICE_FMT, between, colon, SLICE_ARG(name));
+        if (is_effective(s)) {
+            buf_str(out, " (");
+            options_put_as(out, s->means, "VALUE");
+            buf_byte(out, ')');
+        }
+    }
+    if (between != title)
+        buf_byte(out, '.');
+}
+
+static void put_list(struct buf *out, enum synonym_mode list)
+{
+    put_words(out, list, " Words: ", is_effective);
+    put_words(out, list, " Without effect: ", is_idle);
+    put_words(out, list, " Refused: ", is_refused);
 }
 
 /* The sentence of a row. */
 static void put_help(struct buf *out, const struct option_row *row)
 {
-    if (row->take == TAKE_AS) {
+    switch (row->take) {
+    case TAKE_AS:
         buf_str(out, "The same as ");
-        put_as(out, row);
+        options_put_as(out, row->as, row->arg);
         buf_byte(out, '.');
-    } else if (row->take == TAKE_REFUSED) { /* a clause, made into a sentence */
-        buf_printf(out, "%c%s.", row->help[0] - ('a' - 'A'), row->help + 1);
-    } else {
-        buf_str(out, row->help);
+        break;
+    case TAKE_NOTHING: buf_printf(out, "Without effect: %s.", row->help); break;
+    case TAKE_REFUSED: /* a clause, made into a sentence */
+        if (row->called)
+            buf_printf(out, "When called as mpirun or prterun: %s.", row->help);
+        else
+            buf_printf(out, "%c%s.", row->help[0] - ('a' - 'A'), row->help + 1);
+        break;
+    default: buf_str(out, row->help); break;
     }
+    if (row->list != SYNONYM_OPTION)
+        put_list(out, row->list);
 }
 
 static void help_row(struct buf *out, const struct option_row *row)
@@ -74,7 +144,7 @@ static void refused_names(struct buf *out)
 
     for (size_t i = 0; i < option_row_count; i++) {
         struct slice rest = slice_str(option_rows[i].names), name;
-        if (option_rows[i].take != TAKE_REFUSED)
+        if (option_rows[i].take != TAKE_REFUSED || option_rows[i].called)
             continue;
         while (option_next_name(&rest, &name)) {
             buf_printf(&list, "%s-" SLICE_FMT, comma, SLICE_ARG(name));
@@ -152,7 +222,7 @@ void options_help(struct buf *out)
         const struct option_row *row = &option_rows[i];
         if (row->take == TAKE_GROUP)
             buf_printf(out, "\n%s:\n", row->help);
-        else if (row->take != TAKE_REFUSED && !row->hidden)
+        else if (row->take != TAKE_REFUSED && row->take != TAKE_ALIAS && !row->hidden)
             help_row(out, row);
     }
     refused_names(out);
@@ -189,11 +259,12 @@ void options_help_one(struct buf *out, const struct option_row *row)
 
 static void man_item(struct buf *out, const struct option_row *row)
 {
-    struct slice rest = slice_str(row->names), name;
+    struct slice rest, name;
+    size_t at = 0;
     struct buf text = BUF_NULL(4096);
     const char *comma = ".It ";
 
-    while (option_next_name(&rest, &name)) {
+    while (option_each_name(row, &at, &rest, &name)) {
         buf_printf(out, "%sFl %s" SLICE_FMT, comma, slice_is(name, "?") ? "\\&" : "",
                    SLICE_ARG(name));
         comma = " , ";
@@ -235,7 +306,7 @@ void options_man(struct buf *out)
         const struct option_row *row = &option_rows[i];
         if (row->take == TAKE_GROUP)
             buf_printf(out, "%s.Ss %s\n.Bl -tag -width Ds\n", open ? ".El\n" : "", row->help);
-        else if (!row->hidden)
+        else if (!row->hidden && row->take != TAKE_ALIAS)
             man_item(out, row);
         open = true;
     }
@@ -301,6 +372,23 @@ void options_man_environment(struct buf *out)
 
 /* ---- completion ---- */
 
+/* "a|b|c" of a row. */
+static void names_pattern(struct buf *out, const struct option_row *row)
+{
+    struct slice rest, name;
+    size_t at = 0;
+    const char *between = "";
+
+    for (; option_each_name(row, &at, &rest, &name); between = "|")
+        buf_printf(out, "%s" SLICE_FMT, between, SLICE_ARG(name));
+}
+
+/* Is it an option that can be given? */
+static bool is_given(const struct option_row *row)
+{
+    return row->take != TAKE_GROUP && row->take != TAKE_REFUSED && row->take != TAKE_ALIAS;
+}
+
 /* "a|b|c" of all rows that `wanted` selects, as one pattern of a case. */
 static void pattern(struct buf *out, bool (*wanted)(const struct option_row *, uint32_t),
                     uint32_t n)
@@ -309,9 +397,10 @@ static void pattern(struct buf *out, bool (*wanted)(const struct option_row *, u
 
     for (size_t i = 0; i < option_row_count; i++) {
         const struct option_row *row = &option_rows[i];
-        if (row->take == TAKE_GROUP || row->take == TAKE_REFUSED || !wanted(row, n))
+        if (!is_given(row) || !wanted(row, n))
             continue;
-        buf_printf(out, "%s%s", between, row->names);
+        buf_str(out, between);
+        names_pattern(out, row);
         between = "|";
     }
 }
@@ -338,11 +427,11 @@ static void all_names(struct buf *out)
     size_t column = 0;
 
     for (size_t i = 0; i < option_row_count; i++) {
-        struct slice rest = slice_str(option_rows[i].names), name;
-        if (option_rows[i].take == TAKE_GROUP || option_rows[i].take == TAKE_REFUSED ||
-            option_rows[i].take == TAKE_AS || option_rows[i].hidden)
+        struct slice rest, name;
+        size_t at = 0;
+        if (!is_given(&option_rows[i]) || option_rows[i].hidden)
             continue;
-        while (option_next_name(&rest, &name)) {
+        while (option_each_name(&option_rows[i], &at, &rest, &name)) {
             if (slice_is(name, "?"))
                 continue;
             buf_printf(out, "%s" SLICE_FMT, column ? " " : "", SLICE_ARG(name));
@@ -362,7 +451,9 @@ static void complete_words(struct buf *out)
         struct slice words, word;
         if (!row->words || row->hidden)
             continue;
-        buf_printf(out, "    %s) COMPREPLY=($(compgen -W \"", row->names);
+        buf_str(out, "    ");
+        names_pattern(out, row);
+        buf_str(out, ") COMPREPLY=($(compgen -W \"");
         words = slice_str(row->words);
         for (const char *between = ""; option_next_name(&words, &word); between = " ")
             buf_printf(out, "%s" SLICE_FMT, between, SLICE_ARG(word));

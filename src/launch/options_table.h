@@ -1,5 +1,5 @@
-/* options_table.h - the type of a row of options.def, for the readers of the table: the parser
- * (options.c) and the texts derived from it (options_doc.c). */
+/* options_table.h - the type of a row of options.def, and of the options in synonyms.def, for the
+ * readers of the table: the parser (options.c) and the texts derived from it (options_doc.c). */
 #ifndef WIREUP_LAUNCH_OPTIONS_TABLE_H
 #define WIREUP_LAUNCH_OPTIONS_TABLE_H
 
@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/slice.h"
+#include "launch/synonyms.h"
 
 enum option_take {
     TAKE_GROUP = 0, /* the row begins a group; help is its title */
@@ -17,8 +18,10 @@ enum option_take {
     TAKE_TEXT,
     TAKE_WORD,
     TAKE_CALL,
-    TAKE_AS, /* stands for other options */
+    TAKE_AS,      /* stands for other options */
+    TAKE_NOTHING, /* its values are read and have no effect; help says why */
     TAKE_REFUSED,
+    TAKE_ALIAS, /* other names of the option `as` */
 };
 
 enum option_complete {
@@ -37,12 +40,15 @@ struct option_row {
     enum option_take take;
     bool in_block; /* `offset` is in struct launch_block, else in struct launch_options */
     bool hidden;
+    bool called; /* only for those who call us by the name of mpirun or prterun */
     uint16_t offset;
-    uint8_t count; /* values it takes (CALL, AS, REFUSED) */
+    uint8_t count;          /* values it takes (CALL, AS, NOTHING, REFUSED) */
+    enum synonym_mode list; /* its value has words of this list, if that is not SYNONYM_OPTION */
     enum option_complete complete;
     uint32_t min, max;
     const char *words;
-    const char *as; /* AS: options and values; % in a value is that of the row */
+    const char
+        *as; /* AS: options and values; % in a value is that of the row.  ALIAS: the option */
     const char *arg;
     const char *fallback;
     const char *env; /* variables that set it, the first that is not empty: "A|B" */
@@ -94,7 +100,12 @@ static inline struct slice option_name(const struct option_row *row)
     return slice_cut(&rest, '|');
 }
 
-/* The row of a name given without dashes, or NULL. */
+/* The row of a name given without dashes, or NULL; never an ALIAS, but the option that it means. */
 const struct option_row *option_find(struct slice name);
+
+/* Takes the next of the names of an option: its own, then those of its aliases.  *at_p begins with
+ * 0, and *rest_p is the function's own; false at the end. */
+bool option_each_name(const struct option_row *row, size_t *at_p, struct slice *rest_p,
+                      struct slice *name_p);
 
 #endif

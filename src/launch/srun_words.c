@@ -453,29 +453,35 @@ static int read_mpi(struct srun_part *p, const char *value)
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct row {
-    char letter;
-    const char *name, *arg, *as;
+    const char *names, *arg, *as; /* "n|ntasks": the letter, if there is one, and the name */
     int (*read)(struct srun_part *p, const char *value);
     const char *why, *help;
     bool noted; /* not refused */
 } rows[] = {
-#define SAME(letter, name, arg, as, help) { letter, name, arg, as, NULL, NULL, help, false },
-#define READ(letter, name, arg, fn, help) { letter, name, arg, NULL, fn, NULL, help, false },
-#define NOTED(letter, name, arg, why)     { letter, name, arg, NULL, NULL, why, NULL, true },
-#define OTHER(letter, name, arg, why)     { letter, name, arg, NULL, NULL, why, NULL, false },
-#include "launch/srun_words.def"
-#undef SAME
-#undef READ
-#undef NOTED
-#undef OTHER
+#define SRUN_SAME(names, arg, as, help) { names, arg, as, NULL, NULL, help, false },
+#define SRUN_READ(names, arg, fn, help) { names, arg, NULL, fn, NULL, help, false },
+#define SRUN_NOTED(names, arg, why)     { names, arg, NULL, NULL, why, NULL, true },
+#define SRUN_REFUSED(names, arg, why)   { names, arg, NULL, NULL, why, NULL, false },
+#include "launch/synonyms.def"
 };
 
 enum { ROWS = sizeof rows / sizeof *rows };
 
+/* 0: it has none. */
+static char letter_of(const struct row *r)
+{
+    return r->names[1] == '|' ? r->names[0] : '\0';
+}
+
+static const char *name_of_row(const struct row *r)
+{
+    return letter_of(r) ? r->names + 2 : r->names;
+}
+
 static const struct row *find_letter(char letter)
 {
     for (size_t i = 0; i < ROWS; i++) {
-        if (rows[i].letter && rows[i].letter == letter)
+        if (letter_of(&rows[i]) == letter)
             return &rows[i];
     }
     return NULL;
@@ -487,9 +493,9 @@ static const struct row *find_name(struct slice name)
     const struct row *found = NULL;
 
     for (size_t i = 0; i < ROWS; i++) {
-        if (slice_is(name, rows[i].name))
+        if (slice_is(name, name_of_row(&rows[i])))
             return &rows[i];
-        if (!slice_starts(slice_str(rows[i].name), name))
+        if (!slice_starts(slice_str(name_of_row(&rows[i])), name))
             continue;
         if (found)
             return NULL;
@@ -503,6 +509,15 @@ static bool is_optional(const struct row *r)
     return r->arg && r->arg[0] == '[';
 }
 
+/* "  -n, --ntasks" */
+static void put_names(struct buf *out, const struct row *r)
+{
+    if (letter_of(r))
+        buf_printf(out, "  -%c, --%s", letter_of(r), name_of_row(r));
+    else
+        buf_printf(out, "       --%s", r->names);
+}
+
 static void print_help(struct buf *out)
 {
     buf_str(out,
@@ -513,15 +528,15 @@ static void print_help(struct buf *out)
         const struct row *r = &rows[i];
         if (r->why && !r->noted)
             continue;
-        buf_printf(out, "  %s%c%s--%s%s%s\n        %s%s\n", r->letter ? "-" : "  ",
-                   r->letter ? r->letter : ' ', r->letter ? ", " : "  ", r->name, r->arg ? "=" : "",
-                   r->arg ? r->arg : "", r->noted ? "No effect, and a remark says so: " : r->help,
+        put_names(out, r);
+        buf_printf(out, "%s%s\n        %s%s\n", r->arg ? "=" : "", r->arg ? r->arg : "",
+                   r->noted ? "No effect, and a remark says so: " : r->help,
                    r->noted ? r->why : "");
     }
     buf_str(out, "\nNot supported:");
     for (size_t i = 0; i < ROWS; i++) {
         if (rows[i].why && !rows[i].noted)
-            buf_printf(out, " --%s", rows[i].name);
+            buf_printf(out, " --%s", name_of_row(&rows[i]));
     }
     buf_byte(out, '\n');
 }
@@ -541,18 +556,20 @@ static int add_as(struct srun_part *p, const char *as, const char *value)
 
 static int apply(struct srun_part *p, const struct row *r, const char *value)
 {
-    p->option = arena_printf(p->a, "--%s", r->name);
+    const char *name = name_of_row(r);
+
+    p->option = arena_printf(p->a, "--%s", name);
     if (!p->option)
         return -ENOMEM;
     if (r->noted) {
-        buf_printf(p->remarks, "srun --%s has no effect: %s\n", r->name, r->why);
+        buf_printf(p->remarks, "srun --%s has no effect: %s\n", name, r->why);
         return 0;
     }
     if (r->why)
-        return errmsg_set(p->err, LAUNCH_USAGE, "srun --%s is not supported: %s", r->name, r->why);
+        return errmsg_set(p->err, LAUNCH_USAGE, "srun --%s is not supported: %s", name, r->why);
     if (value && !r->arg)
         return wrong(p, "it takes no value");
-    if (!strcmp(r->name, "multi-prog"))
+    if (!strcmp(name, "multi-prog"))
         p->many = true;
     return r->read ? r->read(p, value) : add_as(p, r->as, value);
 }
@@ -564,7 +581,8 @@ static int with_value(struct srun_part *p, const struct row *r, const char *valu
     if (value || !r->arg || is_optional(r) || (r->why && !r->noted))
         return apply(p, r, value);
     if (left->count == 0)
-        return errmsg_set(p->err, LAUNCH_USAGE, "srun --%s needs a value: %s", r->name, r->arg);
+        return errmsg_set(p->err, LAUNCH_USAGE, "srun --%s needs a value: %s", name_of_row(r),
+                          r->arg);
     value = *left->items++;
     left->count--;
     return apply(p, r, value);

@@ -1,5 +1,5 @@
 /* srun_words.h - `wireup srun OPTIONS PROGRAM ARGS`, and wireup under the name srun: the words of
- * Slurm's srun.  The command line is translated into our own words (srun_words.def) before anything
+ * Slurm's srun.  The command line is translated into our own words (synonyms.def) before anything
  * else reads it; what only a scheduler could do is refused in a sentence.
  *
  * Pure but for the file of --multi-prog, which the caller reads.

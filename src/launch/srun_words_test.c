@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "launch/options.h"
+#include "launch/options_table.h"
 #include "launch/srun_words.h"
+#include "launch/options_doc.h"
 #include "tests/tap.h"
 
 static struct arena arena;
@@ -144,6 +146,36 @@ static const struct {
     { "srun --multi-prog two x", "it needs one word" },
 };
 
+/* Every row of synonyms.def for srun: what it becomes, with the value 2. */
+static void try_row(const struct synonym *s, struct slice name)
+{
+    struct buf meant = BUF_NULL(4096);
+    bool is_long = name.len > 1, bare = !s->arg || s->arg[0] == '[';
+    char line[256], want[512];
+    int rc;
+
+    snprintf(line, sizeof line, "srun %s" SLICE_FMT "%s p", is_long ? "--" : "-", SLICE_ARG(name),
+             bare      ? ""
+             : is_long ? "=2"
+                       : " 2");
+    rc = translate(strcmp(s->names, "multi-prog") ? line : "srun --multi-prog two");
+    if (s->means && s->kind == SYNONYM_AS)
+        options_put_as(&meant, s->means, "2");
+    snprintf(want, sizeof want, "%s%s" GO_ON INPUT "p", buf_len(&meant) ? buf_cstr(&meant) : "",
+             buf_len(&meant) ? " " : "");
+    switch (s->kind) {
+    case SYNONYM_AS:
+        OK_F(rc == LAUNCH_GO && (s->names[0] == 'm' || !strcmp(joined(), want)), "%s", line);
+        break;
+    case SYNONYM_NOTED:
+        OK_F(rc == LAUNCH_GO && strstr(buf_cstr(&words.remarks), s->means), "%s", line);
+        break;
+    case SYNONYM_REFUSED: OK_F(rc == LAUNCH_USAGE && strstr(err.text, s->means), "%s", line); break;
+    default: OK_F(s->kind == SYNONYM_READ && !strstr(err.text, "unknown"), "%s", line); break;
+    }
+    buf_free(&meant);
+}
+
 int main(void)
 {
     char mpiexec[] = "mpiexec", srun[] = "srun", path[] = "/x/srun";
@@ -170,6 +202,11 @@ int main(void)
            "srun --partition has no effect: there is no scheduler; -w names the nodes, or run it "
            "inside salloc\nsrun --mem has no effect: memory is not limited\n"));
     OK(translate("srun --help") == LAUNCH_SHOW && buf_len(&words.answer) > 1000);
+    for (size_t i = 0; i < synonym_count; i++) {
+        struct slice rest = slice_str(synonyms[i].names), name;
+        while (synonyms[i].mode == SYNONYM_LINE_srun && option_next_name(&rest, &name))
+            try_row(&synonyms[i], name);
+    }
     OK(!srun_words_meant(2, hydra) && srun_words_meant(1, by_name));
     arena_free(&arena);
     buf_free(&words.answer);

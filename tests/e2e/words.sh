@@ -58,4 +58,26 @@ bad=$(count '[a-z]*' | cut -d' ' -f2)
 all=$(count '[a-z]*' | cut -d' ' -f1)
 ok "at least 300 lines, at most one of twenty refused: $bad of $all" [ $((all >= 300 && bad * 20 <= all)) = 1 ]
 same "no word is unknown" "$(grep 'unknown option' "$words/golden.txt")" ""
+
+# The options that the help of the launcher beside us has, of the releases whose words were read, are all in the table.
+options_of() # COMMAND LINE...
+{
+    "$@" 2>&1 | tr '|' ',' | sed -n 's/^ *\(-[^ ]*\).*/\1/p' | tr '/,' '\n\n' | sed -n 's/^-*\([a-zA-Z][-a-zA-Z_0-9]*\).*/\1/p' | sort -u
+}
+without_row() # PAGE
+{
+    while read -r word; do
+        grep -q -- "\`-$word\`" "$WU_SRC/docs/coming-from-$1.md" || echo "$word"
+    done
+}
+if mpiexec.hydra --version 2>/dev/null | grep -q 'Version: *4\.0'; then
+    options_of mpiexec.hydra -help >"$tmp/hydra"
+    ok "$(wc -l <"$tmp/hydra") options of Hydra 4.0" [ "$(wc -l <"$tmp/hydra")" -gt 40 ]
+    same "each has its row" "$(without_row hydra <"$tmp/hydra")" ""
+fi
+if mpirun.openmpi --version 2>/dev/null | grep -q 'Open MPI) 4\.1'; then
+    options_of mpirun.openmpi --allow-run-as-root --help all >"$tmp/mpirun"
+    ok "$(wc -l <"$tmp/mpirun") options of Open MPI 4.1" [ "$(wc -l <"$tmp/mpirun")" -gt 80 ]
+    same "each has its row" "$(without_row mpirun <"$tmp/mpirun")" ""
+fi
 finish
