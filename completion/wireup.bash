@@ -141,23 +141,23 @@ _wireup_choices()
     serve) echo "--n --timeout --trace --json" ;;
     names) echo "--json" ;;
     trace) echo "--json --follow --node --key --rank --command --from --to --all --conversation" ;;
-    timeline) echo "--output" ;;
-    replay) echo "" ;;
-    sim) echo "--nodes --ranks --bytes-per-rank --width --schedule --connectivity --seed --rounds --sets --node-failures --link-failures --slow --reports --broadcasts --requests --jitter --latency --overhead --ps-per-byte --link --flags --json" ;;
-    up) echo "" ;;
-    tools) echo "" ;;
+    timeline) echo "--output --json" ;;
+    replay) echo "--json" ;;
+    sim) echo "--nodes --ranks --bytes-per-rank --width --schedule --connectivity --seed --rounds --sets --node-failures --link-failures --slow --reports --broadcasts --requests --stacks --jitter --latency --overhead --ps-per-byte --link --flags --json" ;;
+    up) echo "--json" ;;
+    tools) echo "--json" ;;
     ps) echo "--json" ;;
     top) echo "--period --count --once --json" ;;
-    kill) echo "--signal" ;;
+    kill) echo "--signal --json" ;;
     attach) echo "--debugger --print --json --apart" ;;
-    down) echo "" ;;
-    on) echo "" ;;
+    down) echo "--json" ;;
+    on) echo "--json" ;;
     doctor) echo "--program --hostfile --launcher-exec --timeout --json --here --path --library-path --route" ;;
-    bug-report) echo "--output --hosts --program --launcher-exec" ;;
-    map) echo "" ;;
+    bug-report) echo "--output --hosts --program --launcher-exec --json" ;;
+    map) echo "--json" ;;
     srun) echo "" ;;
-    help) echo "" ;;
-    version) echo "" ;;
+    help) echo "--json" ;;
+    version) echo "--json" ;;
     *) return 1 ;;
     esac
 }

@@ -415,6 +415,8 @@ static void happen_to(struct sim *s, struct sim_event *e)
         break;
     case SIM_REQUEST:
     case SIM_REPLY:
+    case SIM_INQUIRE:
+    case SIM_ANSWER:
     case SIM_BATCH: sim_calls_happen(n, e); break;
     default: break;
     }
@@ -731,16 +733,16 @@ void sim_command(const struct sim_config *c, struct buf *out)
 {
     static const char *const schedules[] = { "auto", "tree", "exchange" };
 
-    buf_printf(out,
-               "wireup sim --nodes %u --ranks %u --width %u --seed %" PRIu64
-               " --schedule %s --rounds %u --sets %u --bytes-per-rank %" PRIu64
-               " --node-failures %u --link-failures %u --slow %u --reports %u"
-               " --broadcasts %u --requests %u --jitter %" PRIu64 " --latency %" PRIu64
-               " --overhead %" PRIu64
-               " --ps-per-byte %u --link %u --connectivity %s --flags %s%s%s",
-               c->nodes, c->ranks, c->width, c->seed, schedules[c->schedule], c->rounds, c->sets,
-               c->card, c->kills, c->cuts, c->slow, c->reports, c->broadcasts, c->requests,
-               c->jitter_ns, c->latency_ns, c->overhead_ns, c->byte_ps, c->link_ns,
-               c->connectivity ? c->connectivity : "all", c->barrier_first ? "barrier," : "",
-               c->through_tree ? "relayed," : "", c->modelled ? "" : "real");
+    buf_printf(
+        out,
+        "wireup sim --nodes %u --ranks %u --width %u --seed %" PRIu64
+        " --schedule %s --rounds %u --sets %u --bytes-per-rank %" PRIu64
+        " --node-failures %u --link-failures %u --slow %u --reports %u"
+        " --broadcasts %u --requests %u --jitter %" PRIu64 " --latency %" PRIu64
+        " --overhead %" PRIu64 " --ps-per-byte %u --link %u%s --connectivity %s --flags %s%s%s",
+        c->nodes, c->ranks, c->width, c->seed, schedules[c->schedule], c->rounds, c->sets, c->card,
+        c->kills, c->cuts, c->slow, c->reports, c->broadcasts, c->requests, c->jitter_ns,
+        c->latency_ns, c->overhead_ns, c->byte_ps, c->link_ns, c->inquiry ? " --stacks" : "",
+        c->connectivity ? c->connectivity : "all", c->barrier_first ? "barrier," : "",
+        c->through_tree ? "relayed," : "", c->modelled ? "" : "real");
 }

@@ -21,6 +21,15 @@
 #include "base/buf.h"
 #include "cluster/overlay.h"
 
+/* The launcher asks all nodes, and each answers after its own work, as for the stacks of its
+ * processes. */
+struct sim_inquiry {
+    uint64_t work_ns;                                           /* of each node */
+    void (*answer)(void *arg, uint32_t node, struct buf *part); /* appends the node's answer */
+    void (*part)(void *arg, uint32_t node, struct slice part);  /* it is at the launcher */
+    void *arg;
+};
+
 struct sim_config {
     uint32_t nodes, ranks, width;
     uint64_t seed;
@@ -44,8 +53,9 @@ struct sim_config {
     uint32_t link_ns;   /* a daemon's cost of each link outside the tree; 0: all are up */
     uint64_t notice_ns; /* time until a neighbour notices that a link is down */
     bool through_tree;  /* only links of the tree: exchanges are relayed */
-    uint32_t swallow;   /* every n-th message vanishes, which links never do: shows that the
-                         * checks fail */
+    const struct sim_inquiry *inquiry; /* NULL: there is none */
+    uint32_t swallow; /* every n-th message vanishes, which links never do: shows that the
+                       * checks fail */
 };
 
 void sim_defaults(struct sim_config *c);
@@ -60,7 +70,8 @@ struct sim_result {
     uint64_t bound_ns;  /* lower bound for any algorithm in this model (one collective) */
     uint64_t exchanged; /* messages of exchanges */
     uint64_t requests;
-    char violation[SIM_TEXT]; /* empty: all is well */
+    uint64_t answers, answered_ns; /* to the inquiry; the time from the question to the last */
+    char violation[SIM_TEXT];      /* empty: all is well */
 };
 
 /* 0, or -ENOMEM. */

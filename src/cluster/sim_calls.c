@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limit.h"
 #include "base/rand.h"
 #include "core/effect.h"
 #include "core/input.h"
@@ -33,6 +34,8 @@ static void effect(struct sim_node *n, struct effect e)
     dispatch_effect(&n->dispatch, &e, n->sim->now);
     dispatch_settle(&n->dispatch);
 }
+
+enum { PENDING_TICKET = 1, INQUIRY_TICKET = 2 };
 
 /* ---- requests of a node ---------------------------------------------------------------------- */
 
@@ -245,7 +248,7 @@ static void root_request(struct sim_node *n)
 
     if (!s->asked && rand_below(&s->rand, 4) == 0) {
         s->asked = true;
-        rpc_query(&n->dispatch.rpc, 1, SLICE_NULL, RPC_QUERY_PENDING);
+        rpc_query(&n->dispatch.rpc, PENDING_TICKET, SLICE_NULL, RPC_QUERY_PENDING);
         return;
     }
     s->exits++;
@@ -411,11 +414,63 @@ static void pending(void *arg, struct slice job, bool usage, struct buf *part)
     buf_printf(part, "%u", n->me);
 }
 
-static void pending_part(void *arg, uint32_t from, uint64_t ticket, struct slice part)
+/* ---- an inquiry ------------------------------------------------------------------------------ */
+
+static void inquire(struct sim_node *n)
+{
+    struct sim *s = n->sim;
+
+    s->inquired_at = s->now;
+    rpc_query(&n->dispatch.rpc, INQUIRY_TICKET, SLICE_NULL, RPC_QUERY_STACKS);
+    sim_push(s, (struct sim_event){ .at = s->now + s->c.inquiry->work_ns, .kind = SIM_ANSWER });
+}
+
+static void inquired(void *arg, uint32_t from, uint64_t ticket, struct slice job)
 {
     struct sim_node *n = arg;
 
-    if (n->me || ticket != 1 || number_of(part) != from || n->sim->parts[from]++)
+    (void)job;
+    sim_push(n->sim, (struct sim_event){ .at = n->sim->now + n->sim->c.inquiry->work_ns,
+                                         .kind = SIM_ANSWER,
+                                         .node = n->me,
+                                         .other = from,
+                                         .ticket = ticket });
+}
+
+static void inquiry_part(struct sim *s, uint32_t from, struct slice part)
+{
+    struct sim_node *n = &s->nodes[from];
+
+    if (n->calls.answered)
+        sim_violated(s, "node %u answers the inquiry twice", from);
+    n->calls.answered = true;
+    s->r->answers++;
+    s->r->answered_ns = s->now - s->inquired_at;
+    s->c.inquiry->part(s->c.inquiry->arg, from, part);
+}
+
+static void answer_inquiry(struct sim_node *n, const struct sim_event *e)
+{
+    const struct sim_inquiry *q = n->sim->c.inquiry;
+    struct buf part = BUF_NULL(LIMIT_DAEMON_LINK_MESSAGE);
+
+    q->answer(q->arg, n->me, &part);
+    if (!buf_ok(&part))
+        n->sim->no_memory = true;
+    else if (n->me)
+        rpc_part(&n->dispatch.rpc, e->other, e->ticket, buf_slice(&part));
+    else
+        inquiry_part(n->sim, 0, buf_slice(&part));
+    buf_free(&part);
+}
+
+static void query_part(void *arg, uint32_t from, uint64_t ticket, struct slice part)
+{
+    struct sim_node *n = arg;
+
+    if (n->me == 0 && ticket == INQUIRY_TICKET && n->sim->c.inquiry)
+        inquiry_part(n->sim, from, part);
+    else if (n->me || ticket != PENDING_TICKET || number_of(part) != from || n->sim->parts[from]++)
         sim_violated(n->sim, "node %u gets a part of node %u twice", n->me, from);
 }
 
@@ -450,6 +505,10 @@ void sim_calls_happen(struct sim_node *n, const struct sim_event *e)
         reply(n, e);
     else if (e->kind == SIM_BATCH)
         dispatch_tick(&n->dispatch);
+    else if (e->kind == SIM_INQUIRE)
+        inquire(n);
+    else if (e->kind == SIM_ANSWER)
+        answer_inquiry(n, e);
 }
 
 void sim_calls_begin(struct sim *s)
@@ -461,6 +520,8 @@ void sim_calls_begin(struct sim *s)
         sim_push(s, (struct sim_event){ .at = s->now + rand_below(&s->rand, span),
                                         .kind = SIM_REQUEST,
                                         .node = (uint32_t)(i % s->c.nodes) });
+    if (s->c.inquiry)
+        sim_push(s, (struct sim_event){ .at = s->now, .kind = SIM_INQUIRE });
 }
 
 /* Requests to it are answered by the core, which knows that its processes are gone; those for modex
@@ -496,6 +557,8 @@ static const char *wrong(const struct sim_node *n)
         return "has not got all output";
     if (s->states && n->me && s->states[n->me] != c->states)
         return "has process states that the top does not know";
+    if (s->c.inquiry && !c->answered)
+        return "has not answered the inquiry";
     if (s->asked && n->me && !s->parts[n->me])
         return "has not sent its pending operations";
     for (uint32_t p = 0; n->me == 0 && p < s->c.nodes; p++) {
@@ -577,16 +640,18 @@ void sim_calls_close(struct sim *s)
 
 bool sim_calls_open_node(struct sim_node *n)
 {
-    struct dispatch_config k = { .core = &n->sim->core,
-                                 .router = &n->router,
-                                 .member = &n->member,
-                                 .me = n->me,
-                                 .log = &n->sim->log,
-                                 .core_calls = { deliver, kept_exits, recall },
-                                 .core_arg = n,
-                                 .rpc_calls = { .pending = pending, .part = pending_part },
-                                 .wake = batch_later,
-                                 .arg = n };
+    struct dispatch_config k = {
+        .core = &n->sim->core,
+        .router = &n->router,
+        .member = &n->member,
+        .me = n->me,
+        .log = &n->sim->log,
+        .core_calls = { deliver, kept_exits, recall },
+        .core_arg = n,
+        .rpc_calls = { .pending = pending, .part = query_part, .stacks = inquired },
+        .wake = batch_later,
+        .arg = n
+    };
 
     n->calls = (struct sim_calls){ .modex_of = NOBODY, .round_of = NOBODY, .source = NOBODY };
     dispatch_open(&n->dispatch, &k);

@@ -24,7 +24,7 @@ bool sim_calls_open_node(struct sim_node *n);
 /* Each node makes its requests at times chosen by the seed. */
 void sim_calls_begin(struct sim *s);
 
-/* SIM_REQUEST, SIM_REPLY and SIM_BATCH. */
+/* SIM_REQUEST, SIM_REPLY, SIM_BATCH, SIM_INQUIRE and SIM_ANSWER. */
 void sim_calls_happen(struct sim_node *n, const struct sim_event *e);
 
 /* The node enters a fence of the first set: its ranks' bytes for the nodes of their neighbours. */

@@ -28,7 +28,9 @@ enum sim_kind {
     SIM_OVERDUE,
     SIM_REQUEST,
     SIM_REPLY,
-    SIM_BATCH
+    SIM_BATCH,
+    SIM_INQUIRE, /* the top asks all nodes */
+    SIM_ANSWER   /* a node has done the work */
 };
 
 struct sim;
@@ -88,6 +90,7 @@ struct sim_calls {
     uint32_t ahead_early;            /* that did not find them at their end */
     bool subscribed;                 /* to exits */
     uint32_t exits;
+    bool answered; /* the inquiry, and the top has heard it */
 };
 
 struct sim_node {
@@ -132,11 +135,12 @@ struct sim {
     struct core core;     /* knows one job, with one process on each node */
     struct job job;
     char nspace[8];
-    uint32_t *positions; /* of its nodes */
-    uint32_t *states;    /* the top: process states heard, by node */
-    uint8_t *parts;      /* the top: pending operations heard, by node */
-    uint32_t exits;      /* that the top has raised */
-    bool asked;          /* for pending operations */
+    uint32_t *positions;  /* of its nodes */
+    uint32_t *states;     /* the top: process states heard, by node */
+    uint8_t *parts;       /* the top: pending operations heard, by node */
+    uint32_t exits;       /* that the top has raised */
+    uint64_t inquired_at; /* the inquiry; 0: not yet */
+    bool asked;           /* for pending operations */
     bool begun;
     bool no_memory;
 };

@@ -259,16 +259,34 @@ static bool has_tools(const struct control_socket *d)
     return !s || s->router.config.me == 0;
 }
 
-/* For PMIx tools; the pid that users see is the supervisor's. */
+static void uri_json(int pid, const char *uri, struct buf *out)
+{
+    struct json j;
+
+    json_init(&j, out);
+    json_array(&j, NULL);
+    json_object(&j, NULL);
+    json_i64(&j, "pid", pid);
+    json_str(&j, "uri", uri);
+    json_object_end(&j);
+    json_array_end(&j);
+    json_done(&j);
+    buf_byte(out, '\n');
+}
+
+/* `[json]`: for PMIx tools; the pid that users see is the supervisor's. */
 static void reply_uri(struct control_socket *d, struct slice args, struct buf *out)
 {
-    pid_t guard;
+    pid_t pid;
 
-    (void)args;
     if (!has_tools(d))
         return;
-    guard = context_of(d)->config->guard;
-    buf_printf(out, "%d\t%s\n", (int)(guard ? guard : getpid()), d->config.tools->uri);
+    pid = context_of(d)->config->guard;
+    pid = pid ? pid : getpid();
+    if (slice_is(slice_trim(args), "json"))
+        uri_json((int)pid, d->config.tools->uri, out);
+    else
+        buf_printf(out, "%d\t%s\n", (int)pid, d->config.tools->uri);
 }
 
 static void reply_tools(struct control_socket *d, struct slice args, struct buf *out)

@@ -13,6 +13,7 @@
 #include "launch/doctor.h"
 #include "launch/options.h"
 #include "launch/options_doc.h"
+#include "tools/command_json.h"
 #include "tools/tar.h"
 #include "tools/trace_set.h"
 
@@ -75,9 +76,27 @@ struct packing {
     const char *path;
     int fd;
     uint64_t time_s;
-    struct buf list; /* what is in it, for the user */
+    struct buf list;           /* what is in it, for the user */
+    struct command_json *json; /* NULL: as text, in the list */
     int rc;
 };
+
+/* source: the file that it is a copy of; NULL: none. */
+static void note(struct packing *p, const char *name, uint64_t size, const char *source)
+{
+    struct json *j = p->json ? &p->json->json : NULL;
+
+    if (!j) {
+        buf_printf(&p->list, "  %s, %llu bytes%s%s\n", name, (unsigned long long)size,
+                   source ? ": " : "", source ? source : "");
+        return;
+    }
+    json_object(j, NULL);
+    json_str(j, "name", name);
+    json_u64(j, "bytes", size);
+    json_str(j, "source", source);
+    json_object_end(j);
+}
 
 static void pack(struct packing *p, const char *name, struct buf *bytes)
 {
@@ -86,7 +105,7 @@ static void pack(struct packing *p, const char *name, struct buf *bytes)
     snprintf(path, sizeof path, "wireup-report/%s", name);
     if (p->rc == 0)
         p->rc = buf_ok(bytes) ? tar_bytes(p->fd, path, p->time_s, buf_slice(bytes)) : -ENOMEM;
-    buf_printf(&p->list, "  %s, %zu bytes\n", name, buf_len(bytes));
+    note(p, name, buf_len(bytes), NULL);
     buf_free(bytes);
 }
 
@@ -133,8 +152,7 @@ static void pack_trace(struct packing *p, const struct trace_member *m, uint32_t
         *c = *c == '/' ? '_' : *c;
     if (p->rc == 0)
         p->rc = tar_copy(p->fd, name, p->time_s, m->path, &size);
-    buf_printf(&p->list, "  %s, %llu bytes: %s\n", name + strlen("wireup-report/"),
-               (unsigned long long)size, m->path);
+    note(p, name + strlen("wireup-report/"), size, m->path);
 }
 
 /* An exit code. */
@@ -177,6 +195,58 @@ static int pack_all(struct packing *p)
     return code;
 }
 
+static int pack_into_file(struct packing *p)
+{
+    struct errmsg err;
+    int code;
+
+    p->fd = create_named(p->path, 0600, &err);
+    if (p->fd < 0) {
+        log_error(p->line->log, "%s", err.text);
+        return 1;
+    }
+    code = pack_all(p);
+    if (close(p->fd) < 0 && p->rc == 0)
+        p->rc = -errno;
+    if (p->rc < 0)
+        log_error(p->line->log, "cannot write %s: %s", p->path, err_text(p->rc));
+    if (code == 0 && p->rc < 0)
+        code = 1;
+    if (code)
+        unlink(p->path);
+    return code;
+}
+
+static int report_text(struct packing *p)
+{
+    int code = pack_into_file(p);
+
+    if (code == 0)
+        printf("%s has:\n%s%s", p->path, buf_cstr(&p->list) ? buf_cstr(&p->list) : "",
+               p->line->operand
+                   ? "Look at it before you send it: a trace has the data that programs exchange.\n"
+                   : "Look at it before you send it.\n");
+    buf_free(&p->list);
+    return fflush(stdout) == 0 ? code : 1;
+}
+
+static int report_json(struct packing *p)
+{
+    struct command_json o;
+    int code;
+
+    command_json_begin(&o, "wireup-bug-report-1");
+    json_str(&o.json, "archive", p->path);
+    json_array(&o.json, "files");
+    p->json = &o;
+    code = pack_into_file(p);
+    json_array_end(&o.json);
+    if (code == 0)
+        return command_json_end(&o, 0);
+    buf_free(&o.out); /* the sentence is on standard error, and there is no archive */
+    return code;
+}
+
 int bug_report_command(const struct command_line *l)
 {
     const char *path = l->choices[CHOICE_bug_report_output];
@@ -184,28 +254,6 @@ int bug_report_command(const struct command_line *l)
                          .path = path ? path : REPORT_DEFAULT,
                          .time_s = clock_wall_ns() / NS_PER_S,
                          .list = BUF_NULL(1 << 20) };
-    struct errmsg err;
-    int code = 1;
 
-    p.fd = create_named(p.path, 0600, &err);
-    if (p.fd < 0) {
-        log_error(l->log, "%s", err.text);
-        return 1;
-    }
-    code = pack_all(&p);
-    if (close(p.fd) < 0 && p.rc == 0)
-        p.rc = -errno;
-    if (p.rc < 0)
-        log_error(l->log, "cannot write %s: %s", p.path, err_text(p.rc));
-    if (code || p.rc < 0) {
-        unlink(p.path);
-        buf_free(&p.list);
-        return code ? code : 1;
-    }
-    printf("%s has:\n%s%s", p.path, buf_cstr(&p.list) ? buf_cstr(&p.list) : "",
-           l->operand
-               ? "Look at it before you send it: a trace has the data that programs exchange.\n"
-               : "Look at it before you send it.\n");
-    buf_free(&p.list);
-    return fflush(stdout) == 0 ? 0 : 1;
+    return l->choices[CHOICE_bug_report_json] ? report_json(&p) : report_text(&p);
 }

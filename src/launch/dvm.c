@@ -21,6 +21,7 @@
 #include "launch/remote.h"
 #include "launch/plan_builder.h"
 #include "launch/spawn_plan.h"
+#include "tools/command_json.h"
 #include "daemon/launch_methods.h"
 #include "daemon/dvm_exec.h"
 #include "daemon/shutdown.h"
@@ -294,9 +295,27 @@ static bool pass_signals(int signals, pid_t pid)
     return any;
 }
 
+static int print_up(uint32_t nnodes, bool json)
+{
+    struct buf answer = BUF_NULL(DVM_ANSWER);
+    struct launcher_name who = { .pid = 0 };
+    struct command_json o;
+
+    if (!json) {
+        printf("%u nodes are up; `wireup run` uses them, `wireup down` ends them\n", nnodes);
+        return fflush(stdout) == 0 ? 0 : 1;
+    }
+    who = find_standing(&answer);
+    buf_free(&answer);
+    command_json_begin(&o, "wireup-up-1");
+    json_u64(&o.json, "nodes", nnodes);
+    json_i64(&o.json, "pid", who.pid);
+    return command_json_end(&o, 0);
+}
+
 /* The foreground: until the DVM is up, or has ended.  If interrupted, it waits for the end, even if
  * the DVM comes up at that moment. */
-static int wait_up(pid_t pid, int news, int signals)
+static int wait_up(pid_t pid, int news, int signals, bool json)
 {
     struct pollfd p[2] = { { news, POLLIN, 0 }, { signals, POLLIN, 0 } };
     bool interrupted = false;
@@ -313,13 +332,22 @@ static int wait_up(pid_t pid, int news, int signals)
         if (recv(news, &nnodes, sizeof nnodes, MSG_DONTWAIT) != (ssize_t)sizeof nnodes)
             break; /* both processes of the background have ended */
         if (!interrupted) {
-            printf("%u nodes are up; `wireup run` uses them, `wireup down` ends them\n", nnodes);
-            return 0;
+            return print_up(nnodes, json);
         }
     }
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* With one dash or two.  (The background reads the options, and refuses those that are wrong.) */
+static bool has_word(int argc, char **argv, const char *option)
+{
+    for (int i = 2; i < argc; i++) {
+        if (argv[i][0] == '-' && !strcmp(argv[i] + 1 + (argv[i][1] == '-'), option))
+            return true;
+    }
+    return false;
 }
 
 int dvm_up(int argc, char **argv, const struct log *log)
@@ -349,8 +377,7 @@ int dvm_up(int argc, char **argv, const struct log *log)
         _exit(be_standing(ends[1], begun_ns, argc, argv, log));
     }
     close(ends[1]);
-    code = wait_up(pid, ends[0], signals);
-    fflush(stdout);
+    code = wait_up(pid, ends[0], signals, has_word(argc, argv, "json"));
     return code;
 }
 
@@ -394,6 +421,7 @@ int dvm_down(const struct command_line *l)
 {
     struct buf answer = BUF_NULL(DVM_ANSWER);
     struct launcher_name who = find_standing(&answer);
+    struct command_json o;
     int rc = 1;
 
     if (who.pid)
@@ -401,7 +429,11 @@ int dvm_down(const struct command_line *l)
     else
         log_error(l->log, "you have no DVM on this machine; start one with `wireup up`");
     buf_free(&answer);
-    return rc;
+    if (rc || !l->choices[CHOICE_down_json])
+        return rc;
+    command_json_begin(&o, "wireup-down-1");
+    json_i64(&o.json, "pid", who.pid);
+    return command_json_end(&o, 0);
 }
 
 int dvm_misused(const struct command_line *l)
@@ -444,8 +476,17 @@ static bool was_taken(int fd, const struct log *log)
     return false;
 }
 
+/* Output of the program; out NULL: to our own. */
+static bool pass_output(struct slice piece, struct buf *out)
+{
+    if (!out)
+        return write_all_slice(STDOUT_FILENO, piece) == 0;
+    buf_slice_put(out, piece);
+    return buf_ok(out);
+}
+
 /* Copies both ways until the program's output ends. */
-static int carry(int fd)
+static int carry(int fd, struct buf *out)
 {
     struct pollfd p[2] = { { fd, POLLIN, 0 }, { STDIN_FILENO, POLLIN, 0 } };
     char piece[32 << 10];
@@ -458,7 +499,7 @@ static int carry(int fd)
             n = recv(fd, piece, sizeof piece, MSG_DONTWAIT);
             if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
                 return 0;
-            if (n > 0 && write_all_slice(STDOUT_FILENO, slice_mem(piece, (size_t)n)) < 0)
+            if (n > 0 && !pass_output(slice_mem(piece, (size_t)n), out))
                 return 1;
         }
         if (p[1].revents) {
@@ -473,14 +514,29 @@ static int carry(int fd)
     }
 }
 
+static int carry_json(int fd, const char *node)
+{
+    struct buf output = BUF_NULL(DVM_ANSWER);
+    struct command_json o;
+    int code = carry(fd, &output);
+
+    command_json_begin(&o, "wireup-on-1");
+    json_str(&o.json, "node", node);
+    json_text(&o.json, "output", buf_slice(&output));
+    buf_free(&output);
+    return command_json_end(&o, code);
+}
+
 int dvm_on(int argc, char **argv, const struct log *log)
 {
+    bool json = !strcmp(argv[2], "--json") || !strcmp(argv[2], "-json");
+    int first = json ? 3 : 2;
     struct buf answer = BUF_NULL(DVM_ANSWER), line = BUF_NULL(DVM_LINE);
     struct launcher_name who = find_standing(&answer);
     int fd = who.pid ? rendezvous_connect(&who) : -ESRCH, code = 1;
 
     buf_str(&line, "on");
-    for (int i = 2; i < argc; i++) {
+    for (int i = first; i < argc; i++) {
         buf_byte(&line, ' ');
         put_word(&line, argv[i]);
     }
@@ -489,7 +545,7 @@ int dvm_on(int argc, char **argv, const struct log *log)
         log_error(log, fd < 0 ? "you have no DVM on this machine that answers"
                               : "the command line is too long for the DVM");
     else if (write_all_slice(fd, buf_slice(&line)) == 0 && was_taken(fd, log))
-        code = carry(fd);
+        code = json ? carry_json(fd, argv[first]) : carry(fd, NULL);
     if (fd >= 0)
         close(fd);
     buf_free(&answer);

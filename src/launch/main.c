@@ -319,7 +319,8 @@ int main(int argc, char **argv)
     if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "up") &&
         !(argc == 3 && strstr(argv[2], "help")))
         return dvm_up(argc, argv, &log);
-    if (!strcmp(log.who, "wireup") && argc > 3 && !strcmp(argv[1], "on"))
+    if (!strcmp(log.who, "wireup") && argc > 3 && !strcmp(argv[1], "on") &&
+        (argc > 4 || argv[2][0] != '-'))
         return dvm_on(argc, argv, &log);
     if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "map") &&
         !(argc == 3 && strstr(argv[2], "help")))

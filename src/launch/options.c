@@ -260,10 +260,25 @@ static int on_job_name(struct option_parse *p, const struct option_row *row,
     return 0;
 }
 
+static const char *const interfaces[] = { "PMIx 3 to 5", "PMI 2.0", "PMI 1.2", "PMI 1.1" };
+
+enum { INTERFACES = sizeof interfaces / sizeof *interfaces };
+
 void options_version(struct buf *out)
 {
-    buf_str(out, "wireup " WIREUP_VERSION "\n"
-                 "Interfaces: PMIx 3 to 5, PMI 2.0, PMI 1.2, PMI 1.1\n");
+    buf_str(out, "wireup " WIREUP_VERSION "\nInterfaces:");
+    for (int i = 0; i < INTERFACES; i++)
+        buf_printf(out, "%s %s", i ? "," : "", interfaces[i]);
+    buf_byte(out, '\n');
+}
+
+void options_version_json(struct json *j)
+{
+    json_str(j, "version", WIREUP_VERSION);
+    json_array(j, "interfaces");
+    for (int i = 0; i < INTERFACES; i++)
+        json_str(j, NULL, interfaces[i]);
+    json_array_end(j);
 }
 
 static int on_version(struct option_parse *p, const struct option_row *row,

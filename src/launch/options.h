@@ -22,6 +22,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "core/spawn.h"
 #include "launch/environ.h"
 #include "launch/hosts.h"
@@ -183,6 +184,7 @@ struct launch_options {
 
 /* The text of --version. */
 void options_version(struct buf *out);
+void options_version_json(struct json *j); /* members */
 
 void launch_options_init(struct launch_options *opt);
 void launch_options_free(struct launch_options *opt); /* harmless twice */

@@ -99,7 +99,7 @@ static void put_list(struct buf *out, enum synonym_mode list)
 }
 
 /* The sentence of a row. */
-static void put_help(struct buf *out, const struct option_row *row)
+void options_help_sentence(struct buf *out, const struct option_row *row)
 {
     switch (row->take) {
     case TAKE_AS:
@@ -132,7 +132,7 @@ static void help_row(struct buf *out, const struct option_row *row)
         n = 0;
     }
     doc_spaces(out, HELP_INDENT - n);
-    put_help(&text, row);
+    options_help_sentence(&text, row);
     doc_wrap(out, buf_cstr(&text) ? buf_cstr(&text) : "", HELP_INDENT);
     buf_free(&text);
 }
@@ -272,7 +272,7 @@ static void man_item(struct buf *out, const struct option_row *row)
     if (row->arg)
         buf_printf(out, " Ar %s", row->arg);
     buf_byte(out, '\n');
-    put_help(&text, row);
+    options_help_sentence(&text, row);
     if (buf_cstr(&text))
         doc_man(out, buf_cstr(&text));
     buf_free(&text);

@@ -14,6 +14,7 @@
 void options_help(struct buf *out);
 struct command_row;
 void options_help_command(struct buf *out, const struct command_row *row);
+void options_help_sentence(struct buf *out, const struct option_row *row);
 void options_help_one(struct buf *out, const struct option_row *row);
 void options_man(struct buf *out); /* mdoc: the list of options */
 void options_man_synopsis(struct buf *out);

@@ -19,6 +19,7 @@
 #include "io/rendezvous.h"
 #include "launch/job_list.h"
 #include "launch/job_table.h"
+#include "tools/command_json.h"
 #include "tools/timeline.h"
 
 enum { QUERIES_ANSWER_MAX = 64 << 20 };
@@ -230,7 +231,8 @@ int queries_names(const struct command_line *l)
 
 int queries_tools(const struct command_line *l)
 {
-    return ask(l, &(struct question){ .verb = "tools" });
+    return ask(l, &(struct question){ .verb = "tools",
+                                      .list = l->choices[CHOICE_tools_json] ? "launchers" : NULL });
 }
 
 /* Of the terminal; 0: standard output is none. */
@@ -284,6 +286,17 @@ int queries_signal_number(const char *word)
     return 0;
 }
 
+static int print_killed(const struct listed_job *job, int sig)
+{
+    struct command_json o;
+
+    command_json_begin(&o, "wireup-kill-1");
+    json_str(&o.json, "job", job->id);
+    json_i64(&o.json, "signal", sig);
+    json_u64(&o.json, "processes", job->row.ranks);
+    return command_json_end(&o, 0);
+}
+
 int queries_kill(const struct command_line *l)
 {
     const char *word = l->choices[CHOICE_kill_signal] ? l->choices[CHOICE_kill_signal] : "TERM";
@@ -302,6 +315,8 @@ int queries_kill(const struct command_line *l)
         code = job_list_signal(job, sig, &err);
     if (code)
         log_error(l->log, "%s", err.text);
+    else if (l->choices[CHOICE_kill_json])
+        code = print_killed(job, sig);
     job_list_free(&jobs);
     return code;
 }

@@ -13,8 +13,10 @@
 #include "launch/doctor.h"
 #include "launch/bug_report.h"
 #include "launch/dvm.h"
+#include "launch/help_json.h"
 #include "launch/serve.h"
 #include "launch/top.h"
+#include "tools/command_json.h"
 #include "tools/simulate.h"
 #include "tools/trace.h"
 
@@ -41,6 +43,8 @@ static int help(const struct command_line *l)
     const struct option_row *option;
     struct buf text = BUF_NULL(1 << 20);
 
+    if (l->choices[CHOICE_help_json])
+        return help_json(l);
     if (!l->operand) {
         options_help(&text);
         return print(&text);
@@ -62,8 +66,13 @@ static int help(const struct command_line *l)
 static int version(const struct command_line *l)
 {
     struct buf text = BUF_NULL(4096);
+    struct command_json o;
 
-    (void)l;
+    if (l->choices[CHOICE_version_json]) {
+        command_json_begin(&o, "wireup-version-1");
+        options_version_json(&o.json);
+        return command_json_end(&o, 0);
+    }
     options_version(&text);
     return print(&text);
 }

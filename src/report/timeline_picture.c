@@ -582,6 +582,7 @@ void timeline_json(const struct timeline *t, struct buf *out)
 
     json_init(&j, out);
     json_object(&j, NULL);
+    json_str(&j, "schema", "wireup-timeline-1");
     json_str(&j, "displayTimeUnit", "ms");
     json_array(&j, "traceEvents");
     for (uint32_t i = 0; i < t->nnodes; i++)

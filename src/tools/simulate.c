@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "cluster/sim.h"
 #include "core/connectivity.h"
+#include "tools/sim_stacks.h"
 
 enum { NODES_MAX = 1 << 20, RESULT_MAX = 64 << 10 };
 
@@ -119,6 +120,26 @@ static double ratio(const struct sim_result *r)
     return r->bound_ns ? (double)r->last_ns / (double)r->bound_ns : 1;
 }
 
+/* The stacks are at the launcher after virtual time, and merged in real time. */
+static void stacks_text(const struct sim_result *r, const struct sim_stacks *t)
+{
+    printf("stacks:      of %u ranks, at the launcher after %.3f ms, merged there in %.3f ms; %u "
+           "groups, the "
+           "smallest has rank %u\n",
+           t->merged, ms(r->answered_ns), ms(t->merge_ns), t->groups, t->odd);
+}
+
+static void stacks_json(struct json *j, const struct sim_result *r, const struct sim_stacks *t)
+{
+    json_object(j, "stacks");
+    json_u64(j, "ranks", t->merged);
+    json_u64(j, "gathered_ns", r->answered_ns);
+    json_u64(j, "merge_ns", t->merge_ns);
+    json_u64(j, "groups", t->groups);
+    json_u64(j, "odd_rank", t->odd);
+    json_object_end(j);
+}
+
 static void print_text(const struct sim_config *c, const struct sim_result *r)
 {
     uint64_t node = c->card * c->ranks;
@@ -141,7 +162,7 @@ static void print_text(const struct sim_config *c, const struct sim_result *r)
 }
 
 static void print_json(const struct log *log, const struct sim_config *c,
-                       const struct sim_result *r)
+                       const struct sim_result *r, const struct sim_stacks *t)
 {
     struct buf out = BUF_NULL(RESULT_MAX);
     struct json j;
@@ -168,6 +189,8 @@ static void print_json(const struct log *log, const struct sim_config *c,
     json_u64(&j, "living", r->survivors);
     json_u64(&j, "parts", r->collectives);
     json_u64(&j, "failed", r->failed);
+    if (t)
+        stacks_json(&j, r, t);
     json_object_end(&j);
     json_done(&j);
     if (buf_ok(&out))
@@ -177,28 +200,65 @@ static void print_json(const struct log *log, const struct sim_config *c,
     buf_free(&out);
 }
 
-int simulate(const struct command_line *l)
+static void print_result(const struct command_line *l, const struct sim_config *c,
+                         const struct sim_result *r, const struct sim_stacks *stacks)
+{
+    if (l->choices[CHOICE_sim_json]) {
+        print_json(l->log, c, r, stacks);
+        return;
+    }
+    print_text(c, r);
+    if (stacks)
+        stacks_text(r, stacks);
+}
+
+static int report(const struct command_line *l, const struct sim_config *c,
+                  const struct sim_result *r, const struct sim_stacks *stacks)
 {
     struct buf again = BUF_NULL(4096);
-    struct sim_config c;
-    struct sim_result r;
 
-    if (!read_config(l, &c))
-        return 2;
-    if (c.nodes == 0 || c.width == 0 || sim_run(&c, &r) < 0) {
-        log_error(l->log, "sim: %s",
-                  c.nodes && c.width ? "out of memory" : "--nodes and --width must be at least 1");
-        return 2;
-    }
-    if (l->choices[CHOICE_sim_json])
-        print_json(l->log, &c, &r);
-    else
-        print_text(&c, &r);
-    if (!r.violation[0])
+    print_result(l, c, r, stacks);
+    if (!r->violation[0])
         return 0;
-    sim_command(&c, &again);
-    log_error(l->log, "sim: %s; to reproduce: %s", r.violation,
+    sim_command(c, &again);
+    log_error(l->log, "sim: %s; to reproduce: %s", r->violation,
               buf_cstr(&again) ? buf_cstr(&again) : "the same command");
     buf_free(&again);
     return 1;
+}
+
+/* With stacks, if they are wanted (NULL: they are not). */
+static int run(const struct command_line *l, struct sim_config *c, struct sim_stacks *stacks)
+{
+    struct sim_inquiry inquiry;
+    struct sim_result r;
+    bool good = true;
+
+    if (stacks) {
+        good = sim_stacks_init(stacks, c->nodes, c->ranks);
+        inquiry = sim_stacks_inquiry(stacks);
+        c->inquiry = &inquiry;
+    }
+    good = good && sim_run(c, &r) == 0 && (!stacks || sim_stacks_merge(stacks));
+    if (good)
+        return report(l, c, &r, stacks);
+    log_error(l->log, "sim: out of memory");
+    return 2;
+}
+
+int simulate(const struct command_line *l)
+{
+    struct sim_stacks stacks = { .nodes = 0 };
+    struct sim_config c;
+    int code;
+
+    if (!read_config(l, &c))
+        return 2;
+    if (c.nodes == 0 || c.width == 0) {
+        log_error(l->log, "sim: --nodes and --width must be at least 1");
+        return 2;
+    }
+    code = run(l, &c, l->choices[CHOICE_sim_stacks] ? &stacks : NULL);
+    sim_stacks_free(&stacks);
+    return code;
 }

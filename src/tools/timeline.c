@@ -366,7 +366,8 @@ int timeline_command(const struct command_line *l)
 {
     struct traced d = { .line = l, .first = true, .node = EVERY_NODE };
     const char *path = l->choices[CHOICE_timeline_output];
-    draw_fn *fn = path ? picture_of(path) : timeline_text;
+    bool json = l->choices[CHOICE_timeline_json] != NULL;
+    draw_fn *fn = path ? picture_of(path) : json ? timeline_json : timeline_text;
     int code;
 
     if (!fn) {

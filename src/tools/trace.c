@@ -5,6 +5,7 @@
 
 #include "base/limit.h"
 #include "server/replay.h"
+#include "tools/command_json.h"
 #include "tools/trace_file.h"
 #include "tools/trace_merge.h"
 #include "trace/trace_reader.h"
@@ -105,6 +106,27 @@ static int feed_replay(void *arg, struct slice bytes)
     return rc < 0 ? 2 : rc;
 }
 
+static const char *const verdicts[] = {
+    [REPLAY_SAME] = "same", [REPLAY_DIFFERS] = "differs", [REPLAY_BAD] = "bad"
+};
+
+static void put_replayed(struct json *j, const char *path, int code, const struct playing *p,
+                         const struct replay_count *n)
+{
+    json_object(j, NULL);
+    json_str(j, "trace", path);
+    json_str(j, "result", code >= 0 && code <= REPLAY_BAD ? verdicts[code] : "bad");
+    json_str(j, "text", p->err.text);
+    json_u64(j, "jobs", n->jobs);
+    json_u64(j, "connections", n->connections);
+    json_u64(j, "bytes_in", n->bytes_in);
+    json_u64(j, "bytes_out", n->bytes_out);
+    json_u64(j, "effects", n->effects);
+    json_bool(j, "masked", n->masked);
+    json_bool(j, "complete", n->ended);
+    json_object_end(j);
+}
+
 static void print_count(const char *path, const struct replay_count *n)
 {
     printf("%s: the same again: %u jobs, %u connections, %llu bytes heard, %llu bytes said, "
@@ -116,8 +138,8 @@ static void print_count(const char *path, const struct replay_count *n)
                     : "; the trace is incomplete: the launcher was killed, or it is still running");
 }
 
-/* The trace of one node: its server's. */
-static int replay_one(const struct command_line *l, const char *path)
+/* The trace of one node: its server's.  j: where the verdict is put; NULL: it is printed. */
+static int replay_one(const struct command_line *l, const char *path, struct json *j)
 {
     struct playing p = { replay_new(LIMIT_REPLAY_STORE), { "" } };
     struct replay_count n = { 0 };
@@ -128,14 +150,16 @@ static int replay_one(const struct command_line *l, const char *path)
     replay_free(p.replay);
     if (p.err.text[0])
         log_error(l->log, "%s: %s", trace_file_name(path), p.err.text);
-    if (code == 0)
+    if (j)
+        put_replayed(j, path, code, &p, &n);
+    else if (code == 0)
         print_count(path, &n);
     return code;
 }
 
 /* A server's trace has all that the other nodes have sent it, so each is replayed alone; the job is
  * the same again when all of them are. */
-int trace_replay(const struct command_line *l)
+static int replay_all(const struct command_line *l, struct json *j)
 {
     struct trace_set set;
     int code = 0;
@@ -146,11 +170,27 @@ int trace_replay(const struct command_line *l)
     }
     trace_set_scan(&set);
     for (uint32_t i = 0; i < set.n; i++) {
-        int one = set.members[i].missing ? 0 : replay_one(l, set.members[i].path);
+        int one = set.members[i].missing ? 0 : replay_one(l, set.members[i].path, j);
         code = one > code ? one : code;
     }
     if (code == 0)
         trace_set_warn(&set);
     trace_set_free(&set);
-    return fflush(stdout) == 0 ? code : 2;
+    return code;
+}
+
+int trace_replay(const struct command_line *l)
+{
+    struct command_json o;
+    int code;
+
+    if (!l->choices[CHOICE_replay_json]) {
+        code = replay_all(l, NULL);
+        return fflush(stdout) == 0 ? code : 2;
+    }
+    command_json_begin(&o, "wireup-replay-1");
+    json_array(&o.json, "traces");
+    code = replay_all(l, &o.json);
+    json_array_end(&o.json);
+    return command_json_end(&o, code);
 }

@@ -45,6 +45,13 @@ done
 # shellcheck disable=SC2086
 run 60 "$WIREUP" $same_words --card 99 --kills 2 --cuts 1 --words 3 --byte 9
 same "the old names of its options mean the same" "$rc $(cat "$out")" "0 $was" || explain
+# The stacks of 1,024 nodes: in virtual time at the launcher, in real time merged.
+run 120 "$WIREUP" sim --nodes 1024 --ranks 16 --bytes-per-rank 0 --stacks --json
+same "the stacks of 1,024 nodes are merged: three groups, the odd rank is found" \
+    "$rc $(value ranks) $(value groups) $(value odd_rank)" "0 16384 3 5461" || explain
+ok "they are at the launcher in 5 s: $(value gathered_ns) ns, and merged in $(value merge_ns) ns" \
+    at_most "$(value gathered_ns)" 5000000000 || explain
+
 run 60 "$WIREUP" sim --nodes 0
 same "no nodes" "$rc $(cat "$err")" "2 wireup: sim: --nodes and --width must be at least 1"
 run 60 "$WIREUP" sim --nodes many
