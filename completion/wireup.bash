@@ -6,7 +6,7 @@ _wireup_values()
 {
     case $1 in
     env|genv) [[ $2 == *=* ]] && echo 1 || echo 2 ;;
-    n|np|c|wdir|wd|chdir|pset|job-name|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|cpus-per-rank|cpus-per-task|cpus-per-proc|gpus-per-rank|gpus-per-task|gpus-per-proc|g|ranks-per-device|ranks-per-gpu|topology|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|connectivity|port-range|usize|bind-to|binding|cpu-list|cpu-set|membind|topolib|env|envlist|genv|genvlist|env-style|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-file|output-directory|output-from|pmi|use-wireup-libraries|memory-alloc-kinds|job-attr|debugger|debugger-ranks|breakpoint|trace|tool-files|tools|display|output|with-ft|path|prefix|runtime-options|npersocket|output-filename|app|default-hostfile|ppr|file|nproc-per-node|nproc_per_node|log-dir|log_dir|master-addr|master_addr|master-port|master_port|demux|personality|forward-signals|rdzv-backend|rdzv_backend|rdzv-endpoint|rdzv_endpoint|rdzv-id|rdzv_id|rdzv-conf|rdzv_conf|monitor-interval|monitor_interval|start-method|start_method) echo 1 ;;
+    n|np|c|wdir|wd|chdir|pset|job-name|configfile|timeout|timeout-signal|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|cpus-per-rank|cpus-per-task|cpus-per-proc|gpus-per-rank|gpus-per-task|gpus-per-proc|g|ranks-per-device|ranks-per-gpu|topology|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|connectivity|port-range|usize|bind-to|binding|cpu-list|cpu-set|membind|topolib|env|envlist|genv|genvlist|env-style|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-file|output-directory|output-from|pmi|use-wireup-libraries|memory-alloc-kinds|job-attr|debugger|debugger-ranks|breakpoint|trace|tool-files|tools|display|output|with-ft|path|prefix|runtime-options|npersocket|output-filename|app|default-hostfile|ppr|file|nproc-per-node|nproc_per_node|log-dir|log_dir|master-addr|master_addr|master-port|master_port|demux|personality|forward-signals|rdzv-backend|rdzv_backend|rdzv-endpoint|rdzv_endpoint|rdzv-id|rdzv_id|rdzv-conf|rdzv_conf|monitor-interval|monitor_interval|start-method|start_method) echo 1 ;;
     mca|gmca|omca|gomca|pmixmca|gpmixmca|prtemca|gprtemca) echo 2 ;;
     pmi_args) echo 4 ;;
     *) echo 0 ;;
@@ -103,9 +103,9 @@ _wireup()
 complete -o default -F _wireup wireup
 
 _wireup_options="
-n np c wdir wd chdir pset job-name configfile timeout get-stack-traces hosts host
-H hostlist machine machines machinelist hostfile f machinefile ppn perhost npernode
-N map-by cpus-per-rank cpus-per-task cpus-per-proc gpus-per-rank gpus-per-task
+n np c wdir wd chdir pset job-name configfile timeout timeout-signal get-stack-traces
+hosts host H hostlist machine machines machinelist hostfile f machinefile ppn perhost
+npernode N map-by cpus-per-rank cpus-per-task cpus-per-proc gpus-per-rank gpus-per-task
 gpus-per-proc g ranks-per-device ranks-per-gpu topology rank-by rankby rankmap
 rankfile rf oversubscribe nooversubscribe order-nodes localhost launcher bootstrap
 launcher-exec bootstrap-exec launch-agent launcher-args launcher-user ssh-user

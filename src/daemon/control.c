@@ -229,6 +229,7 @@ void control_all_ended(void *control)
 void control_stands(struct control *u)
 {
     timer_stop(&u->timeout);
+    timer_stop(&u->warning);
     if (context_of(u)->config->control_fd >= 0)
         supervisor_limit(context_of(u)->config->control_fd, 0, 0);
     launcher_state_event(context_of(u)->state, LAUNCHER_EVENT_STAND, context_of(u)->log);
@@ -313,6 +314,14 @@ static void out_of_patience(void *arg)
     turn_end(context_of(u)->turn);
 }
 
+static void warn(void *arg)
+{
+    struct control *u = arg;
+
+    signals_all(u->config.processes, context_of(u)->config->warning);
+    turn_end(context_of(u)->turn);
+}
+
 /* The limit counts from the launcher's first instruction. */
 static void set_limit(struct control *u)
 {
@@ -321,12 +330,17 @@ static void set_limit(struct control *u)
     uint64_t due = begun + context_of(u)->config->timeout_s * NS_PER_S;
 
     timer_set(&u->timeout, due > now ? (due - now) / NS_PER_MS : 0);
+    if (context_of(u)->config->warning) {
+        due -= context_of(u)->config->warning_s * NS_PER_S;
+        timer_set(&u->warning, due > now ? (due - now) / NS_PER_MS : 0);
+    }
 }
 
 int control_open(struct control *u, const struct control_config *config)
 {
     u->config = *config;
     timer_init(&u->timeout, context_of(u)->loop, out_of_time, u);
+    timer_init(&u->warning, context_of(u)->loop, warn, u);
     timer_init(&u->patience, context_of(u)->loop, out_of_patience, u);
     u->phase = PHASE_STATE_RISING;
     if (context_of(u)->config->timeout_s)

@@ -35,6 +35,7 @@ struct control {
     int ended_by;           /* the first signal that asked for the end; 0: none */
     struct watch supervisor;
     struct timer timeout;  /* of the job */
+    struct timer warning;  /* of the signal before it */
     struct timer patience; /* with processes and daemons that were asked to end */
 };
 

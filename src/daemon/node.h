@@ -50,7 +50,9 @@ struct node_config {
     const char *label;   /* pattern of a prefix for each line (see output_format.h), or NULL */
     const char *outfile; /* pattern of the output file of each rank, or NULL */
     const char *errfile;
-    uint32_t timeout_s;    /* from begun_ns if that is known; 0: none */
+    uint32_t timeout_s; /* from begun_ns if that is known; 0: none */
+    int warning;        /* sent to all processes warning_s before that; 0: none */
+    uint32_t warning_s;
     bool stacks_when_late; /* the report at its end has the stacks of the processes */
     bool keep_going;
     bool pmi_port;         /* PMI_PORT/PMI_ID instead of an inherited descriptor */

@@ -90,7 +90,10 @@ int binding_ppr(struct binding *b, struct arena *a, const struct mapping_spec *m
             objects = bind_objects(&m->view, map->object, m->allowed) / map->width;
     }
     if (rc == 0 && objects == 0)
-        rc = has_none(b, m, topo_kind_is_device(map->object) ? "devices" : "-map-by ppr",
+        rc = has_none(b, m,
+                      topo_kind_is_device(map->object) ? "devices"
+                      : map->how == MAP_PPR            ? "-map-by ppr"
+                                                       : "-map-by",
                       map->object, node, err);
     if (rc == 0 && objects * map->ppr > LIMIT_JOB_PROCS)
         rc = errmsg_set(err, BINDING_BAD, "-map-by ppr: more than %u processes in one job",

@@ -163,6 +163,8 @@ static struct node_config configuration(struct dvm *s, const struct job_map *pla
                                   .control_fd = s->control_fd,
                                   .begun_ns = s->begun_ns,
                                   .timeout_s = o->timeout_s,
+                                  .warning = o->warning,
+                                  .warning_s = o->warning_s,
                                   .progress = progress,
                                   .keep_going = !o->auto_cleanup,
                                   .pmi_port = o->pmi_port,

@@ -141,6 +141,8 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .outfile = pattern_for_all(l->options, o->outfile_pattern),
         .errfile = pattern_for_all(l->options, o->errfile_pattern),
         .timeout_s = o->timeout_s,
+        .warning = o->warning,
+        .warning_s = o->warning_s,
         .stacks_when_late = o->stacks_when_late,
         .keep_going = !o->auto_cleanup,
         .pmi_port = o->pmi_port,

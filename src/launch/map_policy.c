@@ -7,6 +7,8 @@ int map_policy_parse(struct map_policy *p, const struct map_policy_words *w, str
     p->arena = a;
     if (mapping_parse(w->map_by, &p->map, err) || ranking_parse(w->rank_by, &p->ranking, err))
         return MAP_POLICY_BAD;
+    if (p->map.span && !w->rank_by)
+        p->ranking.how = RANK_FILL; /* one object after the other */
     if (w->over != OVER_UNSAID)
         p->map.over = w->over;
     return binding_init(&p->binding, w->bind_to, &p->map, err);
@@ -24,7 +26,8 @@ bool map_policy_needs_hardware(const struct map_policy *p)
 {
     enum topo_kind kind;
 
-    return (p->map.how == MAP_PPR && p->map.object != TOPO_MACHINE) || ranking_objects(p, &kind);
+    return ((p->map.how == MAP_PPR || p->map.span) && p->map.object != TOPO_MACHINE) ||
+           ranking_objects(p, &kind);
 }
 
 const char *map_policy_bound(const struct map_policy *p, const char *bind_to)
@@ -32,11 +35,31 @@ const char *map_policy_bound(const struct map_policy *p, const char *bind_to)
     return bind_to || !p->map.pe ? bind_to : arena_printf(p->arena, "core:%u", p->map.pe);
 }
 
-int map_policy_slots(void *policy, const char *node, uint32_t *slots_p, struct errmsg *err)
+static int slots_of(void *policy, const char *node, uint32_t *slots_p, struct errmsg *err)
 {
     struct map_policy *p = policy;
 
     return binding_ppr(&p->binding, p->arena, &p->map, node, slots_p, err);
+}
+
+static int objects_of(void *policy, const char *node, uint32_t *objects_p, struct errmsg *err)
+{
+    struct map_policy *p = policy;
+    struct mapping_spec one = p->map;
+
+    one.ppr = 1;
+    return binding_ppr(&p->binding, p->arena, &one, node, objects_p, err);
+}
+
+void map_policy_request(struct map_policy *p, struct mapping_request *req)
+{
+    req->how = p->map.how;
+    req->over = p->map.over;
+    req->arg = p;
+    if (p->map.how == MAP_PPR)
+        req->slots_of = slots_of;
+    if (p->map.span)
+        req->objects_of = objects_of;
 }
 
 static int number_ranks(struct map_policy *p, struct job_map *plan, struct errmsg *err)

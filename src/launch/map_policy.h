@@ -34,8 +34,8 @@ bool map_policy_needs_hardware(const struct map_policy *p);
 /* What binds: -bind-to, or :pe=N of the mapping in its words; NULL: nothing. */
 const char *map_policy_bound(const struct map_policy *p, const char *bind_to);
 
-/* For mapping_request: the ranks of a node under -map-by ppr; arg is the policy. */
-int map_policy_slots(void *policy, const char *node, uint32_t *slots_p, struct errmsg *err);
+/* What the policy says of a mapping, how and over what: the other members are the caller's. */
+void map_policy_request(struct map_policy *p, struct mapping_request *req);
 
 /* plan: the result of the mapping.  Its ranks are numbered, and bound to processors. */
 int map_policy_apply(struct map_policy *p, struct job_map *plan,

@@ -51,6 +51,8 @@ static int parse_modifier(struct slice word, struct mapping_spec *s, const char 
 
     if (slice_u32(word, &n) && n > 0 && n <= 65536 && s->object_given)
         s->width = n;
+    else if (word_is(word, "span") && (s->how == MAP_BY_SLOT || s->how == MAP_BY_NODE))
+        s->span = s->object_given; /* slots and nodes are balanced in any case, or never */
     else if (word_is(word, "oversubscribe"))
         s->over = OVER_YES;
     else if (word_is(word, "nooversubscribe"))
@@ -59,9 +61,9 @@ static int parse_modifier(struct slice word, struct mapping_spec *s, const char 
              n <= 65536)
         s->pe = n;
     else
-        return bad_map(
-            err, text,
-            "':' must be followed by pe=N, oversubscribe, nooversubscribe or a number of objects");
+        return bad_map(err, text,
+                       "':' must be followed by pe=N, span, oversubscribe, nooversubscribe or a "
+                       "number of objects");
     return 0;
 }
 
@@ -126,6 +128,7 @@ struct entry {
     uint32_t site;
     uint32_t seats; /* each round */
     uint32_t taken; /* in this round */
+    uint32_t turn;  /* seats that it gives before it is the next one's turn; 0: all */
 };
 
 struct table {
@@ -194,6 +197,12 @@ static int slots_of(const struct dealer *d, const struct host *h, const struct s
     return req->slots_of ? req->slots_of(req->arg, s->name, slots_p, d->err) : 0;
 }
 
+static int turn_of(const struct dealer *d, const struct site *s, uint32_t *turn_p)
+{
+    *turn_p = d->req->how == MAP_BY_NODE ? 1 : 0;
+    return d->req->objects_of ? d->req->objects_of(d->req->arg, s->name, turn_p, d->err) : 0;
+}
+
 static int make_table(struct dealer *d, const struct host_list *hosts)
 {
     struct table *t = &d->tables[d->ntables++];
@@ -207,13 +216,16 @@ static int make_table(struct dealer *d, const struct host_list *hosts)
         return -ENOMEM;
     for (uint32_t i = 0; i < hosts->count && rc == 0; i++) {
         const struct host *h = &hosts->items[i];
-        uint32_t slots = 0;
+        uint32_t slots = 0, turn = 0;
         struct site *s = site_for(d, h);
         rc = s ? slots_of(d, h, s, &slots) : -ENOMEM;
+        if (rc == 0)
+            rc = turn_of(d, s, &turn);
         if (rc)
             break;
         count_slots(s, h, slots, d->ntables);
-        t->entries[i] = (struct entry){ .site = (uint32_t)(s - d->sites), .seats = slots };
+        t->entries[i] =
+            (struct entry){ .site = (uint32_t)(s - d->sites), .seats = slots, .turn = turn };
         t->alive[i] = i;
         t->slots += slots;
     }
@@ -296,8 +308,8 @@ static bool new_round(struct dealer *d, struct table *t)
     return n > 0;
 }
 
-/* The site of the next rank, or NOWHERE.  By slot an entry is used until it is full; by node it
- * gives one seat and is kept for the next pass while it has more. */
+/* The site of the next rank, or NOWHERE.  By slot an entry is used until it is full; by node or
+ * with span it gives the seats of a turn and is kept for the next pass while it has more. */
 static uint32_t next_site(struct dealer *d, struct table *t)
 {
     for (;;) {
@@ -317,7 +329,7 @@ static uint32_t next_site(struct dealer *d, struct table *t)
             continue;
         }
         e->taken++;
-        if (d->req->how == MAP_BY_NODE) {
+        if (e->turn && e->taken % e->turn == 0) {
             if (e->taken < e->seats)
                 t->round[t->kept++] = t->round[t->at];
             t->at++;

@@ -3,10 +3,10 @@
  * By slot (the default): each node's slots are filled in the order of the list, and when all are
  * taken the distribution starts again at the first node.  By node: one rank to each node in turn,
  * as long as it has a free slot; then again.  ppr:N:OBJECT: N ranks for each OBJECT of each node,
- * no more. -ppn N means N slots on every node.  seq: the slots in the order of the list, one for
- * each rank, and no more ranks than slots.  A rank map or a rank file names the node of every rank.
- * Ranks of one block are consecutive; blocks that share a node list continue where the previous one
- * stopped.
+ * no more.  OBJECT:span: as many ranks to each node in turn as it has objects.  -ppn N means N
+ * slots on every node.  seq: the slots in the order of the list, one for each rank, and no more
+ * ranks than slots.  A rank map or a rank file names the node of every rank. Ranks of one block are
+ * consecutive; blocks that share a node list continue where the previous one stopped.
  *
  * Two entries of the same name are one node (its ranks share memory), however far apart they are.
  *
@@ -33,7 +33,8 @@ struct mapping_spec {
     bool object_given; /* the order in which bindings are dealt out */
     enum topo_kind object;
     uint32_t width; /* objects taken together; 1 by default */
-    uint32_t pe;    /* :pe=N, cores for each rank; 0: not given */
+    bool span;   /* all nodes are one: each object gets as many ranks as the others, or one more */
+    uint32_t pe; /* :pe=N, cores for each rank; 0: not given */
     enum mapping_over over;
     const char *file; /* seq:file=, rankfile:file=: the rest of the text; or NULL */
 };
@@ -55,6 +56,8 @@ struct mapping_request {
     /* MAP_PPR: ranks of a node.  0; a result known to the caller (MAPPING_BAD, MAPPING_CANNOT) with
      * the sentence; -errno.  NULL: per_node. */
     int (*slots_of)(void *arg, const char *node, uint32_t *slots_p, struct errmsg *err);
+    /* OBJECT:span: the objects of a node; likewise.  NULL: no span. */
+    int (*objects_of)(void *arg, const char *node, uint32_t *objects_p, struct errmsg *err);
     void *arg;
     enum mapping_over over;  /* OVER_NO: slots are a limit; OVER_YES: not even max_slots is one */
     const char *rankmap;     /* or NULL */

@@ -227,8 +227,8 @@ static void check_parse(const char *text, struct mapping_spec want)
 
     OK_F(rc == 0 && got.how == want.how && got.ppr == want.ppr && got.pe == want.pe &&
              got.object_given == want.object_given && got.object == want.object &&
-             got.width == (want.width ? want.width : 1) && got.over == want.over &&
-             slice_eq(slice_str(got.file), slice_str(want.file)),
+             got.width == (want.width ? want.width : 1) && got.span == want.span &&
+             got.over == want.over && slice_eq(slice_str(got.file), slice_str(want.file)),
          "-map-by %s", text ? text : "(not said)");
 }
 
@@ -272,7 +272,10 @@ static void test_words(void)
     check_refused("slot:2", "':' must be followed by");
     check_refused("core:0", "':' must be followed by");
     check_refused("core:pe=0", "':' must be followed by");
-    check_refused("node:span", "':' must be followed by");
+    check_parse("socket:span", (struct mapping_spec){
+                                   .object_given = true, .object = TOPO_PACKAGE, .span = true });
+    check_parse("node:span", (struct mapping_spec){ .how = MAP_BY_NODE });
+    check_refused("ppr:1:socket:span", "':' must be followed by");
 }
 
 int main(void)

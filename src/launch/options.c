@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/signal_name.h"
 #include "base/env.h"
 #include "base/limit.h"
 #include "launch/allocation.h"
@@ -159,6 +160,21 @@ static int on_port_range(struct option_parse *p, const struct option_row *row,
         opt->port_low == 0 || opt->port_low > opt->port_high || opt->port_high > 65535)
         return errmsg_set(p->err, LAUNCH_USAGE, "%s must be two ports, LOW-HIGH, not '%.100s'",
                           p->name, values[0]);
+    return 0;
+}
+
+/* "USR1@120" */
+static int on_timeout_signal(struct option_parse *p, const struct option_row *row,
+                             const char *const *values)
+{
+    struct slice seconds = slice_str(values[0]), word = slice_cut(&seconds, '@');
+    struct launch_options *o = p->opt;
+
+    (void)row;
+    o->warning = signal_number(word);
+    o->warning_s = 60;
+    if (!o->warning || (seconds.len && !slice_u32(seconds, &o->warning_s)))
+        return option_wrong(p, "'%.100s' is not a signal, as in USR1 or USR1@120", values[0]);
     return 0;
 }
 
@@ -830,6 +846,9 @@ static int complete(struct launch_options *o, struct errmsg *err)
 
     if (rc == 0 && o->topology && !o->dry_run)
         rc = errmsg_set(err, LAUNCH_USAGE, "-topology needs -dry-run: this machine is as it is");
+    if (rc == 0 && o->warning && o->timeout_s <= o->warning_s)
+        rc = errmsg_set(err, LAUNCH_USAGE, "-timeout-signal needs a -timeout of more than its %u s",
+                        o->warning_s);
     if (rc)
         return rc;
     if (o->cpus_per_rank)

@@ -1,5 +1,6 @@
 /* options_test.c - the command line: the meaning of each spelling, and one sentence for each
  * mistake. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -213,6 +214,22 @@ static void test_variables(void)
     OK(!strcmp(opt.launcher_exec, "x"));
     EQ(parse_with("w|prog", "OMPI_MCA_rmaps_ppr_n_pernode=many"), LAUNCH_USAGE);
     OK(strstr(err.text, "the variable OMPI_MCA_rmaps_ppr_n_pernode must be a number") != NULL);
+}
+
+static void test_warning(void)
+{
+    EQ(parse("w|-timeout|90|-timeout-signal|USR1|prog"), LAUNCH_GO);
+    OK(opt.warning == SIGUSR1 && opt.warning_s == 60);
+    EQ(parse("w|-timeout-signal|sigusr2@5|-timeout|6|prog"), LAUNCH_GO);
+    OK(opt.warning == SIGUSR2 && opt.warning_s == 5);
+    check_bad("w|-timeout-signal|USR1|prog",
+              "-timeout-signal needs a -timeout of more than its 60 s");
+    check_bad("w|-timeout|60|-timeout-signal|USR1|prog",
+              "-timeout-signal needs a -timeout of more than its 60 s");
+    check_bad("w|-timeout-signal|USR9|prog",
+              "-timeout-signal: 'USR9' is not a signal, as in USR1 or USR1@120");
+    check_bad("w|-timeout-signal|USR1@x|prog",
+              "-timeout-signal: 'USR1@x' is not a signal, as in USR1 or USR1@120");
 }
 
 static void test_blocks(void)
@@ -429,6 +446,7 @@ int main(void)
     test_defaults();
     test_environment();
     test_variables();
+    test_warning();
     test_blocks();
     test_mistakes();
     test_old_names();

@@ -283,18 +283,14 @@ static int place(struct plan_builder *p)
 {
     struct launch_options *opt = p->opt;
     struct mapping_request req = {
-        .how = p->where.map.how,
         .per_node = opt->ppn,
-        .over = p->where.map.over,
         .rankmap = opt->rankmap,
         .one_node = opt->launcher != LAUNCHER_FORK && !opt->remote,
         .blocks = p->blocks,
-        .arg = &p->where,
     };
     int rc;
 
-    if (p->where.map.how == MAP_PPR)
-        req.slots_of = map_policy_slots;
+    map_policy_request(&p->where, &req);
     rc = place_ranks(p, &req);
     if (rc)
         return rc;

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/signal_name.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
@@ -269,23 +269,6 @@ int queries_ps(const struct command_line *l)
     return queries_table(l, l->choices[CHOICE_ps_json] != NULL);
 }
 
-/* A number, or a name with or without SIG; 0: no signal. */
-int queries_signal_number(const char *word)
-{
-    int number;
-
-    if (slice_int(slice_str(word), &number))
-        return number > 0 && number <= SIGRTMAX ? number : 0;
-    if (!strncasecmp(word, "SIG", 3))
-        word += 3;
-    for (int sig = 1; sig < SIGRTMIN; sig++) {
-        const char *name = sigabbrev_np(sig);
-        if (name && !strcasecmp(name, word))
-            return sig;
-    }
-    return 0;
-}
-
 static int print_killed(const struct listed_job *job, int sig)
 {
     struct command_json o;
@@ -300,7 +283,7 @@ static int print_killed(const struct listed_job *job, int sig)
 int queries_kill(const struct command_line *l)
 {
     const char *word = l->choices[CHOICE_kill_signal] ? l->choices[CHOICE_kill_signal] : "TERM";
-    int sig = queries_signal_number(word), code = 1;
+    int sig = signal_number(slice_str(word)), code = 1;
     const struct listed_job *job;
     struct job_list jobs;
     struct errmsg err;

@@ -15,9 +15,6 @@ int queries_table(const struct command_line *l, bool json);
 int queries_ps(const struct command_line *l);
 int queries_kill(const struct command_line *l);
 
-/* "INT", "SIGINT", "2"; 0: it is no signal. */
-int queries_signal_number(const char *word);
-
 /* `wireup timeline`: of a trace file, or of the trace of a running job. */
 int queries_timeline(const struct command_line *l);
 int queries_tools(const struct command_line *l);

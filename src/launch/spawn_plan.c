@@ -527,16 +527,14 @@ static int read_placement(struct spawn_plan *r)
 /* Every process gets its node, its number, and its processors. */
 static int place(struct spawn_plan *r)
 {
-    struct mapping_request req = { .how = r->where.map.how,
-                                   .over = r->where.map.over,
-                                   .slots_of =
-                                       r->where.map.how == MAP_PPR ? map_policy_slots : NULL,
-                                   .arg = &r->where,
-                                   .one_node = r->opt->launcher != LAUNCHER_FORK && !r->opt->remote,
+    struct mapping_request req = { .one_node = r->opt->launcher != LAUNCHER_FORK && !r->opt->remote,
                                    .one_node_name = r->like->nodes[0].name,
                                    .blocks = r->blocks };
     const struct host *const *node_hosts;
-    int rc = mapping_place(r->plan, &req, &node_hosts, r->err);
+    int rc;
+
+    map_policy_request(&r->where, &req);
+    rc = mapping_place(r->plan, &req, &node_hosts, r->err);
 
     if (rc)
         return rc == MAPPING_BAD ? SPAWN_NO_RESOURCES : rc == MAPPING_CANNOT ? SPAWN_NO_PLACE : rc;

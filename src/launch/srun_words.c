@@ -416,6 +416,30 @@ static int read_gpu_bind(struct srun_part *p, const char *value)
     return read_choice(p, value, all, sizeof all / sizeof *all);
 }
 
+/* "USR1@120"; B: and R: of Slurm are for batch scripts and reservations. */
+static int read_signal(struct srun_part *p, const char *value)
+{
+    if (strchr(value, ':'))
+        return wrong(p, "'%.100s' is not supported: SIGNAL or SIGNAL@SECONDS", value);
+    return add_two(p, "-timeout-signal", value);
+}
+
+static int read_open_mode(struct srun_part *p, const char *value)
+{
+    if (!strcmp(value, "truncate") || !strcmp(value, "t"))
+        return 0;
+    return wrong(p, "'%.100s' is not supported: to append, redirect the output of srun: >>FILE",
+                 value);
+}
+
+static int read_threads(struct srun_part *p, const char *value)
+{
+    uint32_t n;
+    int rc = read_count(p, slice_str(value), &n);
+
+    return rc ? rc : add_two(p, "-bind-to", n == 1 ? "core" : "hwthread");
+}
+
 static int read_hint(struct srun_part *p, const char *value)
 {
     static const struct choice all[] = { { "nomultithread", "-bind-to", "core" },

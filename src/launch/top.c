@@ -12,6 +12,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/signal_name.h"
 #include "base/clock.h"
 #include "base/limit.h"
 #include "launch/job_table.h"
@@ -242,7 +243,7 @@ static void begin_signal(struct top *t)
 static void send_signal(struct top *t)
 {
     const char *word = t->word[0] ? t->word : "TERM";
-    int sig = queries_signal_number(word);
+    int sig = signal_number(slice_str(word));
     const struct listed_job *j = selected(t);
 
     t->typing = false;

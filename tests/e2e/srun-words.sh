@@ -18,6 +18,9 @@ same "under the name srun; one that fails ends nobody else" \
     "$rc $(cat "$tmp/said.0" "$tmp/said.1" | tr '\n' ,)" "1 0,1," || explain
 echo in >"$tmp/in"
 same "all read standard input" "$(timeout "$patience" "$WIREUP" srun -n 2 cat <"$tmp/in" | tr '\n' ,)" "in,in,"
+# shellcheck disable=SC2016
+run "$patience" "$WIREUP" -timeout 60 -timeout-signal USR1@57 -n 2 sh -c 'trap "echo saved; exit 0" USR1; while :; do sleep 0.1; done'
+same "a signal before the time limit" "$rc $(tr '\n' ' ' <"$out")" "0 saved saved " || explain
 run "$patience" "$WIREUP" srun -p debug true
 same "a partition has no effect, and a remark says so" "$rc $(grep -c "srun --partition has no effect" "$err")" "0 1" || explain
 run "$patience" "$WIREUP" srun --pty true
