@@ -159,8 +159,18 @@ static int storages_of(storage_fn *fn, void *arg)
 
 static int devices_of(net_device_fn *fn, void *arg)
 {
-    fn(arg, &(struct net_device){
-                .name = "eth0", .type = "Ethernet", .mtu = 1500, .link = NET_LINK_UP });
+    fn(arg, &(struct net_device){ .name = "eth0",
+                                  .type = "Ethernet",
+                                  .bus = "pci",
+                                  .driver = "mlx5_core",
+                                  .firmware = "16.35",
+                                  .vendor = "0x15b3",
+                                  .pci = "0000:3b:00.0",
+                                  .address = "02:00:00:00:00:01",
+                                  .index = 7,
+                                  .mtu = 1500,
+                                  .speed = 100000000,
+                                  .link = NET_LINK_UP });
     return 0;
 }
 
@@ -243,6 +253,71 @@ static void test_table(void)
     world_close(&w);
 }
 
+/* The value of the first info of an array; NULL: it is none. */
+static const pmix_value_t *first_of(const pmix_value_t *v)
+{
+    const pmix_data_array_t *a = v && v->type == PMIX_DATA_ARRAY ? v->data.darray : NULL;
+
+    return a && a->type == PMIX_INFO && a->size ? &((const pmix_info_t *)a->array)->value : NULL;
+}
+
+static const pmix_info_t *find_in(const pmix_value_t *v, const char *key)
+{
+    const pmix_data_array_t *a = v && v->type == PMIX_DATA_ARRAY ? v->data.darray : NULL;
+
+    for (size_t i = 0; a && i < a->size; i++) {
+        if (!strcmp(((const pmix_info_t *)a->array)[i].key, key))
+            return (const pmix_info_t *)a->array + i;
+    }
+    return NULL;
+}
+
+/* What a device shows, as a query tells it. */
+static void test_device(void)
+{
+    static const struct {
+        const char *key, *text;
+    } texts[] = {
+        { PMIX_FABRIC_DEVICE_NAME, "eth0" },
+        { PMIX_FABRIC_DEVICE_TYPE, "Ethernet" },
+        { PMIX_FABRIC_DEVICE_BUS_TYPE, "pci" },
+        { PMIX_FABRIC_DEVICE_PCI_DEVID, "0000:3b:00.0" },
+        { PMIX_FABRIC_DEVICE_VENDORID, "0x15b3" },
+        { PMIX_FABRIC_DEVICE_VENDOR, "Mellanox" },
+        { PMIX_FABRIC_DEVICE_DRIVER, "mlx5_core" },
+        { PMIX_FABRIC_DEVICE_FIRMWARE, "16.35" },
+        { PMIX_FABRIC_DEVICE_ADDRESS, "02:00:00:00:00:01" },
+    };
+    struct buf part = BUF_NULL(1 << 20);
+    const pmix_info_t *i;
+    const pmix_value_t *device;
+    struct pmsg_status_infos m;
+    struct world w;
+
+    begin(&w);
+    ask(&w, 0, PMIX_FABRIC_DEVICES, NULL);
+    own_part(&w, &part);
+    answer(&w, ANSWER_OK, buf_slice(&part));
+    OK(reply(&w, 0, &m) && m.infos.n == 1);
+    device = m.infos.n ? first_of(&m.infos.items[0].value) : NULL;
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        i = find_in(device, texts[k].key);
+        OK_F(i && i->value.type == PMIX_STRING && !strcmp(i->value.data.string, texts[k].text),
+             texts[k].key);
+    }
+    i = find_in(device, PMIX_FABRIC_DEVICE_INDEX);
+    OK(i && i->value.type == PMIX_UINT32 && i->value.data.uint32 == 7);
+    i = find_in(device, PMIX_FABRIC_DEVICE_MTU);
+    OK(i && i->value.type == PMIX_SIZE && i->value.data.size == 1500);
+    i = find_in(device, PMIX_FABRIC_DEVICE_SPEED);
+    OK(i && i->value.type == PMIX_SIZE && i->value.data.size == 100000000);
+    i = find_in(device, PMIX_FABRIC_DEVICE_STATE);
+    OK(i && i->value.type == PMIX_LINK_STATE && i->value.data.linkstate == PMIX_LINK_UP);
+    pmsg_free_status_infos(&m, NULL);
+    buf_free(&part);
+    world_close(&w);
+}
+
 /* Every key that needs parts, with the parts cut anywhere: there is always a reply. */
 static void test_cut(void)
 {
@@ -301,6 +376,7 @@ int main(void)
     test_rights();
     test_owner();
     test_table();
+    test_device();
     test_cut();
     test_storage();
     return tap_done();

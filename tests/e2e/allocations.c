@@ -30,14 +30,21 @@
 enum { NODES = 3, EVENTS = 1024 };
 
 /* Younger than OpenPMIx 4.2.2. */
-#define SESSION_PAUSE     "pmix.ssn.pause"
-#define SESSION_RESUME    "pmix.ssn.resume"
-#define SESSION_TERMINATE "pmix.ssn.terminate"
-#define SESSION_COMPLETE  "pmix.ssn.complete"
-#define SESSION_SIGNAL    "pmix.ssn.sig"
-#define SESSION_PREEMPT   "pmix.ssn.preempt"
-#define ALLOC_EXCLUDE     "pmix.alloc.exclude"
-#define ALLOC_QUEUE       "pmix.alloc.queue"
+#ifndef PMIX_SESSION_PAUSE
+#define PMIX_SESSION_PAUSE     "pmix.ssn.pause"
+#define PMIX_SESSION_RESUME    "pmix.ssn.resume"
+#define PMIX_SESSION_TERMINATE "pmix.ssn.terminate"
+#define PMIX_SESSION_COMPLETE  "pmix.ssn.complete"
+#define PMIX_SESSION_SIGNAL    "pmix.ssn.sig"
+#define PMIX_SESSION_PREEMPT   "pmix.ssn.preempt"
+#endif
+#ifndef PMIX_ALLOC_QUEUE
+#define PMIX_ALLOC_QUEUE "pmix.alloc.queue"
+#endif
+#ifndef PMIX_ALLOC_EXCLUDE
+#define PMIX_ALLOC_EXCLUDE        "pmix.alloc.exclude"
+#define PMIX_ALLOC_WAIT_ALL_NODES "pmix.alloc.waitall"
+#endif
 
 static char self[PATH_MAX];
 static pmix_nspace_t job;
@@ -334,14 +341,16 @@ static void reserve(void)
 static void change(void)
 {
     struct allocation a, b;
-    pmix_info_t infos[3];
+    pmix_info_t infos[4];
     uint64_t cpus = 3;
     uint32_t nobody = 65533;
 
     PMIX_INFO_LOAD(&infos[0], PMIX_ALLOC_NUM_CPUS, &cpus, PMIX_UINT64);
-    PMIX_INFO_LOAD(&infos[1], ALLOC_EXCLUDE, "n2", PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[1], PMIX_ALLOC_EXCLUDE, "n2", PMIX_STRING);
     PMIX_INFO_LOAD(&infos[2], PMIX_ALLOC_REQ_ID, "mine", PMIX_STRING);
-    expect("processors", request(PMIX_ALLOC_NEW, infos, 3, &a), PMIX_SUCCESS);
+    PMIX_INFO_LOAD(&infos[3], PMIX_ALLOC_WAIT_ALL_NODES, NULL, PMIX_BOOL);
+    PMIX_INFO_REQUIRED(&infos[3]); /* nodes of a DVM are up in any case */
+    expect("processors", request(PMIX_ALLOC_NEW, infos, 4, &a), PMIX_SUCCESS);
     has_nodes(&a, "n1,n3");
     expect("again", request(PMIX_ALLOC_NEW, infos, 3, &b), PMIX_ERR_DUPLICATE_KEY);
     expect("lend", with_text(PMIX_ALLOC_RELEASE, a.id, PMIX_ALLOC_NODE_LIST, "n1", &b),
@@ -358,7 +367,7 @@ static void change(void)
     expect("nothing", request(PMIX_ALLOC_NEW, NULL, 0, &b), PMIX_ERR_BAD_PARAM);
     expect("no such node", with_text(PMIX_ALLOC_NEW, NULL, PMIX_ALLOC_NODE_LIST, "n9", &b),
            PMIX_ERR_NOT_FOUND);
-    expect("a queue", with_text(PMIX_ALLOC_NEW, NULL, ALLOC_QUEUE, "night", &b),
+    expect("a queue", with_text(PMIX_ALLOC_NEW, NULL, PMIX_ALLOC_QUEUE, "night", &b),
            PMIX_ERR_NOT_SUPPORTED);
     PMIX_INFO_LOAD(&infos[1], PMIX_USERID, &nobody, PMIX_UINT32);
     expect("for another user", request(PMIX_ALLOC_RELEASE, infos, 2, &b), PMIX_ERR_NO_PERMISSIONS);
@@ -447,20 +456,20 @@ static void session(void)
 
     expect("new", with_count(PMIX_ALLOC_NEW, NULL, 2, &a), PMIX_SUCCESS);
     runs_on("in it", 4, a.id, two);
-    expect("busy", control_session(a.session, SESSION_COMPLETE, 0), PMIX_ERR_RESOURCE_BUSY);
-    expect("no such", control_session(a.session + 7, SESSION_PAUSE, 0), PMIX_ERR_NOT_FOUND);
-    expect("later", control_session(a.session, SESSION_PREEMPT, 0), PMIX_ERR_NOT_SUPPORTED);
-    expect("pause", control_session(a.session, SESSION_PAUSE, 0), PMIX_SUCCESS);
+    expect("busy", control_session(a.session, PMIX_SESSION_COMPLETE, 0), PMIX_ERR_RESOURCE_BUSY);
+    expect("no such", control_session(a.session + 7, PMIX_SESSION_PAUSE, 0), PMIX_ERR_NOT_FOUND);
+    expect("later", control_session(a.session, PMIX_SESSION_PREEMPT, 0), PMIX_ERR_NOT_SUPPORTED);
+    expect("pause", control_session(a.session, PMIX_SESSION_PAUSE, 0), PMIX_SUCCESS);
     are('T', 4);
-    expect("resume", control_session(a.session, SESSION_RESUME, 0), PMIX_SUCCESS);
+    expect("resume", control_session(a.session, PMIX_SESSION_RESUME, 0), PMIX_SUCCESS);
     are('S', 4);
-    expect("signal", control_session(a.session, SESSION_SIGNAL, SIGUSR1), PMIX_SUCCESS);
+    expect("signal", control_session(a.session, PMIX_SESSION_SIGNAL, SIGUSR1), PMIX_SUCCESS);
     expect_text("signalled", 4);
-    expect("end", control_session(a.session, SESSION_TERMINATE, 0), PMIX_SUCCESS);
+    expect("end", control_session(a.session, PMIX_SESSION_TERMINATE, 0), PMIX_SUCCESS);
     await(PMIX_EVENT_JOB_END, 0, job);
     await_session(a.session, PMIX_SUCCESS);
     expect("new", with_count(PMIX_ALLOC_NEW, NULL, 3, &a), PMIX_SUCCESS);
-    expect("complete", control_session(a.session, SESSION_COMPLETE, 0), PMIX_SUCCESS);
+    expect("complete", control_session(a.session, PMIX_SESSION_COMPLETE, 0), PMIX_SUCCESS);
     expect("it has gone", let_go(a.id), PMIX_ERR_NOT_FOUND);
 }
 

@@ -308,6 +308,9 @@ static void check_gets(void)
         return;
     get(&me, PMIX_TOPOLOGY2, NULL, PMIX_TOPO);
     get(&me, PMIX_VERSION_INFO, NULL, PMIX_STRING);
+#ifdef PMIX_VERSION_NUMERIC
+    get(&me, PMIX_VERSION_NUMERIC, NULL, PMIX_UINT32);
+#endif
     get(&me, PMIX_MYSERVER_URI, NULL, PMIX_STRING);
 }
 

@@ -6,15 +6,18 @@
  *   hostapi upcalls CLIENT...   with which infos each function of the host is called
  *   hostapi bare CLIENT...      a host without functions refuses
  *   hostapi gateway CLIENT...   one that is a gateway writes to the syslog
+ *   hostapi roles CLIENT...     one with all roles, and where tools find it
  *   hostapi listener CLIENT...  the host accepts a connection itself
  *   hostapi longer CLIENT...    a host with the module of 6.1
  *   hostapi client WORD...      a process: prints on one line what it sees of each WORD:
- *                               get:KEY of its job, env:NAME, xml:HOST the answer of a query,
+ *                               get:KEY of its job, session:KEY of its session, app:KEY of its
+ *                               application, env:NAME, xml:HOST the answer of a query,
  *                               do:CALL the status of a call
  *
  * CLIENT is a command that runs this program.  Prints `wrong: ...` for each difference, and `good`.
  */
 #include <dirent.h>
+#include <netinet/in.h>
 #include <pmix.h>
 #include <pmix_server.h>
 #include <poll.h>
@@ -95,14 +98,18 @@ static void print_value(pmix_status_t rc, const pmix_value_t *v)
         printf(" ?");
 }
 
-static void print_get(const pmix_proc_t *me, const char *key)
+/* LEVEL: the flag by which an information is the session's or the application's; or NULL. */
+static void print_get(const pmix_proc_t *me, const char *level, const char *key)
 {
     pmix_value_t *v = NULL;
     pmix_proc_t job = *me;
     pmix_status_t rc;
+    pmix_info_t info;
 
     job.rank = PMIX_RANK_WILDCARD;
-    rc = PMIx_Get(&job, key, NULL, 0, &v);
+    if (level)
+        PMIX_INFO_LOAD(&info, level, NULL, PMIX_BOOL);
+    rc = PMIx_Get(&job, key, level ? &info : NULL, level ? 1 : 0, &v);
     print_value(rc, v);
     if (v)
         PMIX_VALUE_RELEASE(v);
@@ -133,7 +140,11 @@ static int be_client(char **words)
     for (; *words; words++) {
         const char *value;
         if (!strncmp(*words, "get:", 4))
-            print_get(&me, *words + 4);
+            print_get(&me, NULL, *words + 4);
+        else if (!strncmp(*words, "session:", 8))
+            print_get(&me, PMIX_SESSION_INFO, *words + 8);
+        else if (!strncmp(*words, "app:", 4))
+            print_get(&me, PMIX_APP_INFO, *words + 4);
         else if (!strncmp(*words, "do:", 3))
             printf(" %s", hostapi_call(&me, *words + 3));
         else if (!strncmp(*words, "xml:", 4))
@@ -295,6 +306,11 @@ static void test_harvest(void)
     expect("what is harvested", harvested("OMPI_MCA_test_harvest"), "by the host");
     expect("what is harvested", harvested("PMIX_MCA_test_harvest"), "of the library");
     drop_setup();
+    PMIX_LOAD_KEY(info[1].key, PMIX_PERSONALITY);
+    wait_op("set up an application", PMIx_server_setup_application(name, info, 2, on_setup, NULL));
+    expect("what its personality harvests", harvested("OMPI_MCA_test_harvest"), "by the host");
+    drop_setup();
+    PMIX_LOAD_KEY(info[1].key, PMIX_PROGRAMMING_MODEL);
     wait_op("set up an application", PMIx_server_setup_application(name, info, 3, on_setup, NULL));
     expect("what was harvested already", harvested("OMPI_MCA_test_harvest"), "-");
     drop_setup();
@@ -358,6 +374,59 @@ static void test_resources(void)
     sees("what is no resource any more", "later", words, " - -");
     sees("what was one", "before", words, " - its own");
     PMIX_INFO_DESTRUCT(&info[0]);
+    PMIX_INFO_DESTRUCT(&info[1]);
+}
+
+/* ---- what is registered, by its kind ----------------------------------------------------------
+ */
+
+/* An array of a number that names whose it is, and a text. */
+static void load_level(pmix_info_t *i, const char *array, const char *which, const char *text)
+{
+    pmix_data_array_t *a;
+    pmix_info_t *two;
+    uint32_t none = 0;
+
+    PMIX_DATA_ARRAY_CREATE(a, 2, PMIX_INFO);
+    two = a->array;
+    PMIX_INFO_LOAD(&two[0], which, &none, PMIX_UINT32);
+    PMIX_INFO_LOAD(&two[1], "test.level", text, PMIX_STRING);
+    memset(i, 0, sizeof *i);
+    PMIX_LOAD_KEY(i->key, array);
+    i->value.type = PMIX_DATA_ARRAY;
+    i->value.data.darray = a;
+}
+
+static void test_levels(void)
+{
+    pmix_info_t info[3];
+    uint32_t one = 1;
+    pmix_nspace_t name;
+
+    PMIX_LOAD_NSPACE(name, "levels");
+    PMIX_INFO_LOAD(&info[0], PMIX_JOB_SIZE, &one, PMIX_UINT32);
+    load_level(&info[1], PMIX_SESSION_INFO_ARRAY, PMIX_SESSION_ID, "the session's");
+    load_level(&info[2], PMIX_APP_INFO_ARRAY, PMIX_APPNUM, "the application's");
+    wait_op("register levels", PMIx_server_register_nspace(name, 1, info, 3, on_op, NULL));
+    SEES("what is not the job's", "levels", " the session's the application's",
+         WORD("session:test.level"), WORD("app:test.level"));
+    for (size_t i = 0; i < 3; i++)
+        PMIX_INFO_DESTRUCT(&info[i]);
+}
+
+/* A job of which the host registers nothing but its name. */
+static void test_no_data(void)
+{
+    pmix_info_t info[3];
+    uint32_t one = 1;
+    pmix_nspace_t name;
+
+    PMIX_LOAD_NSPACE(name, "no data");
+    PMIX_INFO_LOAD(&info[0], PMIX_JOB_SIZE, &one, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[1], "test.own", "not to be kept", PMIX_STRING);
+    PMIX_INFO_LOAD(&info[2], PMIX_REGISTER_NODATA, NULL, PMIX_BOOL);
+    wait_op("register a name", PMIx_server_register_nspace(name, 1, info, 3, on_op, NULL));
+    SEES("what was not to be kept", "no data", " -", WORD("get:test.own"));
     PMIX_INFO_DESTRUCT(&info[1]);
 }
 
@@ -428,6 +497,8 @@ static void test_all_setup(void)
     test_harvest();
     test_setup();
     test_resources();
+    test_levels();
+    test_no_data();
     test_inventory();
 }
 
@@ -622,6 +693,18 @@ static pmix_status_t lookup(const pmix_proc_t *proc, char **keys, const pmix_inf
     return PMIX_SUCCESS;
 }
 
+/* What its first process says on the channel for diagnoses. */
+static void say_diag(const char *nspace)
+{
+    static char words[] = "diag";
+    pmix_byte_object_t bo = { words, sizeof words - 1 };
+    pmix_proc_t child;
+
+    PMIX_LOAD_PROCID(&child, nspace, 0);
+    must("deliver",
+         PMIx_server_IOF_deliver(&child, PMIX_FWD_STDDIAG_CHANNEL, &bo, NULL, 0, NULL, NULL));
+}
+
 static pmix_status_t spawn(const pmix_proc_t *proc, const pmix_info_t job_info[], size_t ninfo,
                            const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t cbfunc,
                            void *cbdata)
@@ -631,6 +714,10 @@ static pmix_status_t spawn(const pmix_proc_t *proc, const pmix_info_t job_info[]
     note_call("spawn", job_info, ninfo, apps[0].info, apps[0].ninfo);
     PMIX_LOAD_NSPACE(name, "spawned");
     cbfunc(PMIX_SUCCESS, name, cbdata);
+    for (size_t i = 0; i < ninfo; i++) {
+        if (PMIX_CHECK_KEY(&job_info[i], PMIX_FWD_STDDIAG))
+            say_diag(name);
+    }
     return PMIX_SUCCESS;
 }
 
@@ -707,11 +794,12 @@ static pmix_server_module_t all_of_them(void)
 #ifdef OURS
 #define USER  PMIX_USERID "=me " PMIX_GRPID "=me"
 #define CHILD PMIX_SPAWNED "=true " PMIX_PARENT_ID "=pair.0"
+#define HERE  PMIX_LOCAL_COLLECTIVE_STATUS "=0 " PMIX_SORTED_PROC_ARRAY "=true"
 #else
 #define USER  ""
 #define CHILD ""
+#define HERE  PMIX_LOCAL_COLLECTIVE_STATUS "=0"
 #endif
-#define HERE PMIX_LOCAL_COLLECTIVE_STATUS "=0"
 
 /* What the calls that a process makes must look like to the host: each word once. */
 static const struct {
@@ -740,9 +828,10 @@ static const struct {
     { "register_events", USER },
     { "deregister_events", "code=-4711" },
     { "deregister_events", "code=-4712" },
-    { "log", USER " " PMIX_LOG_STDERR "=said" },
+    { "log", USER " " PMIX_LOG_STDERR "=said " PMIX_LOG_SOURCE "=pair.0" },
     { "monitor", USER " " PMIX_MONITOR_ID "=said" },
     { "iof_pull", USER " " PMIX_IOF_CACHE_SIZE "=4096" },
+    { "iof_pull", PMIX_IOF_STOP "=true" },
     { "push_stdin", USER },
 #endif
 };
@@ -826,12 +915,14 @@ static char *const calls[] = { WORD("do:fence"),
                                WORD("do:log"),
                                WORD("do:monitor"),
                                WORD("do:pull"),
+                               WORD("do:unpull"),
+                               WORD("do:diag"),
                                WORD("do:push"),
 #endif
                                NULL };
 
 #ifdef OURS
-#define MORE " 0 0 0 0"
+#define MORE " 0 0 0 0 0 0"
 #else
 #define MORE ""
 #endif
@@ -914,6 +1005,96 @@ static void test_gateway(void)
     expect("the syslog", journal, "14 said");
 }
 
+/* ---- roles ----------------------------------------------------------------------------------- */
+
+#ifdef OURS
+static char system_dir[] = "/tmp/hostapi-XXXXXX";
+
+static void path_in(char *path, size_t room, const char *name)
+{
+    snprintf(path, room, "%s/%s", system_dir, name);
+}
+
+/* The first line of a file: an address. */
+static void read_address(const char *name, char *line, size_t room)
+{
+    char path[128];
+    FILE *f;
+
+    path_in(path, sizeof path, name);
+    *line = '\0';
+    f = fopen(path, "r");
+    if (f && !fgets(line, (int)room, f))
+        *line = '\0';
+    if (f)
+        fclose(f);
+}
+
+/* By their ports: the library has a spare descriptor of its own. */
+static int count_listeners(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    struct sockaddr_in at = { .sin_family = AF_INET };
+    in_port_t port = 0;
+    int n = 0;
+
+    for (struct dirent *e; (e = readdir(d));) {
+        int listens = 0;
+        socklen_t len = sizeof listens, room = sizeof at;
+        int fd = atoi(e->d_name);
+        if (*e->d_name == '.' || getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) < 0 ||
+            !listens || getsockname(fd, (struct sockaddr *)&at, &room) < 0)
+            continue;
+        n += at.sin_port != port;
+        port = at.sin_port;
+    }
+    closedir(d);
+    return n;
+}
+
+/* The host's name is that of PMIX_SERVER_HOSTNAME, and all addresses are the one. */
+static void test_roles(void)
+{
+    static const char *const files[] = { "pmix.sys.nodeA", "pmix.sched.nodeA",
+                                         "pmix.sysctrlr.nodeA" };
+    char reported[256], found[256], path[128];
+
+    read_address("reported", reported, sizeof reported);
+    expect("an address", strchr(reported, ';') ? "there" : "none", "there");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        read_address(files[i], found, sizeof found);
+        expect(files[i], found, reported);
+    }
+    if (count_listeners() != 1)
+        expect("the number of listeners", "another", "one");
+    register_job("beats", "test.own", "its own");
+    SEES("a process that the library monitors", "beats", " 0", WORD("do:beats"));
+    path_in(path, sizeof path, "reported");
+    unlink(path);
+}
+
+static size_t load_roles(pmix_info_t *info)
+{
+    static const char *const roles[] = { PMIX_SERVER_SYSTEM_SUPPORT, PMIX_SERVER_SCHEDULER,
+                                         PMIX_SERVER_SYS_CONTROLLER, PMIX_SINGLE_LISTENER,
+                                         PMIX_SERVER_ENABLE_MONITORING };
+    char path[128];
+    size_t n = 0;
+
+    if (!mkdtemp(system_dir))
+        _exit(99);
+    path_in(path, sizeof path, "reported");
+    PMIX_INFO_LOAD(&info[n++], PMIX_SERVER_HOSTNAME, "nodeA", PMIX_STRING);
+    PMIX_INFO_LOAD(&info[n++], PMIX_SYSTEM_TMPDIR, system_dir, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[n++], PMIX_TCP_REPORT_URI, path, PMIX_STRING);
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        PMIX_INFO_LOAD(&info[n++], roles[i], NULL, PMIX_BOOL);
+    for (size_t i = 0; i < n; i++)
+        PMIX_INFO_REQUIRED(&info[i]);
+    return n;
+}
+#endif
+
 /* ---- accepting ------------------------------------------------------------------------------- */
 
 /* The library's thread is in this call, and accepts nothing meanwhile. */
@@ -979,7 +1160,7 @@ static const struct mode {
 } modes[] = { { "progress", test_progress }, { "upcalls", test_upcalls }, { "bare", test_bare },
               { "listener", test_listener }, { "gateway", test_gateway },
 #ifdef OURS
-              { "longer", test_longer },
+              { "longer", test_longer },     { "roles", test_roles },
 #endif
               { "setup", test_all_setup } };
 
@@ -1001,30 +1182,39 @@ static void *module_of(const char *mode)
 int main(int argc, char **argv)
 {
     size_t size = sizeof(void (*)(void)) * 32;
-    pmix_info_t info[2];
-    bool longer_one, gateway;
+    pmix_info_t info[8];
+    size_t ninfos = 1;
 
     if (argc > 1 && !strcmp(argv[1], "client"))
         return be_client(argv + 2);
     if (argc < 3)
         return 2;
     client = argv + 2;
-    longer_one = !strcmp(argv[1], "longer");
-    gateway = !strcmp(argv[1], "gateway");
     sem_init(&called, 0, 0);
     PMIX_INFO_LOAD(&info[0], PMIX_HOSTNAME, "nodeA", PMIX_STRING);
-    PMIX_INFO_LOAD(&info[1], "wireup.module.size", &size, PMIX_SIZE);
-    if (gateway) {
+    if (!strcmp(argv[1], "longer"))
+        PMIX_INFO_LOAD(&info[ninfos++], "wireup.module.size", &size, PMIX_SIZE);
+    if (!strcmp(argv[1], "gateway")) {
         PMIX_INFO_LOAD(&info[1], PMIX_SERVER_GATEWAY, NULL, PMIX_BOOL);
         PMIX_INFO_REQUIRED(&info[1]);
+        ninfos = 2;
     }
-    must("init", PMIx_server_init(module_of(argv[1]), info, longer_one || gateway ? 2 : 1));
+#ifdef OURS
+    if (!strcmp(argv[1], "roles"))
+        ninfos = load_roles(info);
+#endif
+    must("init", PMIx_server_init(module_of(argv[1]), info, ninfos));
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         if (!strcmp(modes[i].name, argv[1]))
             modes[i].run();
     }
     must("finalize", PMIx_server_finalize());
-    PMIX_INFO_DESTRUCT(&info[0]);
+    for (size_t i = 0; i < ninfos; i++)
+        PMIX_INFO_DESTRUCT(&info[i]);
+#ifdef OURS
+    if (!strcmp(argv[1], "roles") && rmdir(system_dir) != 0)
+        expect("its files", "left behind", "gone");
+#endif
     printf("%s\n", wrong ? "bad" : "good");
     return wrong > 0;
 }

@@ -19,7 +19,7 @@ case "$theirs/$flags" in
     ;;
 esac
 for client in "$host" $theirs; do
-    for what in setup progress upcalls bare gateway listener longer; do
+    for what in setup progress upcalls bare gateway listener longer roles; do
         run 120 "$host" $what "$client"
         same "$what ($([ "$client" = "$host" ] && echo ours || echo OpenPMIx))" "$rc $(cat "$out")" "0 good" || explain
     done

@@ -7,6 +7,7 @@
 #include <pmix_tool.h>
 #include <semaphore.h>
 #include <string.h>
+#include <unistd.h>
 
 static sem_t hostapi_sem;
 static pmix_status_t hostapi_status;
@@ -171,6 +172,32 @@ static pmix_status_t hostapi_spawn(void)
     return PMIx_Spawn(NULL, 0, &app, 1, nspace);
 }
 
+/* What the host says for the child on its channel for diagnoses comes on our standard error. */
+#ifdef PMIX_PROGRESS_THREAD_NAME
+static pmix_status_t hostapi_diag(void)
+{
+    char name[] = "none", *argv[] = { name, NULL }, got[8] = "";
+    pmix_app_t app = { .cmd = name, .argv = argv, .maxprocs = 1 };
+    pmix_info_t info;
+    pmix_nspace_t nspace;
+    pmix_status_t rc;
+    int ends[2];
+
+    if (pipe(ends) < 0 || dup2(ends[1], STDERR_FILENO) < 0)
+        return PMIX_ERROR;
+    PMIX_INFO_LOAD(&info, PMIX_FWD_STDDIAG, NULL, PMIX_BOOL);
+    rc = PMIx_Spawn(&info, 1, &app, 1, nspace);
+    if (rc == PMIX_SUCCESS && (read(ends[0], got, 4) != 4 || strcmp(got, "diag") != 0))
+        rc = PMIX_ERR_BAD_PARAM;
+    return rc;
+}
+#else /* OpenPMIx's client shows nothing of that channel */
+static pmix_status_t hostapi_diag(void)
+{
+    return PMIX_SUCCESS;
+}
+#endif
+
 static pmix_status_t hostapi_query(void)
 {
     char key[] = "test.key", *keys[] = { key, NULL };
@@ -207,6 +234,38 @@ static pmix_status_t hostapi_service(const char *call, const pmix_proc_t *all)
     return PMIx_Job_control(all, 1, &info, 1, &results, &n);
 }
 
+static void hostapi_on_alert(size_t ref, pmix_status_t code, const pmix_proc_t *source,
+                             pmix_info_t info[], size_t ninfo, pmix_info_t results[],
+                             size_t nresults, pmix_event_notification_cbfunc_fn_t cbfunc,
+                             void *cbdata)
+{
+    hostapi_on_event(ref, code, source, info, ninfo, results, nresults, cbfunc, cbdata);
+    sem_post(&hostapi_sem);
+}
+
+/* It promises heartbeats, sends none, and is told so. */
+static pmix_status_t hostapi_beats(void)
+{
+    pmix_status_t code = -4715, rc;
+    pmix_data_range_t range = PMIX_RANGE_SESSION;
+    pmix_info_t what, info[3], *results = NULL;
+    uint32_t one = 1;
+    size_t n = 0;
+
+    rc = hostapi_wait(
+        PMIx_Register_event_handler(&code, 1, NULL, 0, hostapi_on_alert, hostapi_on_ref, NULL));
+    if (rc != PMIX_SUCCESS)
+        return rc;
+    PMIX_INFO_LOAD(&what, PMIX_MONITOR_HEARTBEAT, NULL, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[0], PMIX_MONITOR_HEARTBEAT_TIME, &one, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[1], PMIX_MONITOR_HEARTBEAT_DROPS, &one, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[2], PMIX_RANGE, &range, PMIX_DATA_RANGE);
+    rc = PMIx_Process_monitor(&what, code, info, 3, &results, &n);
+    if (rc == PMIX_SUCCESS)
+        sem_wait(&hostapi_sem);
+    return rc;
+}
+
 static pmix_status_t hostapi_credential(const char *call)
 {
     pmix_byte_object_t bo = { NULL, 0 };
@@ -231,6 +290,8 @@ static pmix_status_t hostapi_output(const char *call, pmix_proc_t *all)
     if (!strcmp(call, "push"))
         return hostapi_wait(PMIx_IOF_push(all, 1, &bo, NULL, 0, hostapi_on_op, NULL));
     PMIX_INFO_LOAD(&info, PMIX_IOF_CACHE_SIZE, &size, PMIX_UINT32);
+    if (!strcmp(call, "unpull"))
+        return hostapi_wait(PMIx_IOF_deregister(hostapi_ref, NULL, 0, hostapi_on_op, NULL));
     return hostapi_wait(PMIx_IOF_pull(all, 1, &info, 1, PMIX_FWD_STDOUT_CHANNEL, hostapi_on_output,
                                       hostapi_on_ref, NULL));
 }
@@ -260,7 +321,7 @@ static pmix_status_t hostapi_status_of(const pmix_proc_t *me, const char *call)
         return hostapi_events(!strcmp(call, "left") ? -4712 : -4711, !strcmp(call, "left"));
     if (hostapi_is(call, "credential validate"))
         return hostapi_credential(call);
-    if (hostapi_is(call, "pull push"))
+    if (hostapi_is(call, "pull unpull push"))
         return hostapi_output(call, &all);
     if (hostapi_is(call, "modex"))
         return hostapi_modex(&all);
@@ -268,6 +329,10 @@ static pmix_status_t hostapi_status_of(const pmix_proc_t *me, const char *call)
         return hostapi_notify(me);
     if (hostapi_is(call, "spawn"))
         return hostapi_spawn();
+    if (hostapi_is(call, "diag"))
+        return hostapi_diag();
+    if (hostapi_is(call, "beats"))
+        return hostapi_beats();
     if (hostapi_is(call, "query"))
         return hostapi_query();
     if (hostapi_is(call, "abort"))

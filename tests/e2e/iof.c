@@ -104,17 +104,21 @@ static size_t pull(const char *nspace, pmix_info_t *infos, size_t n, pmix_iof_cb
     return last_ref;
 }
 
+/* Of what does not fit, the newest is kept in any case, and others get the output, too. */
 static size_t pull_by(const char *nspace, const char *key, uint32_t number)
 {
-    pmix_info_t info;
+    pmix_info_t info[3];
 
     forget_all(&got);
     if (number)
-        PMIX_INFO_LOAD(&info, key, &number, PMIX_UINT32);
+        PMIX_INFO_LOAD(&info[0], key, &number, PMIX_UINT32);
     else
-        PMIX_INFO_LOAD(&info, key, NULL, PMIX_BOOL);
-    PMIX_INFO_REQUIRED(&info);
-    return pull(nspace, &info, 1, on_output);
+        PMIX_INFO_LOAD(&info[0], key, NULL, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[1], PMIX_IOF_DROP_OLDEST, NULL, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[2], PMIX_IOF_COPY, NULL, PMIX_BOOL);
+    for (size_t i = 0; i < 3; i++)
+        PMIX_INFO_REQUIRED(&info[i]);
+    return pull(nspace, info, 3, on_output);
 }
 
 static void stop(size_t ref)
@@ -129,10 +133,12 @@ static void push(const pmix_proc_t *to, size_t n, const char *text, bool complet
 {
     int before = answered;
     pmix_byte_object_t bytes = { (char *)(uintptr_t)text, strlen(text) };
-    pmix_info_t info;
+    pmix_info_t info[2];
 
-    PMIX_INFO_LOAD(&info, PMIX_IOF_COMPLETE, &complete, PMIX_BOOL);
-    must("push", PMIx_IOF_push(to, n, &bytes, &info, 1, on_answer, NULL));
+    PMIX_INFO_LOAD(&info[0], PMIX_IOF_COMPLETE, &complete, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[1], PMIX_IOF_DROP_OLDEST, NULL, PMIX_BOOL);
+    PMIX_INFO_REQUIRED(&info[1]);
+    must("push", PMIx_IOF_push(to, n, &bytes, info, 2, on_answer, NULL));
     wait_for("answers to a push", &answered, before + 1);
 }
 

@@ -617,7 +617,8 @@ static void check_beats(void)
         must("monitor",
              PMIx_Process_monitor(&what, PMIX_MONITOR_HEARTBEAT_ALERT, how, 2, NULL, NULL));
         for (int i = 0; i < 3; i++) {
-            PMIx_Heartbeat();
+            PMIX_INFO_LOAD(&what, PMIX_SEND_HEARTBEAT, NULL, PMIX_BOOL); /* as PMIx_Heartbeat() */
+            must("beat", PMIx_Process_monitor_nb(&what, PMIX_SUCCESS, NULL, 0, NULL, NULL));
             usleep(500000);
         }
     } else {

@@ -550,13 +550,18 @@ static void expect_fabric(const char *what, pmix_status_t rc, const pmix_fabric_
                           uint32_t n)
 {
     size_t devices = 0;
+    bool numbered = false;
 
     for (size_t i = 0; i < fabric->ninfo; i++) {
+        const pmix_value_t *v = &fabric->info[i].value;
         if (!strcmp(fabric->info[i].key, PMIX_FABRIC_DEVICES))
-            devices = fabric->info[i].value.data.darray->size;
+            devices = v->data.darray->size;
+        else if (!strcmp(fabric->info[i].key, PMIX_FABRIC_INDEX))
+            numbered = v->type == PMIX_SIZE && v->data.size == fabric->index;
     }
-    if (rc != PMIX_SUCCESS || devices != n)
-        complain("fabric, %s: %s, %zu devices", what, PMIx_Error_string(rc), devices);
+    if (rc != PMIX_SUCCESS || devices != n || !numbered)
+        complain("fabric, %s: %s, %zu devices%s", what, PMIx_Error_string(rc), devices,
+                 numbered ? "" : ", no number");
 }
 
 /* Our library has callbacks for the same. */
@@ -875,22 +880,24 @@ static void check_abilities(void)
 }
 
 /* The functions of that level, and the attributes of one of them. */
-static void check_level(const char *functions, const char *attributes)
+static void check_level(const char *functions, const char *attributes, const char *function)
 {
     struct answer names = ASK(PMIX_QUERY_ATTRIBUTE_SUPPORT, FLAG(functions));
-    struct answer get = ASK(PMIX_QUERY_ATTRIBUTE_SUPPORT, TEXT(attributes, "PMIx_Get"));
+    struct answer one = ASK(PMIX_QUERY_ATTRIBUTE_SUPPORT, TEXT(attributes, function));
 
-    if (!has_word(text_of(&names, PMIX_QUERY_ATTRIBUTE_SUPPORT), "PMIx_Get"))
+    if (!has_word(text_of(&names, PMIX_QUERY_ATTRIBUTE_SUPPORT), function))
         complain("%s: %s", functions, text_of(&names, PMIX_QUERY_ATTRIBUTE_SUPPORT));
-    expect_function(attributes, &get, "PMIx_Get");
+    expect_function(attributes, &one, function);
 }
 
 static void check_levels(void)
 {
-    check_level(PMIX_HOST_FUNCTIONS, PMIX_HOST_ATTRIBUTES);
-    check_level(PMIX_SERVER_FUNCTIONS, PMIX_SERVER_ATTRIBUTES);
-    if (!WAITS_FOR_ITSELF)
-        check_level(PMIX_CLIENT_FUNCTIONS, PMIX_CLIENT_ATTRIBUTES);
+    check_level(PMIX_HOST_FUNCTIONS, PMIX_HOST_ATTRIBUTES, "PMIx_Get");
+    check_level(PMIX_SERVER_FUNCTIONS, PMIX_SERVER_ATTRIBUTES, "PMIx_Get");
+    if (WAITS_FOR_ITSELF)
+        return;
+    check_level(PMIX_TOOL_FUNCTIONS, PMIX_TOOL_ATTRIBUTES, "PMIx_tool_init");
+    check_level(PMIX_CLIENT_FUNCTIONS, PMIX_CLIENT_ATTRIBUTES, "PMIx_Get");
 }
 
 static void check_unknown(void)

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,13 +20,17 @@
 #define PROGRAM "services"
 #include "pmix_rank.h"
 
-enum { TO_ALL = -5001, TO_ITSELF = -5002 };
+#ifndef PMIX_JOB_CTRL_DEFINE_PSET /* OpenPMIx 4.2 */
+#define PMIX_JOB_CTRL_DEFINE_PSET "pmix.jctrl.defpset"
+#endif
+
+enum { TO_ALL = -5001, TO_ITSELF = -5002, UNREAD = -5003 };
 
 static const char *dir;
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static atomic_int alerts, own_alerts, strange_alerts;
+static atomic_int alerts, own_alerts, unread_alerts, strange_alerts;
 static uint32_t expected_rank;
 
 static const char *text_in(const pmix_info_t *info, size_t n, const char *key)
@@ -52,6 +57,8 @@ static void on_alert(size_t id, pmix_status_t code, const pmix_proc_t *source, p
         alerts++;
     else if (code == TO_ITSELF && !strcmp(name, "own"))
         own_alerts++;
+    else if (code == UNREAD && !strcmp(name, "unread"))
+        unread_alerts++;
     else
         strange_alerts++;
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
@@ -77,12 +84,12 @@ struct file_monitor {
     pmix_status_t code;
     pmix_data_range_t range;
     uint32_t seconds;
-    bool watches;
+    bool watches, for_access;
 };
 
 static pmix_status_t monitor(const struct file_monitor *m)
 {
-    pmix_info_t what, how[6];
+    pmix_info_t what, how[7];
     uint32_t drops = 1;
     bool yes = true;
     size_t n = 0;
@@ -96,6 +103,8 @@ static pmix_status_t monitor(const struct file_monitor *m)
         PMIX_INFO_LOAD(&how[n++], PMIX_MONITOR_FILE_SIZE, &yes, PMIX_BOOL);
         PMIX_INFO_LOAD(&how[n++], PMIX_MONITOR_FILE_MODIFY, "mtime", PMIX_STRING);
     }
+    if (m->for_access)
+        PMIX_INFO_LOAD(&how[n++], PMIX_MONITOR_FILE_ACCESS, &yes, PMIX_BOOL);
     return PMIx_Process_monitor(&what, m->code, how, n, NULL, NULL);
 }
 
@@ -136,6 +145,12 @@ static void begin_monitors(void)
     expect("cancel again", cancel("gone"), PMIX_ERR_NOT_FOUND);
     must("monitor for all",
          monitor(&(struct file_monitor){ still, "still", 0, PMIX_RANGE_SESSION, 1, true }));
+    must("monitor the reading", monitor(&(struct file_monitor){ .file = still,
+                                                                .name = "unread",
+                                                                .code = UNREAD,
+                                                                .range = PMIX_RANGE_PROC_LOCAL,
+                                                                .seconds = 1,
+                                                                .for_access = true }));
     must("monitor for itself", monitor(&(struct file_monitor){ still, "own", TO_ITSELF,
                                                                PMIX_RANGE_PROC_LOCAL, 1, true }));
 }
@@ -145,12 +160,15 @@ static void check_files(bool lie)
     expected_rank = lie ? size : size - 1;
     register_event(PMIX_MONITOR_FILE_ALERT, on_alert);
     register_event(TO_ITSELF, on_alert);
+    register_event(UNREAD, on_alert);
     fence();
     if (me.rank == size - 1) {
         begin_monitors();
-        wait_for("its own alerts", lie ? &strange_alerts : &own_alerts, lie ? 2 : 1);
+        wait_for("its own alerts", lie ? &strange_alerts : &own_alerts, lie ? 3 : 1);
+        wait_for("alerts for what nobody reads", lie ? &strange_alerts : &unread_alerts,
+                 lie ? 3 : 1);
     }
-    wait_for("alerts", lie ? &strange_alerts : &alerts, me.rank == size - 1 && lie ? 2 : 1);
+    wait_for("alerts", lie ? &strange_alerts : &alerts, me.rank == size - 1 && lie ? 3 : 1);
     fence();
     if (strange_alerts || (me.rank != size - 1 && own_alerts))
         complain("alerts of others: %d, %d", (int)strange_alerts, (int)own_alerts);
@@ -273,10 +291,72 @@ static void check_logs(void)
     PMIX_INFO_LOAD(&mark, PMIX_LOG_GENERATE_TIMESTAMP, &yes, PMIX_BOOL);
     PMIX_INFO_REQUIRED(&mark);
     must("now", log_text(PMIX_LOG_STDERR, "three\n", &mark, 1));
+    PMIX_INFO_LOAD(&mark, PMIX_LOG_TIMESTAMP_OUTPUT, &yes, PMIX_BOOL);
+    PMIX_INFO_REQUIRED(&mark);
+    must("with its time", log_text(PMIX_LOG_STDERR, "four\n", &mark, 1));
     PMIX_INFO_LOAD(&priority, PMIX_LOG_SYSLOG_PRI, &alert, PMIX_INT);
     must("local syslog", log_text(PMIX_LOG_LOCAL_SYSLOG, "for the node", &priority, 1));
     must("global syslog", log_text(PMIX_LOG_GLOBAL_SYSLOG, "for the launcher's", &priority, 1));
     must("syslog", log_text(PMIX_LOG_SYSLOG, "timed", how, 1));
+}
+
+/* ---- files that go with the job ---------------------------------------------------------------
+ */
+
+static void make(const char *name, bool directory)
+{
+    char path[256];
+
+    path_of(path, sizeof path, name);
+    if (directory)
+        must(name, mkdir(path, 0700) ? PMIX_ERROR : PMIX_SUCCESS);
+    else
+        close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+}
+
+/* The directory goes when the job ends, in the way that the infos tell; the request has a name. */
+static void clean(const char *name, pmix_info_t *how)
+{
+    pmix_info_t infos[4], *results = NULL;
+    char path[256];
+    size_t nresults = 0;
+    bool yes = true;
+
+    path_of(path, sizeof path, name);
+    PMIX_INFO_LOAD(&infos[0], PMIX_REGISTER_CLEANUP_DIR, path, PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[1], PMIX_CLEANUP_RECURSIVE, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&infos[2], PMIX_JOB_CTRL_ID, name, PMIX_STRING);
+    infos[3] = *how;
+    for (size_t i = 0; i < 4; i++)
+        PMIX_INFO_REQUIRED(&infos[i]);
+    must(name, PMIx_Job_control(NULL, 0, infos, 4, &results, &nresults));
+    if (results)
+        PMIX_INFO_FREE(results, nresults);
+}
+
+/* What stays is looked at by the script. */
+static void check_cleanups(void)
+{
+    static const char *const dirs[] = { "clean.all", "clean.empty", "clean.empty/hollow",
+                                        "clean.kept", "clean.top" };
+    static const char *const names[] = { "clean.all/a", "clean.empty/a", "clean.kept/a",
+                                         "clean.kept/stays", "clean.top/a" };
+    pmix_info_t how;
+
+    if (me.rank != size - 1)
+        return;
+    for (size_t i = 0; i < 5; i++)
+        make(dirs[i], true);
+    for (size_t i = 0; i < 5; i++)
+        make(names[i], false);
+    PMIX_INFO_LOAD(&how, PMIX_CLEANUP_EMPTY, NULL, PMIX_BOOL);
+    clean("clean.empty", &how);
+    how.value.data.flag = false;
+    clean("clean.all", &how);
+    PMIX_INFO_LOAD(&how, PMIX_CLEANUP_IGNORE, "none,stays", PMIX_STRING);
+    clean("clean.kept", &how);
+    PMIX_INFO_LOAD(&how, PMIX_CLEANUP_LEAVE_TOPDIR, NULL, PMIX_BOOL);
+    clean("clean.top", &how);
 }
 
 /* ---- process sets ---------------------------------------------------------------------------- */
@@ -303,7 +383,7 @@ static pmix_status_t define_set(const char *name, const pmix_proc_t *members, si
     pmix_info_t info, *results = NULL;
     size_t nresults = 0;
 
-    PMIX_INFO_LOAD(&info, "pmix.jctrl.defpset", name, PMIX_STRING);
+    PMIX_INFO_LOAD(&info, PMIX_JOB_CTRL_DEFINE_PSET, name, PMIX_STRING);
     return PMIx_Job_control(members, n, &info, 1, &results, &nresults);
 }
 
@@ -384,6 +464,7 @@ int main(int argc, char **argv)
     size = job_size();
     check_logs();
     check_sets();
+    check_cleanups();
     check_credentials();
     check_files(argc > 2);
     must("finalize", PMIx_Finalize(NULL, 0));

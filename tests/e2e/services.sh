@@ -40,14 +40,23 @@ preloaded() # COMMAND...
 
 logged() # NAME: to standard error
 {
-    same "logs, $1" "$(grep -v '^wireup' "$err" | sed 's/ nspace="[^"]*"//; s/^\[20[^]]*\] three/[now] three/')" \
+    same "logs, $1" "$(grep -v '^wireup' "$err" | sed 's/ nspace="[^"]*"//; s/^\[20[^]]*\] /[now] /')" \
 "[1970-01-02T00:00:00+0000] <stderr>: one
 [1970-01-02T00:00:00+0000] <stderr>: two
 <stderr rank=\"$2\" time=\"1970-01-02T00:00:00+0000\">a &lt; b</stderr>
-[now] three" || explain
+[now] three
+[now] four" || explain
+}
+
+cleaned() # NAME: when the job has ended
+{
+    same "files that go with their job, $1" "$(cd "$tmp/files" && find clean.* | sort | tr '\n' ' ')" \
+        "clean.empty clean.empty/a clean.kept clean.kept/stays clean.top "
+    rm -rf "$tmp/files"/clean.*
 }
 
 launch 2 "$ours" "$tmp/files" lie
+rm -rf "$tmp/files"/clean.*
 ok "the control: an alert from nowhere is noticed" eval '[ "$rc" != 0 ] && grep -q "WRONG.*alerts of others" "$out"' ||
     explain
 
@@ -62,10 +71,12 @@ for client in $clients; do
     preloaded launch 3 "$client" "$tmp/files"
     same "on one node: $name" "$rc $(cat "$out")" "0 services all good" || explain
     logged "on one node: $name" 2
+    cleaned "on one node: $name"
     in_syslog "on one node: $name" "wireup 14 [1970-01-02T00:00:00+0000] timed,wireup 9 for the launcher's,wireup 9 for the node,"
     preloaded run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 6 "$client" "$tmp/files"
     same "on three nodes: $name" "$rc $(cat "$out")" "0 services all good" || explain
     logged "on three nodes: $name" 5
+    cleaned "on three nodes: $name"
     in_syslog "on three nodes: $name" "wireup 14 [1970-01-02T00:00:00+0000] timed,wireup 9 for the launcher's,wireupd 9 for the node,"
 done
 rm -r "$tmp/files"

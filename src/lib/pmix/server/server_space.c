@@ -237,6 +237,15 @@ static void note_rights(struct nspace *n, const pmix_info_t *i)
             note_rights(n, &g.list[k]);
 }
 
+/* The host registers a name alone. */
+static bool is_without_data(const pmix_info_t *infos, size_t ninfos)
+{
+    const pmix_info_t *i =
+        info_group_find((struct info_group){ infos, ninfos }, PMIX_REGISTER_NODATA);
+
+    return i && PMIx_Value_true(&i->value) != PMIX_BOOL_FALSE;
+}
+
 pmix_status_t nspace_add(struct pserver *s, struct nspace *n, const pmix_info_t *infos,
                          size_t ninfos)
 {
@@ -244,6 +253,8 @@ pmix_status_t nspace_add(struct pserver *s, struct nspace *n, const pmix_info_t 
 
     for (size_t i = 0; i < ninfos; i++)
         note_rights(n, &infos[i]);
+    if (is_without_data(infos, ninfos))
+        ninfos = 0;
     for (size_t i = 0; !n->job && i < ninfos; i++) {
         if (!registered_add(&n->infos, &infos[i]))
             return PMIX_ERR_NOMEM;
