@@ -21,6 +21,7 @@ struct srun_part {
     char **words;
     uint32_t n, room;
     uint32_t nodes, tasks; /* 0: not said */
+    uint32_t plane;        /* so many ranks on each node in turn; 0: not said */
     bool kill, has_input, has_errfile;
     const char *errfile;         /* that of --output */
     const char *hosts, *exclude; /* NULL: not said */
@@ -132,9 +133,12 @@ static int read_distribution(struct srun_part *p, const char *value)
     const struct choice *a = CHOOSE(nodes, first), *b = CHOOSE(sockets, rest);
     bool spread = a && a->value && !strcmp(a->value, "node");
 
+    if (slice_starts(first, SLICE("plane=")) && !rest.len)
+        return read_count(p, slice_skip(first, 6), &p->plane);
     if (!a || !b || (spread && b->value))
-        return wrong(p, "'%.100s' is not supported: block, cyclic, block:block or block:cyclic",
-                     value);
+        return wrong(
+            p, "'%.100s' is not supported: block, cyclic, block:block, block:cyclic or plane=N",
+            value);
     return add_choice(p, b->value ? b : a);
 }
 
@@ -668,6 +672,18 @@ static int read_options(struct srun_part *p, struct mpmd_words *left)
     return rc;
 }
 
+/* When all nodes have had their turn, the first is the next one: of which nodes, -N does not say.
+ */
+static int add_plane(struct srun_part *p, uint32_t tasks)
+{
+    if (p->nodes && (uint64_t)p->nodes * p->plane < tasks)
+        return errmsg_set(p->err, LAUNCH_USAGE,
+                          "srun -m plane=%u: %u nodes take %u tasks in one turn; name the nodes by "
+                          "-w instead of -N",
+                          p->plane, p->nodes, p->nodes * p->plane);
+    return add_number(p, "-ppn", p->plane);
+}
+
 /* What several options say together, and Slurm's defaults. */
 static int complete(struct srun_part *p)
 {
@@ -677,7 +693,9 @@ static int complete(struct srun_part *p)
     if (rc == 0 && tasks && !p->many)
         rc = add_number(p, "-n", tasks);
 
-    if (rc == 0 && p->nodes)
+    if (rc == 0 && p->plane)
+        rc = add_plane(p, tasks);
+    else if (rc == 0 && p->nodes)
         rc = add_number(p, "-ppn", tasks / p->nodes + (tasks % p->nodes != 0));
     if (rc == 0 && !p->kill)
         rc = add(p, "-disable-auto-cleanup");
