@@ -228,6 +228,10 @@
 /* Monitors of one client (output, heartbeats) that are active at once. */
 #define LIMIT_CLIENT_MONITORS 256
 
+/* Parts of its fabric that one client tells apart, and the length of a word by which it does. */
+#define LIMIT_CLIENT_FABRICS 16
+#define LIMIT_FABRIC_WORD    256
+
 /* A credential of a security service: munge's are a few hundred characters. */
 #define LIMIT_CREDENTIAL 65536
 

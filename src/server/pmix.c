@@ -69,6 +69,7 @@ static void destroy(struct session *base)
     pmix_invites_free(s);
     pmix_pulls_free(s);
     pmix_forget_given(s);
+    pmix_forget_fabrics(s);
     free(s);
 }
 

@@ -46,6 +46,7 @@ struct pmix_pending {
     pmix_info_t *infos; /* FENCE, CONNECT, DISCONNECT, groups: of a host that is not `wireup` */
     size_t ninfos;
     uint16_t channels;   /* SPAWN: output channels that the requester wants */
+    uint32_t fabric;     /* FABRIC_REGISTER, FABRIC_UPDATE: its index */
     pmix_replier *reply; /* NULL: the status of the answer */
 };
 
@@ -87,8 +88,10 @@ struct pmix_session {
     uint32_t ngroups;
     struct list invitations; /* open ones (pmix_invite.h) */
     uint32_t ninvitations;
-    size_t recall_from; /* codes from here on are those of the last registration */
-    bool recall_all;    /* it was for a default handler */
+    size_t recall_from;          /* codes from here on are those of the last registration */
+    bool recall_all;             /* it was for a default handler */
+    struct fabric_part *fabrics; /* that the client has registered (pmix_fabric.c) */
+    uint32_t nfabrics;
 };
 
 static inline struct pmix_session *pmix_session_of(struct session *base)

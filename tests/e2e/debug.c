@@ -7,10 +7,11 @@
  *                                  releases them when they are ready, and waits for their end
  *   debug daemons URI DIR WHERE RANKS N PROGRAM
  *                                  likewise; before it releases them it starts daemons: one on
- *                                  each of their nodes, then one for each of them, then two for
- * each of RANKS, then one on each node of RANKS debug daemon                   one of these: prints
- * its node, and what it finds there debug attach URI DIR WHERE RANKS N as spawn, with the job that
- * is there
+ *                                  each of their nodes, one for each of them, two for each of
+ *                                  RANKS, and two on each node of RANKS
+ *   debug daemon                   one of these: prints its node, and what it finds there
+ *   debug attach URI DIR WHERE RANKS N
+ *                                  as spawn, with the job that is there
  *
  * What proves that a process has stopped: after its stop it finds the file DIR/released, which the
  * tool makes before it releases anybody; and the tool does so only when all others have come past
@@ -320,7 +321,7 @@ static void send_daemons(const char *program)
     PMIX_INFO_LOAD(&infos[0], PMIX_COLOCATE_PROCS, &array, PMIX_DATA_ARRAY);
     PMIX_INFO_LOAD(&infos[1], PMIX_COLOCATE_NPERPROC, &two, PMIX_UINT16);
     spawn_daemons(program, infos, 2);
-    PMIX_INFO_LOAD(&infos[1], PMIX_COLOCATE_NPERNODE, &one, PMIX_UINT16);
+    PMIX_INFO_LOAD(&infos[1], PMIX_COLOCATE_NPERNODE, &two, PMIX_UINT16);
     spawn_daemons(program, infos, 2);
     PMIX_LOAD_NSPACE(job, debugged);
 }

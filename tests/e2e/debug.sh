@@ -127,13 +127,13 @@ everything() # OPTIONS...
 
 where="one node"
 nodes=1
-found="daemon on here: -1 good,daemon on here: -1 good,daemon on here: -1 good,daemon on here: -1 good,daemon on here: -1 good,daemon on here: 4 good,daemon on here: 4 good,daemon on here: 4 good,daemon on here: 4 good,daemon on here: 4 good,"
+found="daemon on here: -1 good,daemon on here: -1 good,daemon on here: -1 good,daemon on here: -1 good,daemon on here: -1 good,daemon on here: -1 good,daemon on here: 4 good,daemon on here: 4 good,daemon on here: 4 good,daemon on here: 4 good,daemon on here: 4 good,"
 everything
 needs_host_names
 named_agent
 where="three nodes"
 nodes=3
 # (Ranks 0 and 3 are on n1.)
-found="daemon on n1: -1 good,daemon on n1: -1 good,daemon on n1: -1 good,daemon on n1: -1 good,daemon on n1: -1 good,daemon on n1: 2 good,daemon on n1: 2 good,daemon on n1: 2 good,daemon on n2: 1 good,daemon on n2: 1 good,daemon on n3: 1 good,daemon on n3: 1 good,"
+found="daemon on n1: -1 good,daemon on n1: -1 good,daemon on n1: -1 good,daemon on n1: -1 good,daemon on n1: -1 good,daemon on n1: -1 good,daemon on n1: 2 good,daemon on n1: 2 good,daemon on n1: 2 good,daemon on n2: 1 good,daemon on n2: 1 good,daemon on n3: 1 good,daemon on n3: 1 good,"
 everything -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1
 finish

@@ -35,6 +35,7 @@ enum { SIZE = 3, HOST_MAX = 256, MOST_KEYS = 3, MOST_QUALIFIERS = 4 };
  * values. Both drop the status of a fabric. */
 enum {
     DROPS_STATUS = OPENPMIX > 0,
+    KEEPS_NO_NUMBER = OPENPMIX > 0, /* of a fabric: it updates the whole of it */
     DROPS_PARTS = OPENPMIX == 4,
     WAITS_FOR_ITSELF = OPENPMIX > 0,
     LOOKS_ITSELF = OPENPMIX > 0, /* for servers, in files */
@@ -557,7 +558,7 @@ static void expect_fabric(const char *what, pmix_status_t rc, const pmix_fabric_
         if (!strcmp(fabric->info[i].key, PMIX_FABRIC_DEVICES))
             devices = v->data.darray->size;
         else if (!strcmp(fabric->info[i].key, PMIX_FABRIC_INDEX))
-            numbered = v->type == PMIX_SIZE && v->data.size == fabric->index;
+            numbered = v->type == PMIX_SIZE && (KEEPS_NO_NUMBER || v->data.size == fabric->index);
     }
     if (rc != PMIX_SUCCESS || devices != n || !numbered)
         complain("fabric, %s: %s, %zu devices%s", what, PMIx_Error_string(rc), devices,
@@ -638,7 +639,6 @@ static void check_distances_back(pmix_topology_t *topology, pmix_cpuset_t *cpus,
 static void check_fabric(uint32_t n)
 {
     pmix_fabric_t fabric;
-    pmix_info_t plane;
 
     check_fabric_back(n);
     memset(&fabric, 0, sizeof fabric);
@@ -646,10 +646,34 @@ static void check_fabric(uint32_t n)
     expect_fabric("updated", PMIx_Fabric_update(&fabric), &fabric, n);
     if (PMIx_Fabric_deregister(&fabric) != PMIX_SUCCESS)
         complain("the fabric is not deregistered");
-    PMIX_INFO_LOAD(&plane, PMIX_FABRIC_PLANE, "second", PMIX_STRING);
-    if (PMIx_Fabric_register(&fabric, &plane, 1) !=
-        (DROPS_STATUS ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED))
-        complain("a plane of the fabric is found");
+}
+
+/* The interfaces of one name are a plane of it. */
+static void check_fabric_parts(const char *name)
+{
+    static const char *const keys[] = { PMIX_FABRIC_PLANE, PMIX_FABRIC_IDENTIFIER,
+                                        PMIX_FABRIC_VENDOR };
+    pmix_fabric_t fabric;
+    pmix_info_t part[2];
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        memset(&fabric, 0, sizeof fabric);
+        PMIX_INFO_LOAD(&part[0], keys[i], "none such", PMIX_STRING);
+        if (PMIx_Fabric_register(&fabric, part, 1) !=
+            (DROPS_STATUS ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND))
+            complain("fabric, %s: one that is not there is found", keys[i]);
+    }
+    memset(&fabric, 0, sizeof fabric);
+    PMIX_INFO_LOAD(&part[0], PMIX_FABRIC_PLANE, name, PMIX_STRING);
+    PMIX_INFO_REQUIRED(&part[0]);
+    expect_fabric("one plane", PMIx_Fabric_register(&fabric, part, 1), &fabric, 1);
+    if (!KEEPS_NO_NUMBER)
+        expect_fabric("one plane, updated", PMIx_Fabric_update(&fabric), &fabric, 1);
+    if (atoi(shown(name, "type")) != ARPHRD_ETHER)
+        return;
+    memset(&fabric, 0, sizeof fabric);
+    PMIX_INFO_LOAD(&part[1], PMIX_FABRIC_IDENTIFIER, "Ethernet", PMIX_STRING);
+    expect_fabric("one plane, of that type", PMIx_Fabric_register(&fabric, part, 2), &fabric, 1);
 }
 
 /* ---- distances, which the library computes ---- */
@@ -722,6 +746,7 @@ static void check_devices(void)
     expect_count("devices", list ? (uint32_t)list->size : 0, n);
     check_device(name);
     check_fabric(n);
+    check_fabric_parts(name);
     expect_missing("a device that is not there",
                    ASK(PMIX_FABRIC_DEVICE, TEXT(PMIX_FABRIC_DEVICE_NAME, "nothing")));
 }
