@@ -694,7 +694,7 @@ static pmix_status_t lookup(const pmix_proc_t *proc, char **keys, const pmix_inf
 }
 
 /* What its first process says on the channel for diagnoses. */
-static void say_diag(const char *nspace)
+static void deliver_diag(const char *nspace)
 {
     static char words[] = "diag";
     pmix_byte_object_t bo = { words, sizeof words - 1 };
@@ -716,7 +716,7 @@ static pmix_status_t spawn(const pmix_proc_t *proc, const pmix_info_t job_info[]
     cbfunc(PMIX_SUCCESS, name, cbdata);
     for (size_t i = 0; i < ninfo; i++) {
         if (PMIX_CHECK_KEY(&job_info[i], PMIX_FWD_STDDIAG))
-            say_diag(name);
+            deliver_diag(name);
     }
     return PMIX_SUCCESS;
 }
