@@ -46,6 +46,9 @@ struct core {
     uint64_t bootstraps_due_ns; /* a time-out of theirs passes; never: UINT64_MAX */
     struct list sets;           /* process sets defined by the host (core/psets.h) */
     struct list host_calls;     /* of a host that is not `wireup` (core/host_calls.h) */
+    struct {
+        uint32_t connection, job;
+    } scheduler; /* a tool that is asked for allocations; connection 0: there is none */
     struct effects effects;
     uint32_t next_job, next_base;
     struct collective_set meetings; /* collectives across jobs; members are job->base + rank */

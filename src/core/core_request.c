@@ -465,17 +465,26 @@ static enum answer_status do_credential(const struct core_call *k)
 static enum answer_status do_allocate(const struct core_call *k)
 {
     const struct request_allocate *rq = &k->rq->u.allocate;
-    struct effect e =
-        EFFECT_WITH(allocate, .job = k->job->id, .ticket = k->ticket, .directive = rq->directive,
-                    .signal = rq->signal, .id = rq->id, .session = rq->session,
-                    .req_id = rq->req_id, .num_nodes = rq->num_nodes, .num_cpus = rq->num_cpus,
-                    .nodes = rq->nodes, .exclude = rq->exclude, .seconds = rq->seconds);
+    struct effect e = EFFECT_WITH(
+        allocate, .job = k->job->id, .ticket = k->ticket, .directive = rq->directive,
+        .signal = rq->signal, .id = rq->id, .session = rq->session, .req_id = rq->req_id,
+        .num_nodes = rq->num_nodes, .num_cpus = rq->num_cpus, .nodes = rq->nodes,
+        .exclude = rq->exclude, .seconds = rq->seconds, .rank = k->rank, .infos = rq->infos);
 
     if (!k->core->is_manager)
         return ANSWER_FAILED;
     if (!effect_own(&e) || !effects_push(&k->core->effects, e))
         return ANSWER_NO_MEMORY;
     return ANSWER_LATER;
+}
+
+static enum answer_status do_scheduled(const struct core_call *k)
+{
+    const struct request_scheduled *rq = &k->rq->u.scheduled;
+    struct effect e =
+        EFFECT_WITH(scheduled, .number = rq->number, .status = rq->status, .infos = rq->infos);
+
+    return effect_own(&e) && effects_push(&k->core->effects, e) ? ANSWER_OK : ANSWER_NO_MEMORY;
 }
 
 /* Another node decides about the group. */
@@ -604,6 +613,7 @@ static const struct {
     [REQ_credential] = { do_credential, NULL },
     [REQ_node_parts] = { do_node_parts, about_node_parts },
     [REQ_allocate] = { do_allocate, NULL },
+    [REQ_scheduled] = { do_scheduled, NULL },
     [REQ_store] = { do_store, about_store },
     [REQ_finalize] = { do_finalize, NULL },
     [REQ_abort] = { core_abort, NULL },

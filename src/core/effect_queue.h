@@ -14,7 +14,7 @@ struct contribution;
 struct effect;
 
 /* An effect takes at most so many words. */
-enum { EFFECTS_FIRST = 16, EFFECT_WORDS = 18 };
+enum { EFFECTS_FIRST = 16, EFFECT_WORDS = 20 };
 
 /* It has room for a few without any memory, so that "out of memory" can still be carried out.
  * Zeroed memory is an empty queue; it stays where it is. */

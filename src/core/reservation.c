@@ -160,7 +160,10 @@ static struct reservation *reservation_new(struct reservations *r, const char *n
         return NULL;
     list_init(&of->link);
     of->number = r->last + 1;
-    buf_printf(&id, "%.200s-alloc-%u", name, of->number);
+    if (w->id.len)
+        buf_slice_put(&id, w->id);
+    else
+        buf_printf(&id, "%.200s-alloc-%u", name, of->number);
     of->id = buf_cstr(&id) ? strdup(buf_cstr(&id)) : NULL;
     buf_free(&id);
     of->req_id = w->req_id.len ? strndup(w->req_id.ptr, w->req_id.len) : NULL;
@@ -181,7 +184,8 @@ enum answer_status reservation_make(struct reservations *r, const char *name,
     *made_p = NULL;
     if (!wants_nodes(w))
         return ANSWER_BAD_VALUE;
-    if (w->req_id.len && reservation_find(r, SLICE_NULL, 0, w->req_id, w->owner))
+    if ((w->req_id.len && reservation_find(r, SLICE_NULL, 0, w->req_id, w->owner)) ||
+        (w->id.len && reservation_find(r, w->id, 0, SLICE_NULL, 0)))
         return ANSWER_DUPLICATE;
     of = reservation_new(r, name, w);
     if (!of)

@@ -55,6 +55,7 @@ struct reservations {
  */
 struct reservation_wish {
     uint32_t owner;
+    struct slice id; /* of a new one; empty: it is given one */
     struct slice req_id;
     uint64_t num_nodes, num_cpus; /* 0: not said */
     struct slice nodes, exclude;
@@ -67,7 +68,8 @@ int reservations_name_node(struct reservations *r, uint32_t node, const char *na
 void reservations_close(struct reservations *r); /* harmless twice, and on zeroed memory */
 
 /* OK; OVER_QUOTA: there are not enough free nodes; NOT_FOUND: a node is unknown; DUPLICATE: the
- * owner has one with that req_id; BAD_VALUE: nothing is wanted; NO_MEMORY. */
+ * owner has one with that req_id, or there is one with that id; BAD_VALUE: nothing is wanted;
+ * NO_MEMORY. */
 enum answer_status reservation_make(struct reservations *r, const char *name,
                                     const struct reservation_wish *w, struct reservation **made_p);
 

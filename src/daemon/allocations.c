@@ -1,12 +1,15 @@
-/* allocations.c - see allocations.h.  Reading order: the nodes; ends; requests; spawned jobs. */
+/* allocations.c - see allocations.h.  Reading order: the nodes; ends; requests; those that a
+ * scheduler has granted; spawned jobs. */
 #include "daemon/allocations.h"
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/duration.h"
+#include "core/effect.h"
 #include "core/input.h"
 #include "daemon/cluster_io.h"
 #include "daemon/local_job.h"
@@ -14,6 +17,7 @@
 #include "daemon/signals.h"
 #include "pmix_common.h"
 #include "server/node_part.h"
+#include "server/pmix_scheduler.h"
 
 /* As for the launcher's own time limit. */
 enum { LATE_CODE = 124, ID_MAX = 512 };
@@ -148,8 +152,12 @@ static void time_over(void *arg)
     turn_end(context_of(a)->turn);
 }
 
+static void scheduler_is_gone(struct allocations *a);
+
 void allocations_job_ended(struct allocations *a, const struct job *j)
 {
+    if (j->is_tool && scheduler_ended(&a->scheduler, j))
+        scheduler_is_gone(a);
     if (!a->all.nodes || j->is_tool)
         return;
     LIST_EACH(l, &a->all.all)
@@ -293,38 +301,147 @@ static void answer(const struct allocation_call *k, const struct answer *a)
         server_answer(c->server, k->e->ticket, a);
 }
 
+/* Of what has been carried out; nodes: memory for the answer. */
+static struct answer describe(const struct allocation_call *k, struct buf *nodes)
+{
+    const struct reservation *of = k->of;
+
+    if (of)
+        reservation_list(&k->a->all, of, nodes);
+    return ANSWER_TO(allocate, buf_ok(nodes) ? ANSWER_OK : ANSWER_NO_MEMORY,
+                     .id = slice_str(of ? of->id : k->id), .nodes = buf_slice(nodes),
+                     .session = of ? of->number : k->number,
+                     .seconds = of ? reservation_seconds(of, k->wish.now_ns) : 0);
+}
+
 static void answer_with(const struct allocation_call *k, enum answer_status status)
 {
     struct buf nodes = BUF_NULL(1 << 24);
-    const struct reservation *of = k->of;
+    struct answer a = { .status = status };
+
+    if (status == ANSWER_OK)
+        a = describe(k, &nodes);
+    answer(k, &a);
+    buf_free(&nodes);
+}
+
+static struct allocation_call call_of(struct allocations *a, const struct op_allocate *e)
+{
+    return (struct allocation_call){ .a = a,
+                                     .e = e,
+                                     .wish = { .owner = e->job,
+                                               .req_id = e->req_id,
+                                               .num_nodes = e->num_nodes,
+                                               .num_cpus = e->num_cpus,
+                                               .nodes = e->nodes,
+                                               .exclude = e->exclude,
+                                               .duration_ns = e->seconds * NS_PER_S,
+                                               .now_ns = clock_now_ns() } };
+}
+
+/* Likewise, but with this status, and with infos of the scheduler's. */
+static void answer_of_scheduler(const struct allocation_call *k, pmix_status_t status,
+                                struct slice infos, const struct answer *own)
+{
+    struct buf bytes = BUF_NULL(1 << 24);
     struct answer a;
 
-    if (status == ANSWER_OK && of)
-        reservation_list(&k->a->all, of, &nodes);
-    a = ANSWER_TO(allocate, buf_ok(&nodes) ? status : ANSWER_NO_MEMORY,
-                  .id = slice_str(of ? of->id : k->id), .nodes = buf_slice(&nodes),
-                  .session = of ? of->number : k->number,
-                  .seconds = of ? reservation_seconds(of, k->wish.now_ns) : 0);
-    answer(k, status == ANSWER_OK ? &a : &(struct answer){ .status = status });
-    buf_free(&nodes);
+    pmix_grant_infos(infos, own, &bytes);
+    a = ANSWER_TO(allocate, ANSWER_OK, .session = status, .nodes = buf_slice(&bytes),
+                  .of_scheduler = 1);
+    answer(k, buf_ok(&bytes) ? &a : &(struct answer){ .status = ANSWER_NO_MEMORY });
+    buf_free(&bytes);
 }
 
 void allocations_request(struct allocations *a, const struct op_allocate *e)
 {
-    struct allocation_call k = { .a = a,
-                                 .e = e,
-                                 .wish = { .owner = e->job,
-                                           .req_id = e->req_id,
-                                           .num_nodes = e->num_nodes,
-                                           .num_cpus = e->num_cpus,
-                                           .nodes = e->nodes,
-                                           .exclude = e->exclude,
-                                           .duration_ns = e->seconds * NS_PER_S,
-                                           .now_ns = clock_now_ns() } };
-    enum answer_status status = carry_out(&k);
+    struct allocation_call k = call_of(a, e);
+    pmix_status_t refused = PMIX_SUCCESS;
+    uint32_t number;
 
-    answer_with(&k, status);
+    if (scheduler_ask(&a->scheduler, e, &number)) {
+        if (!number)
+            answer_with(&k, ANSWER_NO_MEMORY);
+        return;
+    }
+    if (e->infos.len)
+        refused = pmix_alloc_check(e->infos);
+    if (refused != PMIX_SUCCESS)
+        answer_of_scheduler(&k, refused, SLICE_NULL, NULL);
+    else
+        answer_with(&k, carry_out(&k));
     await_first(a);
+}
+
+/* ---- requests that a scheduler has granted ----------------------------------------------------
+ */
+
+/* It has decided for which nodes, how long, and under which name. */
+static void take_grant(struct allocation_call *k, const struct pmix_grant *g)
+{
+    if (g->nodes) {
+        k->wish.nodes = slice_str(g->nodes);
+        k->wish.num_nodes = k->wish.num_cpus = 0;
+    }
+    if (g->seconds)
+        k->wish.duration_ns = g->seconds * NS_PER_S;
+    if (g->id && k->e->directive == PMIX_ALLOC_NEW)
+        k->wish.id = slice_str(g->id);
+}
+
+static void grant(struct allocations *a, const struct op_allocate *e, struct slice infos)
+{
+    struct allocation_call k = call_of(a, e);
+    struct buf nodes = BUF_NULL(1 << 24);
+    struct pmix_grant g;
+    enum answer_status status = pmix_grant_read(infos, &g) ? ANSWER_OK : ANSWER_NO_MEMORY;
+    struct answer own;
+
+    take_grant(&k, &g);
+    if (status == ANSWER_OK)
+        status = carry_out(&k);
+    if (status == ANSWER_OK) {
+        own = describe(&k, &nodes);
+        answer_of_scheduler(&k, PMIX_SUCCESS, infos, &own);
+    } else {
+        answer_with(&k, status);
+    }
+    buf_free(&nodes);
+    pmix_grant_free(&g);
+    await_first(a);
+}
+
+static void free_request(struct effect *e)
+{
+    effect_drop(e);
+    free(e);
+}
+
+void allocations_scheduled(struct allocations *a, const struct op_scheduled *o)
+{
+    struct effect *e = scheduler_take(&a->scheduler, o->number);
+    struct allocation_call k;
+
+    if (!e)
+        return;
+    k = call_of(a, &e->u.allocate);
+    if (o->status == PMIX_SUCCESS || o->status == PMIX_OPERATION_SUCCEEDED)
+        grant(a, &e->u.allocate, o->infos);
+    else
+        answer_of_scheduler(&k, o->status, o->infos, NULL);
+    free_request(e);
+}
+
+static void scheduler_is_gone(struct allocations *a)
+{
+    struct allocation_call k;
+    struct effect *e;
+
+    while ((e = scheduler_take_any(&a->scheduler))) {
+        k = call_of(a, &e->u.allocate);
+        answer_of_scheduler(&k, PMIX_ERR_LOST_CONNECTION, SLICE_NULL, NULL);
+        free_request(e);
+    }
 }
 
 /* ---- spawned jobs ---------------------------------------------------------------------------- */
@@ -414,6 +531,7 @@ void allocations_open(struct allocations *a, struct local_jobs *jobs, struct pro
     *a = (struct allocations){ .jobs = jobs, .processes = p };
     jobs->allocations = a;
     timer_init(&a->timer, jobs->context->loop, time_over, a);
+    scheduler_open(&a->scheduler, jobs->context->server);
 }
 
 void allocations_close(struct allocations *a)
@@ -422,6 +540,7 @@ void allocations_close(struct allocations *a)
         return;
     timer_stop(&a->timer);
     reservations_close(&a->all);
+    scheduler_close(&a->scheduler);
     a->jobs->allocations = NULL;
     a->jobs = NULL;
 }

@@ -13,12 +13,14 @@
 
 #include "base/err.h"
 #include "core/reservation.h"
+#include "daemon/scheduler.h"
 #include "io/loop.h"
 
 struct job;
 struct job_map;
 struct local_jobs;
 struct op_allocate;
+struct op_scheduled;
 struct processes;
 struct spawn_request;
 
@@ -27,6 +29,7 @@ struct allocations {
     struct processes *processes;
     struct reservations all; /* no nodes: there has been no request */
     struct timer timer;      /* the first end of one */
+    struct scheduler scheduler;
 };
 
 void allocations_open(struct allocations *a, struct local_jobs *jobs, struct processes *p);
@@ -34,6 +37,10 @@ void allocations_close(struct allocations *a); /* harmless twice, and on zeroed 
 
 /* EFFECT_allocate, of this node or (with a ticket of cluster/rpc.h) another: an answer follows. */
 void allocations_request(struct allocations *a, const struct op_allocate *e);
+
+/* EFFECT_scheduled: the scheduler has answered.  What it grants is carried out here, on the nodes,
+ * for the time and under the name that it says. */
+void allocations_scheduled(struct allocations *a, const struct op_scheduled *o);
 
 /* Those that it owns end. */
 void allocations_job_ended(struct allocations *a, const struct job *j);

@@ -422,6 +422,13 @@ static void on_allocate(void *arg, struct effect *e)
         allocations_request(&n->allocations, &e->u.allocate);
 }
 
+static void on_scheduled(void *arg, struct effect *e)
+{
+    struct node *n = arg;
+
+    allocations_scheduled(&n->allocations, &e->u.scheduled);
+}
+
 static void on_names(void *arg, struct effect *e)
 {
     struct node *n = arg;
@@ -486,7 +493,7 @@ static effect_fn *const kinds[OPERATIONS] = {
     [EFFECT_log] = on_control,         [EFFECT_credential] = on_control,
     [EFFECT_file_look] = on_control,   [EFFECT_help] = on_help,
     [EFFECT_tool_connect] = on_tool,   [EFFECT_node_parts] = on_node_parts,
-    [EFFECT_allocate] = on_allocate,
+    [EFFECT_allocate] = on_allocate,   [EFFECT_scheduled] = on_scheduled,
 };
 
 static void write_out(void *arg, struct peer *p)

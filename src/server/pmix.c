@@ -27,6 +27,7 @@
 #include "server/pmix_names.h"
 #include "server/pmix_query.h"
 #include "server/pmix_resolve.h"
+#include "server/pmix_scheduler.h"
 #include "server/pmix_session.h"
 #include "server/pmix_spawn.h"
 #include "server/pmix_start.h"
@@ -282,7 +283,7 @@ static int step_command(struct pmix_session *s, struct request *rq, struct errms
     }
     punpack_init(&c.r, slice_mem(bytes.ptr + PMIX_HEADER, n), s->as);
     c.r.described = s->described;
-    return carry_out(&c);
+    return pmix_is_scheduled(&c) ? pmix_read_scheduled(&c) : carry_out(&c);
 }
 
 static void drop_consumed(struct pmix_session *s)
@@ -313,6 +314,7 @@ static int next(struct session *base, struct request *rq_p, struct errmsg *err)
             return SESSION_IDLE; /* unknown here: the owner closes it */
         if (s->state == PMIX_WELCOME) {
             s->state = PMIX_TALKING;
+            pmix_scheduler_joins(s);
             *rq_p = REQUEST_WITH(attach, .speaks = SPEAKS_PMIX);
             rq_p->token = ++base->peer->next_token;
             return SESSION_REQUEST;

@@ -7,7 +7,6 @@
 
 #include "core/request.h"
 #include "core/reservation.h"
-#include "server/info_array.h"
 #include "server/pmix_value.h"
 
 /* ---- allocations ----------------------------------------------------------------------------- */
@@ -18,8 +17,7 @@ static pmix_status_t take_number(const pmix_value_t *v, uint64_t *to)
     return *to ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
 }
 
-/* Seconds: the type has been both, a number and a text. */
-static pmix_status_t take_time(const pmix_value_t *v, uint32_t *to)
+pmix_status_t pmix_alloc_time(const pmix_value_t *v, uint32_t *to)
 {
     uint64_t seconds = 0;
 
@@ -69,7 +67,7 @@ static pmix_status_t take_info(struct command *c, const pmix_info_t *info,
     if (!strcmp(info->key, PMIX_ALLOC_NUM_CPUS))
         return take_number(v, &rq->num_cpus);
     if (!strcmp(info->key, PMIX_ALLOC_TIME))
-        return take_time(v, &rq->seconds);
+        return pmix_alloc_time(v, &rq->seconds);
     if (!strcmp(info->key, PMIX_USERID))
         return check_id(v, p->uid);
     if (!strcmp(info->key, PMIX_GRPID))
@@ -91,6 +89,8 @@ void pmix_read_alloc(struct command *c)
         pmix_status_t status = is_ours(m.directive) ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED;
         for (size_t i = 0; i < m.infos.n && status == PMIX_SUCCESS; i++)
             status = take_info(c, &m.infos.items[i], &rq);
+        if (m.infos.n)
+            rq.infos = pmix_keep_packed(c, m.infos.items, m.infos.n);
         if (status == PMIX_SUCCESS)
             pmix_ask(c, (struct request){ .kind = REQ_allocate, .u.allocate = rq });
         else
@@ -120,35 +120,65 @@ static uint64_t count_words(struct slice words)
     return n;
 }
 
+void pmix_alloc_infos(struct info_array *l, const struct answer *a)
+{
+    struct answer_allocate r = answer_to_allocate(a);
+
+    add_slice(l, PMIX_ALLOC_ID, r.id);
+    info_array_u32(l, PMIX_SESSION_ID, (uint32_t)r.session);
+    if (r.nodes.len) {
+        add_slice(l, PMIX_ALLOC_NODE_LIST, r.nodes);
+        info_array_u64(l, PMIX_ALLOC_NUM_NODES, count_words(r.nodes));
+    }
+    if (r.seconds)
+        info_array_u32(l, PMIX_TIME_REMAINING, r.seconds);
+}
+
+static void send_infos(struct pmix_session *s, uint32_t tag, pmix_status_t status,
+                       pmix_info_t *items, size_t n, bool no_memory)
+{
+    struct pmsg_status_infos m = { .has = PMSG_BIT(status_infos, infos), .status = status };
+    struct ppack w = pmix_writer(s);
+
+    m.infos.n = n;
+    m.infos.items = items;
+    pmsg_write_status_infos(&w, s->release, &m);
+    if (no_memory)
+        w.error = PTYPE_NO_MEMORY;
+    pmix_send_or_fail(s, tag, &w);
+}
+
+/* The infos are whole already. */
+static void reply_of_scheduler(struct pmix_session *s, uint32_t tag,
+                               const struct answer_allocate *r)
+{
+    struct pmsg_infos m = { .has = 0 };
+    struct punpack in;
+
+    punpack_init(&in, r->nodes, &ptype_own);
+    if (r->nodes.len && pmsg_read_infos(&in, 0, &m) != PTYPE_FINE)
+        pmix_reply_status(s, tag, PMIX_ERR_NOMEM);
+    else
+        send_infos(s, tag, (pmix_status_t)r->session, m.infos.items, m.infos.n, false);
+    pmsg_free_infos(&m, NULL);
+}
+
 void pmix_reply_alloc(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
 {
     struct answer_allocate r = answer_to_allocate(a);
-    struct pmsg_status_infos m = { .has = PMSG_BIT(status_infos, infos) };
     struct info_array l = { .items = NULL };
-    struct ppack w;
 
     if (a->status != ANSWER_OK) {
         pmix_reply_status(s, p->tag,
                           a->status == ANSWER_FAILED ? PMIX_ERR_NOT_SUPPORTED
                                                      : pmix_status_of(a->status));
-        return;
+    } else if (r.of_scheduler) {
+        reply_of_scheduler(s, p->tag, &r);
+    } else {
+        pmix_alloc_infos(&l, a);
+        send_infos(s, p->tag, PMIX_SUCCESS, l.items, l.n, l.no_memory);
+        info_array_free(&l);
     }
-    add_slice(&l, PMIX_ALLOC_ID, r.id);
-    info_array_u32(&l, PMIX_SESSION_ID, (uint32_t)r.session);
-    if (r.nodes.len) {
-        add_slice(&l, PMIX_ALLOC_NODE_LIST, r.nodes);
-        info_array_u64(&l, PMIX_ALLOC_NUM_NODES, count_words(r.nodes));
-    }
-    if (r.seconds)
-        info_array_u32(&l, PMIX_TIME_REMAINING, r.seconds);
-    m.infos.n = l.n;
-    m.infos.items = l.items;
-    w = pmix_writer(s);
-    pmsg_write_status_infos(&w, s->release, &m);
-    if (l.no_memory)
-        w.error = PTYPE_NO_MEMORY;
-    pmix_send_or_fail(s, p->tag, &w);
-    info_array_free(&l);
 }
 
 /* ---- sessions -------------------------------------------------------------------------------- */

@@ -102,6 +102,14 @@ bool pmix_check_read(const struct command *c, const void *m)
     return status == PMIX_SUCCESS;
 }
 
+/* What only a scheduler may know goes to it.  Daemons leave it to the launcher to judge that. */
+static bool is_for_scheduler(const struct command *c)
+{
+    const struct core *core = c->s->base.peer->core;
+
+    return c->cmd == CMD_ALLOC && (core->scheduler.connection || core->position);
+}
+
 pmix_status_t pmix_check(const struct command *c)
 {
     const struct pmix_call *call = call_of(c);
@@ -117,5 +125,5 @@ pmix_status_t pmix_check(const struct command *c)
     else
         status = check_fields(c, call, row, &m);
     pmsg_free(row, &m, NULL);
-    return status;
+    return status == PMIX_ERR_NOT_SUPPORTED && is_for_scheduler(c) ? PMIX_SUCCESS : status;
 }

@@ -39,6 +39,7 @@ bool rights_needed(const struct request *rq)
     case REQ_unpublish:
     case REQ_lookup:
     case REQ_allocate:             /* nodes */
+    case REQ_scheduled:            /* those of others */
     case REQ_connect: return true; /* other jobs */
     case REQ_credential:
         return !rq->u.credential.validate; /* a credential of the launcher's user */

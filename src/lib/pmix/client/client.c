@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "lib/common/singleton_promote.h"
+#include "lib/pmix/client/client_asked.h"
 #include "lib/pmix/client/client_find.h"
 #include "lib/pmix/client/client_group.h"
 #include "lib/pmix/client/client_promote.h"
@@ -19,6 +20,7 @@ static const struct client_notices notices = {
     .event = event_arrived,
     .output = output_arrived,
     .lost = event_lost,
+    .asked = request_arrived,
     .needed = client_promote,
 };
 
@@ -258,6 +260,9 @@ pmix_status_t client_connect(struct client *c, const struct client_way *way,
     client_unlock(c);
     rc = reach(c, s, way, err);
     client_lock(c);
+    s->asks = way->flag == HELLO_SCHEDULER;
+    if (rc == PMIX_SUCCESS && s->asks) /* requests come at any time */
+        rc = progress_need(c);
     if (rc == PMIX_SUCCESS) {
         list_append(&c->servers, &s->link);
         rc = read_job_store(c) ? PMIX_SUCCESS : ask_job_info(c, s);

@@ -49,6 +49,7 @@ struct server_link {
     char *uri; /* its address; NULL: unknown */
     uint32_t next_tag;
     bool lost;
+    bool asks;             /* it sends requests: we are its scheduler */
     bool quiet;            /* our own server: it replies only where it must (OURS_TAG_QUIET) */
     bool open;             /* unrequested messages may come: events, output, late replies */
     bool unsure;           /* it may still refuse the last commit */
@@ -61,6 +62,8 @@ struct client_notices {
     void (*event)(struct client *c, struct server_link *s, struct slice bytes);
     void (*output)(struct client *c, struct server_link *s, struct slice bytes);
     void (*lost)(struct client *c, struct server_link *s); /* the server is gone */
+    /* A message that is no reply to one of ours: what a scheduler is asked.  Takes it over. */
+    void (*asked)(struct client *c, struct server_link *s, struct frame *f);
     /* A request is to be sent, and there is no server: PMIX_SUCCESS when there is one now. */
     pmix_status_t (*needed)(struct client *c, uint8_t command);
 };

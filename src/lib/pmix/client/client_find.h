@@ -17,6 +17,7 @@ struct wish {
     uint32_t retries, delay_s;
     bool system, scheduler, controller; /* the one server of this machine that has that role */
     bool system_first, alone, named, optional, primary, launcher;
+    bool schedules;   /* the tool is the scheduler */
     pmix_proc_t name; /* of the tool */
 };
 

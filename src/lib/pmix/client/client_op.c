@@ -89,10 +89,8 @@ static void drop_op(struct client_task *t)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static pmix_status_t begin(struct client *c, struct message *m)
+pmix_status_t message_begin_to(struct client *c, struct server_link *s, struct message *m)
 {
-    struct server_link *s = c->server;
-
     if (!s || s->lost)
         return PMIX_ERR_UNREACH;
     *m = (struct message){ .c = c, .server = s, .from = conn_begin(&s->conn) };
@@ -121,7 +119,7 @@ pmix_status_t message_begin(struct client *c, struct message *m, uint8_t command
     pmix_status_t rc = c->server ? PMIX_SUCCESS : c->notices->needed(c, command);
 
     if (rc == PMIX_SUCCESS)
-        rc = begin(c, m);
+        rc = message_begin_to(c, c->server, m);
     if (rc != PMIX_SUCCESS)
         return rc;
     if (!is_closed(command))
@@ -132,7 +130,7 @@ pmix_status_t message_begin(struct client *c, struct message *m, uint8_t command
 
 pmix_status_t message_begin_empty(struct client *c, struct message *m)
 {
-    pmix_status_t rc = begin(c, m);
+    pmix_status_t rc = message_begin_to(c, c->server, m);
 
     if (rc == PMIX_SUCCESS)
         m->server->open = true;
@@ -278,6 +276,8 @@ static void take_reply(struct client *c, struct server_link *s, struct frame *f)
         complete(c, op);
         return;
     }
+    if (s->asks)
+        c->notices->asked(c, s, f);
 }
 
 /* The reply to a commit that no op waits for. */

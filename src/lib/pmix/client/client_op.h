@@ -106,6 +106,8 @@ struct message {
 
 /* PMIX_ERR_UNREACH: there is no server (any more). */
 pmix_status_t message_begin(struct client *c, struct message *m, uint8_t command);
+/* To that server, which is not lost: an answer, without a command. */
+pmix_status_t message_begin_to(struct client *c, struct server_link *s, struct message *m);
 /* An empty one, without a command. */
 pmix_status_t message_begin_empty(struct client *c, struct message *m);
 

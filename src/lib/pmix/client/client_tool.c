@@ -16,6 +16,8 @@
 
 static enum hello_flag flag_for(const struct wish *w, const struct pmix_env *env)
 {
+    if (w->schedules)
+        return HELLO_SCHEDULER;
     if (w->named && env->nspace)
         return w->launcher ? HELLO_LAUNCHER_STARTED : HELLO_TOOL_STARTED;
     if (w->named)
@@ -77,6 +79,10 @@ pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo
     }
     if (w.alone && !w.named)
         snprintf(w.name.nspace, sizeof w.name.nspace, "tool-%ld", (long)getpid());
+    if (w.schedules && !w.named) { /* it is not given a name */
+        snprintf(w.name.nspace, sizeof w.name.nspace, "scheduler-%ld", (long)getpid());
+        w.name.rank = 0;
+    }
     if (w.alone)
         return init_tool(NULL, &w.name, info, ninfo, proc);
     way = way_to(&f, flag_for(&w, &env), &words);
@@ -122,7 +128,8 @@ static pmix_status_t attach(pmix_proc_t *myproc, pmix_proc_t *server, const pmix
     if (myproc)
         *myproc = c->me;
     if (pmix_env_read(&env, &err) == 0 && server_find(&w, &env, &f)) {
-        way = way_to(&f, HELLO_TOOL_NAMED, &words); /* a name does not change */
+        /* a name does not change */
+        way = way_to(&f, w.schedules ? HELLO_SCHEDULER : HELLO_TOOL_NAMED, &words);
         way.tcp = client_tcp_read(info, ninfo);
         rc = buf_ok(&words) ? client_connect(c, &way, &s, &err) : PMIX_ERR_NOMEM;
         buf_free(&words);

@@ -272,6 +272,16 @@ pmix_status_t PMIx_server_finalize(void)
     return rc;
 }
 
+pmix_server_alloc_fn_t instance_allocate(void)
+{
+    struct pserver *s = instance_enter();
+    pmix_server_alloc_fn_t fn = s ? s->module.allocate : NULL;
+
+    if (s)
+        pserver_unlock(s);
+    return fn;
+}
+
 /* ---- tools as servers ------------------------------------------------------------------------ */
 
 /* An existing server takes the new functions; a tool without one becomes one. */

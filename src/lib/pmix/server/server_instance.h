@@ -10,6 +10,9 @@
 /* Locks the server; NULL: there is none. */
 struct pserver *instance_enter(void);
 
+/* The host's function for allocations; NULL: there is none, or no host. */
+pmix_server_alloc_fn_t instance_allocate(void);
+
 /* Unlocks it; the callback, if any, is called by the thread that turns the loop.  Without one,
  * success is PMIX_OPERATION_SUCCEEDED. */
 pmix_status_t instance_leave(struct pserver *s, pmix_status_t rc, pmix_op_cbfunc_t cbfunc,

@@ -1,0 +1,207 @@
+/* scheduler.c - a tool that schedules, and those that ask for allocations.
+ *
+ *   scheduler ADDRESS serve    the scheduler of the launcher with this address, until its input
+ * ends scheduler ADDRESS WHAT     a tool of it; WHAT without an address: a process of a job ask
+ * allocates by the words of the scheduler, which names the nodes lost      what a scheduler that
+ * dies has been asked none      without a scheduler
+ *
+ * The scheduler grants what names the queue `fast`, node n2 for a new allocation, n3 for more, and
+ * releases; it answers nobody who calls his request `lost`.  Runs on our library; ask, lost and
+ * none on OpenPMIx's, too.  Prints `scheduler WHAT good`, or `scheduler WHAT WRONG ...`. */
+#include <pmix_server.h>
+#include <pmix_tool.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "keeps.h"
+
+#define SCHEDULER "pmix.srv.sched" /* younger than OpenPMIx 4.2.2's tools know */
+
+static int wrong;
+static const char *what;
+
+/* ---- the scheduler --------------------------------------------------------------------------- */
+
+static const char *text_of(const pmix_info_t *infos, size_t n, const char *key)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(infos[i].key, key) && infos[i].value.type == PMIX_STRING)
+            return infos[i].value.data.string;
+    }
+    return "";
+}
+
+#ifndef ONLY_ASKS /* OpenPMIx 4.2.2's tools have no functions of a server */
+static pmix_status_t give(const char *id, const char *nodes, pmix_info_cbfunc_t done, void *arg)
+{
+    pmix_info_t infos[3];
+    uint32_t limit = 100;
+
+    PMIX_INFO_LOAD(&infos[0], PMIX_ALLOC_NODE_LIST, nodes, PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[1], PMIX_ALLOC_TIME, &limit, PMIX_UINT32);
+    PMIX_INFO_LOAD(&infos[2], PMIX_ALLOC_ID, id, PMIX_STRING);
+    done(PMIX_SUCCESS, infos, *id ? 3 : 2, arg, NULL, NULL);
+    PMIX_INFO_DESTRUCT(&infos[0]);
+    PMIX_INFO_DESTRUCT(&infos[2]);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t on_request(const pmix_proc_t *client, pmix_alloc_directive_t directive,
+                                const pmix_info_t infos[], size_t n, pmix_info_cbfunc_t done,
+                                void *arg)
+{
+    const char *queue = text_of(infos, n, PMIX_ALLOC_QUEUE);
+
+    printf("asked %d %s rank %u\n", (int)directive, queue, client->rank);
+    fflush(stdout);
+    if (!strcmp(text_of(infos, n, PMIX_ALLOC_REQ_ID), "lost"))
+        return PMIX_SUCCESS;
+    if (directive == PMIX_ALLOC_RELEASE)
+        return PMIX_OPERATION_SUCCEEDED;
+    if (strcmp(queue, "fast") != 0)
+        return PMIX_ERR_NO_PERMISSIONS;
+    return directive == PMIX_ALLOC_NEW ? give("fast-1", "n2", done, arg)
+                                       : give("", "n3", done, arg);
+}
+
+static int serve(const char *address)
+{
+    static pmix_server_module_t module = { .allocate = on_request };
+    pmix_info_t infos[2];
+    bool yes = true;
+    pmix_proc_t me;
+    pmix_status_t rc;
+    char byte;
+
+    PMIX_INFO_LOAD(&infos[0], PMIX_SERVER_URI, address, PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[1], SCHEDULER, &yes, PMIX_BOOL);
+    rc = PMIx_tool_init(&me, infos, 2);
+    if (rc == PMIX_SUCCESS)
+        rc = PMIx_tool_set_server_module(&module);
+    printf("%s\n", rc == PMIX_SUCCESS ? "ready" : PMIx_Error_string(rc));
+    fflush(stdout);
+    while (rc == PMIX_SUCCESS && read(STDIN_FILENO, &byte, 1) > 0) {
+        /* until there is nobody */
+    }
+    PMIx_tool_finalize();
+    return rc != PMIX_SUCCESS;
+}
+
+#else
+static int serve(const char *address)
+{
+    (void)address;
+    return 1;
+}
+#endif
+
+/* ---- those who ask --------------------------------------------------------------------------- */
+
+static pmix_status_t request(pmix_alloc_directive_t directive, const char *id, const char *key,
+                             const char *value, char *nodes)
+{
+    pmix_info_t infos[3], *results = NULL;
+    size_t n = 0, ninfos = 0;
+    uint64_t one = 1;
+    pmix_status_t rc;
+
+    nodes[0] = '\0';
+    if (directive != PMIX_ALLOC_RELEASE)
+        PMIX_INFO_LOAD(&infos[ninfos++], PMIX_ALLOC_NUM_NODES, &one, PMIX_UINT64);
+    if (key)
+        PMIX_INFO_LOAD(&infos[ninfos++], key, value, PMIX_STRING);
+    if (id)
+        PMIX_INFO_LOAD(&infos[ninfos++], PMIX_ALLOC_ID, id, PMIX_STRING);
+    rc = PMIx_Allocation_request(directive, infos, ninfos, &results, &n);
+    if (rc == PMIX_SUCCESS)
+        snprintf(nodes, 200, "%s %s", text_of(results, n, PMIX_ALLOC_ID),
+                 text_of(results, n, PMIX_ALLOC_NODE_LIST));
+    if (results)
+        PMIX_INFO_FREE(results, n);
+    return rc;
+}
+
+static void want(const char *name, pmix_status_t rc, pmix_status_t status, const char *nodes,
+                 const char *wanted)
+{
+    if (rc == status && (!wanted || !strcmp(nodes, wanted)))
+        return;
+    wrong++;
+    printf("scheduler %s WRONG %s: %s '%s'\n", what, name, PMIx_Error_string(rc), nodes);
+}
+
+static void ask(void)
+{
+    char got[200];
+    pmix_status_t rc;
+
+    rc = request(PMIX_ALLOC_NEW, NULL, PMIX_ALLOC_QUEUE, "fast", got);
+    want("new", rc, PMIX_SUCCESS, got, "fast-1 n2");
+    rc = request(PMIX_ALLOC_NEW, NULL, PMIX_ALLOC_QUEUE, "closed", got);
+    want("a queue that is not for us", rc, PMIX_ERR_NO_PERMISSIONS, got, NULL);
+    rc = request(PMIX_ALLOC_NEW, NULL, PMIX_ALLOC_QUEUE, "fast", got);
+    want("the same again", rc, PMIX_ERR_DUPLICATE_KEY, got, NULL);
+    rc = request(PMIX_ALLOC_EXTEND, "fast-1", PMIX_ALLOC_QUEUE, "fast", got);
+    want("more", rc, PMIX_SUCCESS, got, "fast-1 n2,n3");
+    rc = request(PMIX_ALLOC_RELEASE, "fast-1", NULL, NULL, got);
+    want("release", rc, PMIX_SUCCESS, got, NULL);
+    rc = request(PMIX_ALLOC_RELEASE, "fast-1", NULL, NULL, got);
+    want("release of nothing", rc, PMIX_ERR_NOT_FOUND, got, NULL);
+}
+
+static void lost(void)
+{
+    char got[200];
+
+    want("answer", request(PMIX_ALLOC_NEW, NULL, PMIX_ALLOC_REQ_ID, "lost", got),
+         PMIX_ERR_LOST_CONNECTION, got, NULL);
+}
+
+static void none(void)
+{
+    char got[200], id[200] = "";
+
+    want("a queue", request(PMIX_ALLOC_NEW, NULL, PMIX_ALLOC_QUEUE, "fast", got),
+         PMIX_ERR_NOT_SUPPORTED, got, NULL);
+    want("new", request(PMIX_ALLOC_NEW, NULL, NULL, NULL, got), PMIX_SUCCESS, got, NULL);
+    sscanf(got, "%199s", id);
+    want("release", request(PMIX_ALLOC_RELEASE, id, NULL, NULL, got), PMIX_SUCCESS, got, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    bool is_tool = argc > 2;
+    pmix_info_t info;
+    pmix_proc_t me;
+    pmix_status_t rc;
+
+    what = argv[argc - 1];
+    if (is_tool && !strcmp(what, "serve"))
+        return serve(argv[1]);
+    if (is_tool) {
+        PMIX_INFO_LOAD(&info, PMIX_SERVER_URI, argv[1], PMIX_STRING);
+        rc = PMIx_tool_init(&me, &info, 1);
+    } else {
+        rc = PMIx_Init(&me, NULL, 0);
+    }
+    want("init", rc, PMIX_SUCCESS, "", NULL);
+    if (rc != PMIX_SUCCESS)
+        return 1;
+    if (!strcmp(what, "ask"))
+        ask();
+    else if (!strcmp(what, "lost"))
+        lost();
+    else
+        none();
+    if (!wrong)
+        printf("scheduler %s good\n", what);
+    fflush(stdout);
+    if (is_tool)
+        PMIx_tool_finalize();
+    else
+        PMIx_Finalize(NULL, 0);
+    return wrong != 0;
+}

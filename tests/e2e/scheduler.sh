@@ -1,0 +1,83 @@
+#!/bin/sh
+# A tool that is the scheduler of a DVM is asked for allocations (scheduler.c): by tools, and by a process on another
+# node, with our library and with OpenPMIx's.
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+launcher=$WIREUP
+combinations
+patience=60
+ours=$WU_BUILD/tests/e2e/e2e-scheduler
+programs=$ours
+pmix_flags=$(openpmix)
+if [ -n "$pmix_flags" ]; then
+    # shellcheck disable=SC2086
+    c_program scheduler -DONLY_ASKS $pmix_flags
+    programs="$ours $bin/scheduler"
+else
+    skip "with OpenPMIx's library" "it is not installed"
+fi
+needs_host_names
+named_agent
+
+run "$patience" "$WIREUP" up -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2
+same "a DVM of three nodes" "$rc" 0 || explain
+uri=$("$WIREUP" tools | cut -f 2)
+
+schedule()
+{
+    rm -f "$tmp/hold"
+    mkfifo "$tmp/hold"
+    "$ours" "$uri" serve <"$tmp/hold" >"$tmp/served" 2>&1 &
+    scheduler=$!
+    exec 8>"$tmp/hold"
+    wait_until "$patience" grep -q . "$tmp/served"
+}
+
+schedule
+same "a scheduler registers" "$(cat "$tmp/served")" ready
+for program in $programs; do
+    run "$patience" "$program" "$uri" ask
+    same "it decides, and is asked of all: ${program##*/}" "$rc $(cat "$out")" "0 scheduler ask good" || explain
+done
+same "it hears what is wanted" "$(grep -c "^asked 1 fast rank 0" "$tmp/served")" $((2 * $(echo "$programs" | wc -w)))
+for program in $programs; do
+    "$program" "$uri" lost >"$out" 2>"$err" 8>&- &
+    asks=$!
+    wait_until "$patience" sh -c "tail -n 1 '$tmp/served' | grep -q '^asked 1  rank'"
+    kill -s KILL "$scheduler"
+    wait "$asks"
+    same "it is killed: ${program##*/}" "$? $(cat "$out")" "0 scheduler lost good" || explain
+    exec 8>&-
+    wait "$scheduler"
+    run "$patience" "$program" "$uri" none
+    same "then the launcher decides: ${program##*/}" "$rc $(cat "$out")" "0 scheduler none good" || explain
+    schedule
+done
+run "$patience" "$WIREUP" down
+exec 8>&-
+wait "$scheduler"
+same "the DVM goes, and the scheduler" "$rc $?" "0 0" || explain
+
+# A process of another node.
+cat >"$tmp/serves" <<'END'
+unset PMIX_NAMESPACE PMIX_RANK
+"$2" "$("$1" tools | cut -f 2)" serve <hold >served
+END
+cat >"$tmp/asks" <<'END'
+exec 8>hold
+until grep -q ready served 2>/dev/null; do sleep 0.05; done
+exec "$1" ask
+END
+for program in $programs; do
+    rm -f "$tmp/hold" "$tmp/served"
+    mkfifo "$tmp/hold"
+    run "$patience" env -C "$tmp" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -map-by node \
+        -n 1 sh "$tmp/serves" "$launcher" "$ours" : -n 1 sh "$tmp/asks" "$program" : -n 1 true
+    same "a process on another node asks: ${program##*/}" "$rc $(cat "$out")" "0 scheduler ask good" || explain
+    run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -map-by node -n 1 true : -n 1 "$program" none
+    same "a process on another node, without a scheduler: ${program##*/}" "$rc $(cat "$out")" \
+        "0 scheduler none good" || explain
+done
+finish
