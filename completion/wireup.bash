@@ -131,7 +131,7 @@ novm no-ready-msg personality forward-signals do-not-resolve use-regexp enable-i
 fwd-mpirun-port standalone rdzv-backend rdzv_backend rdzv-endpoint rdzv_endpoint
 rdzv-id rdzv_id rdzv-conf rdzv_conf monitor-interval monitor_interval start-method
 start_method no-python no_python"
-_wireup_commands="who serve names trace timeline replay sim up tools ps top kill attach down on doctor bug-report map srun help version"
+_wireup_commands="who serve names trace timeline replay sim up tools ps top kill attach down on doctor bug-report map srun conform help version"
 
 # The options of the command $1.
 _wireup_choices()
@@ -156,6 +156,7 @@ _wireup_choices()
     bug-report) echo "--output --hosts --program --launcher-exec --json" ;;
     map) echo "--json" ;;
     srun) echo "" ;;
+    conform) echo "--json --only --n --timeout --server --client" ;;
     help) echo "--json" ;;
     version) echo "--json" ;;
     *) return 1 ;;

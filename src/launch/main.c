@@ -15,6 +15,7 @@
 #include "io/write_all.h"
 #include "launch/debuggers.h"
 #include "launch/localhost.h"
+#include "launch/conform.h"
 #include "launch/run_command.h"
 #include "launch/srun_words.h"
 #include "launch/remote.h"
@@ -327,6 +328,9 @@ int main(int argc, char **argv)
     if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "map") &&
         !(argc == 3 && strstr(argv[2], "help")))
         argv[1] = dry_run;
+    if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "conform") &&
+        !(argc == 3 && strstr(argv[2], "help")))
+        return conform_become(argv, &log);
     /* As mpiexec it has no commands: `mpiexec who` runs the program who. */
     if (!strcmp(log.who, "wireup") && run_command(argc, argv, &log, &code))
         return code;

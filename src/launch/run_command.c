@@ -96,6 +96,7 @@ static int (*const runners[COMMANDS])(const struct command_line *l) = {
     [COMMAND_serve] = serve_command,
     [COMMAND_srun] = dvm_misused,
     [COMMAND_map] = dvm_misused,
+    [COMMAND_conform] = dvm_misused,
     [COMMAND_doctor] = doctor_command,
     [COMMAND_bug_report] = bug_report_command,
     [COMMAND_timeline] = queries_timeline,

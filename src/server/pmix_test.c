@@ -85,10 +85,8 @@ static void send_bytes(struct stage *t, uint32_t who, struct slice s)
     }
 }
 
-/* ---- two conversations
- * The v41 one follows a capture of OpenPMIx 4.2.2 from the handshake to the get; the rest
- * of it, and most of v3, is made by the protocol's tables.  Lengths are counted (fix_length).
- * ------------------------------------------------------------ */
+/* ---- conversations: those of tests/golden/pmix, and some of our own; lengths are counted
+ * (fix_length) --- */
 
 struct line {
     uint32_t who;
@@ -97,85 +95,6 @@ struct line {
 };
 
 #define HEAD(tag, n) "00000000 000000" tag " 000000" n " 00000000 "
-
-static const struct line v41[] = {
-    { 0,
-      "ffffffff ffffffff 33000000 00000000 'native' 00000008 0000000000000000 00 'testns' 00000000"
-      "'4.2.2rc2' 'v41' 01 'hash' 00",
-      "00000000 00000000" },
-    { 1,
-      "ffffffff ffffffff 32000000 00000000 'native' 00000008 0000000000000000 00 'testns' 00000001"
-      "'4.2.9xx2' 'v41' 01 'hash'",
-      "00000000 00000001" },
-    { 0, HEAD("65", "02") "0200", NULL },
-    { 0,
-      HEAD(
-          "66",
-          "67") "0202 0201 020129 0210 'mykey.g' 031a 'hello-global' 0210 'mykey.l' 0ef8acd19101"
-                "0202 020132 0210 'mykey.g' 031a 'hello-global' 0210 'mykey.r' 031a 'hello-remote'",
-      HEAD("66", "02") "0200" },
-    { 1, HEAD("66", "02") "0202", HEAD("66", "02") "0200" },
-    { 0, HEAD("67", "26") "0203 0201 020e 'testns' feffffff0f 0201 021a 'pmix.collect' 000101",
-      "" },
-    { 1, HEAD("67", "26") "0203 0201 020e 'testns' feffffff0f 0201 021a 'pmix.collect' 000101",
-      HEAD("67", "02") "0200" },
-    { 1, HEAD("68", "19") "0204 020e 'testns' 0200 0200 0210 'mykey.g'",
-      HEAD("68", "37") "0200 0233 020e 'testns' 00 0210 'mykey.g' 031a 'hello-global'"
-                       "0210 'mykey.l' 0ef8acd19101" },
-    { 1,
-      HEAD("69",
-           "37") "0204 020e 'testns' 0200 0201 021e 'pmix.immediate' 00 0101 0218 'pmix.nosuch'",
-      HEAD("69", "02") "025b" },
-    { 1, HEAD("6a", "19") "0206 0200 0201 020e 'pubkey' 00 030e 'pubval'",
-      HEAD("6a", "02") "0200" },
-    { 0, HEAD("6a", "10") "0207 0200 0201 020e 'pubkey' 0200",
-      HEAD("6a", "1e") "0200 0201 020e 'testns' 01 0e 'pubkey' 030e 'pubval'" },
-    { 0, HEAD("6b", "10") "0208 0200 0201 020e 'pubkey' 0200", HEAD("6b", "02") "025b" },
-    { 1, HEAD("6b", "10") "0208 0200 0201 020e 'pubkey' 0200", HEAD("6b", "02") "0200" },
-    { 0, HEAD("6c", "07") "020d 0201 028f4e 0200", HEAD("6c", "02") "0200" },
-    { 0, HEAD("6d", "00") "020e 028f4e", "" },
-    { 0, HEAD("6e", "00"), HEAD("6e", "02") "0279" },
-    { 0, HEAD("6f", "02") "02f0", HEAD("6f", "02") "025d" },
-    { 0, HEAD("70", "02") "0205", HEAD("70", "02") "0200" },
-    { 1, HEAD("70", "02") "0205", HEAD("70", "02") "0200" },
-};
-
-static const struct line v3[] = {
-    { 0,
-      "ffffffff ffffffff 33000000 00000000 'native' 00000008 0000000000000000 00 'testns' 00000000"
-      "'4.2.2rc2' 'v3' 01 'hash' 0000",
-      "00000000 00000000" },
-    { 1,
-      "ffffffff ffffffff 33000000 00000000 'native' 00000008 0000000000000000 00 'testns' 00000001"
-      "'4.2.2rc2' 'v3' 01 'hash' 0000",
-      "00000000 00000001" },
-    { 0, HEAD("65", "05") "00000001 00", NULL },
-    { 0,
-      HEAD("66", "5b") "00000001 02 00000001 01 00000001 01 000f 0000000000000039"
-                       "00000001 00000008 'mykey.g' 0003 0000000d 'hello-global'"
-                       "00000001 00000008 'mykey.l' 000e 12345678",
-      HEAD("66", "08") "00000001 00000000" },
-    { 1, HEAD("66", "05") "00000001 02", HEAD("66", "08") "00000001 00000000" },
-    { 1,
-      HEAD("67", "5c") "00000001 03 00000001 000f 0000000000000001"
-                       "00000001 00000007 'testns' fffffffe 00000001 000f 0000000000000001"
-                       "00000001 0000000d 'pmix.collect' 00000000 0001 01",
-      "" },
-    { 0,
-      HEAD("67", "5c") "00000001 03 00000001 000f 0000000000000001"
-                       "00000001 00000007 'testns' fffffffe 00000001 000f 0000000000000001"
-                       "00000001 0000000d 'pmix.collect' 00000000 0001 01",
-      HEAD("67", "08") "00000001 00000000" },
-    { 1,
-      HEAD("68", "3a") "00000001 04 00000001 00000007 'testns' 00000001 00000000"
-                       "00000001 000f 0000000000000000 00000001 00000008 'mykey.g'",
-      HEAD("68", "66") "00000001 00000000 00000001 000f 000000000000004c"
-                       "00000001 00000007 'testns' 00000000"
-                       "00000001 00000008 'mykey.g' 0003 0000000d 'hello-global'"
-                       "00000001 00000008 'mykey.l' 000e 12345678" },
-    { 0, HEAD("69", "05") "00000001 05", HEAD("69", "08") "00000001 00000000" },
-    { 1, HEAD("69", "05") "00000001 05", HEAD("69", "08") "00000001 00000000" },
-};
 
 /* Requests to the process manager; made by the protocol's tables. */
 static const struct line orders[] = {
@@ -224,9 +143,81 @@ static const struct line orders[] = {
     { 0, HEAD("72", "00") "020c 028f4e 0206 0201 021a 'pmix.evrange' 00 160e 'testns' 01",
       HEAD("72", "00") "0200" },
     { 0, HEAD("73", "00") "0218 0208 'grp' 0201 020e 'testns' feffffff0f 0200", "" },
+    { 0, HEAD("75", "00") "0206 0200 0201 020e 'pubkey' 00 030e 'pubval'",
+      HEAD("75", "00") "0200" },
+    { 1, HEAD("6c", "00") "0208 0200 0201 020e 'pubkey' 0200", HEAD("6c", "00") "025b" },
+    { 0, HEAD("76", "00") "020d 0201 028f4e 0200", HEAD("76", "00") "0200" },
+    { 0, HEAD("77", "00") "020e 028f4e", "" },
+    { 0, HEAD("78", "00"), HEAD("78", "00") "0279" },
+    { 0, HEAD("79", "00") "02f0", HEAD("79", "00") "025d" },
     { 0, HEAD("74", "00") "0205", HEAD("74", "00") "0200" },
-    { 1, HEAD("6c", "00") "0205", HEAD("6c", "00") "0200" },
+    { 1, HEAD("6d", "00") "0205", HEAD("6d", "00") "0200" },
 };
+
+/* "@hello", "@66", "$user", "$version", "$encoding" of a golden file, as the others are written
+ * here. */
+static void put_token(struct buf *out, struct slice token, struct slice release)
+{
+    struct slice version = slice_cut(&release, ' ');
+
+    if (slice_is(token, "@hello"))
+        buf_str(out, "ffffffff ffffffff 00000000 00000000");
+    else if (token.ptr[0] == '@')
+        buf_printf(out, HEAD("%.*s", "00"), (int)token.len - 1, token.ptr + 1);
+    else if (slice_is(token, "$user"))
+        buf_str(out, "00000008 0000000000000000");
+    else if (slice_is(token, "$version") || slice_is(token, "$encoding"))
+        buf_printf(out, "'" SLICE_FMT "'",
+                   SLICE_ARG(slice_is(token, "$version") ? version : release));
+    else
+        buf_slice_put(out, token);
+    buf_byte(out, ' ');
+}
+
+enum { LINES_MAX = 64, GOLDEN_MAX = 1 << 16 };
+
+static const char *line_text(struct slice text, const char *release)
+{
+    struct buf out = BUF_NULL(GOLDEN_MAX);
+
+    while (text.len)
+        put_token(&out, slice_cut(&text, ' '), slice_str(release));
+    buf_cstr(&out);
+    return buf_steal(&out, NULL);
+}
+
+/* A golden file, played as this release.  A reply belongs to the line before it, if it is to the
+ * same process. */
+static size_t load(const char *path, const char *release, struct line *lines)
+{
+    FILE *f = fopen(path, "re");
+    char text[2048];
+    size_t n = 0;
+
+    while (f && fgets(text, sizeof text, f)) {
+        struct slice rest = slice_trim(slice_mem(text, strcspn(text, "\n")));
+        uint32_t who = (uint32_t)(text[0] - '0');
+        if (who >= RANKS || n == LINES_MAX)
+            continue;
+        if (text[1] == '>')
+            lines[n++] = (struct line){ who, line_text(slice_skip(rest, 3), release), "" };
+        else if (n && lines[n - 1].who == who)
+            lines[n - 1].reply = text[1] == '~' ? NULL : line_text(slice_skip(rest, 3), release);
+    }
+    if (f)
+        fclose(f);
+    OK_F(n > 5, "%s has lines", path);
+    return n;
+}
+
+static void unload(struct line *lines, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free((char *)(uintptr_t)lines[i].sent);
+        if (lines[i].reply && *lines[i].reply)
+            free((char *)(uintptr_t)lines[i].reply);
+    }
+}
 
 /* The lengths are counted, not copied; those above are placeholders. */
 static void fix_length(struct bytes *b)
@@ -966,24 +957,23 @@ static void test_tool_refused(void)
     stage_close(&t);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    enum {
-        N41 = sizeof v41 / sizeof *v41,
-        N3 = sizeof v3 / sizeof *v3,
-        NORDERS = sizeof orders / sizeof *orders
-    };
+    enum { NORDERS = sizeof orders / sizeof *orders };
+    struct line v3[LINES_MAX], v41[LINES_MAX];
+    size_t n3 = load(argc > 2 ? argv[1] : "", "3.2.5 v3", v3);
+    size_t n41 = load(argc > 2 ? argv[2] : "", "4.2.2rc2 v41", v41);
 
-    test_golden(v41, N41, "v41", 0);
-    test_golden(v41, N41, "v41", 1);
-    test_golden(v41, N41, "v41", 7);
-    test_golden(v3, N3, "v3", 0);
-    test_golden(v3, N3, "v3", 1);
+    test_golden(v41, n41, "v41", 0);
+    test_golden(v41, n41, "v41", 1);
+    test_golden(v41, n41, "v41", 7);
+    test_golden(v3, n3, "v3", 0);
+    test_golden(v3, n3, "v3", 1);
     test_golden(orders, NORDERS, "orders", 0);
     test_golden(orders, NORDERS, "orders", 1);
     test_cut(orders, NORDERS, "orders");
-    test_cut(v41, N41, "v41");
-    test_cut(v3, N3, "v3");
+    test_cut(v41, n41, "v41");
+    test_cut(v3, n3, "v3");
     test_refused();
     test_refusal();
     test_groups();
@@ -1002,8 +992,10 @@ int main(void)
     test_topology(ANSWER_NOT_FOUND);
     test_tool();
     test_tool_refused();
-    test_no_memory(v41, N41, "v41");
-    test_no_memory(v3, N3, "v3");
+    test_no_memory(v41, n41, "v41");
+    test_no_memory(v3, n3, "v3");
     test_no_memory(orders, NORDERS, "orders");
+    unload(v3, n3);
+    unload(v41, n41);
     return tap_done();
 }

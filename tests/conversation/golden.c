@@ -11,23 +11,16 @@
 
 enum { RANKS_MAX = 16, RECORDING_MAX = 16 << 20 };
 
-/* What clients look at (all known ones together).  A field counts when the recording has it. */
+/* What clients look at.  A field counts when the recording has it. */
 static const struct {
     enum pmi1_msg msg;
-    const char *fields;
+    const char *field;
 } needed[] = {
-    { PMI1_response_to_init, "rc pmi_version" },
-    { PMI1_maxes, "kvsname_max keylen_max vallen_max" },
-    { PMI1_appnum, "appnum" },
-    { PMI1_universe_size, "size" },
-    { PMI1_my_kvsname, "kvsname" },
-    { PMI1_put_result, "rc" },
-    { PMI1_get_result, "rc value" },
-    { PMI1_publish_result, "rc" },
-    { PMI1_unpublish_result, "rc" },
-    { PMI1_lookup_result, "rc port" },
-    { PMI1_spawn_result, "rc" },
-    { PMI1_set, "size rank debug" },
+#define NEED_pmi1(message, field) { PMI1_##message, #field },
+#define NEED_pmi2(message, field)
+#define NEED(protocol, message, field, rule) NEED_##protocol(message, field)
+#include "tools/conform/needed.def"
+#undef NEED
 };
 
 struct recording {
@@ -101,8 +94,7 @@ static bool read_record(struct slice line, uint32_t *rank_p, char *way_p, struct
 
 /* ---- as a script ----------------------------------------------------------------------------- */
 
-static int want(struct recording *r, struct step *st, const char *name, size_t len,
-                struct slice reply)
+static void want(struct recording *r, struct step *st, const char *name, struct slice reply)
 {
     struct want *w = &st->wants[st->nwants];
     struct slice tuple, value, key;
@@ -111,7 +103,7 @@ static int want(struct recording *r, struct step *st, const char *name, size_t l
         tuple = slice_cut(&reply, ' ');
         value = tuple;
         key = slice_cut(&value, '=');
-        if (!slice_eq(key, slice_mem(name, len)))
+        if (!slice_is(key, name))
             continue;
         w->field = (unsigned)script_field(st->msg, key, &w->item);
         w->value = arena_copy(&r->script->arena, value);
@@ -121,7 +113,6 @@ static int want(struct recording *r, struct step *st, const char *name, size_t l
         }
         st->nwants++;
     }
-    return 0;
 }
 
 /* What is needed of this reply, with the values that the recording has. */
@@ -138,9 +129,8 @@ static int expect_reply(struct recording *r, uint32_t rank, struct slice reply)
     st->msg = &pmi1_proto.msgs[at];
     st->wants = arena_array(&r->script->arena, 8, sizeof *st->wants);
     for (size_t i = 0; st->wants && i < sizeof needed / sizeof *needed; i++) {
-        const char *f = needed[i].msg == (enum pmi1_msg)at ? needed[i].fields : "";
-        for (; *f; f += strcspn(f, " "), f += strspn(f, " "))
-            want(r, st, f, strcspn(f, " "), rest);
+        if (needed[i].msg == (enum pmi1_msg)at)
+            want(r, st, needed[i].field, rest);
     }
     refused = st->nwants && st->wants[0].kind == WANT_OTHER;
     if (refused) /* why, and what stands for no value, is each server's own */

@@ -188,6 +188,9 @@ srun)
     while read -r library prefix; do
         run_all srun "$library" -n 3
     done <"$tmp/prefixes"
+    conform --only pmix-4 --server srun -Q -O --mpi=pmix
+    ok "the kit: start, values, a key that is not there" \
+        [ "$(echo "$verdicts" | grep -c -e "start conforms" -e "exchange conforms" -e "absent conforms")" = 3 ] || explain
     slurm_stop
     ;;
 esac

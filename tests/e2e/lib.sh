@@ -361,6 +361,13 @@ launch() # N COMMAND...
     esac
 }
 
+# The verdicts of `wireup conform`: its rows without the reasons, which are in $out.
+conform() # WORDS...
+{
+    run "${patience:-300}" "$WIREUP" conform "$@"
+    verdicts=$(sed -n 's/^\(pmi.*[^ ]\)  *\(conforms\|differs\|not offered\).*/\1 \2/p' "$out")
+}
+
 # What the recording of the launcher says: processes that it has started, of jobs with a parent or that a
 # tool has asked for.
 count_spawned() # RECORDING

@@ -22,6 +22,9 @@ for n in "$@"; do
     srun -n "$n" "$ours" all slurm
     same "every function on $n ranks" "$rc $(cat "$out" "$err")" "0 all $n good" || explain
 done
+# The others are its own: any attribute is found, a doubled semicolon ends a value, a name has no port.
+conform --only pmi2 --server srun -Q -O --mpi=pmi2
+ok "the kit: start and values" [ "$(echo "$verdicts" | grep -c -e "start-2 conforms" -e "exchange-2 conforms")" = 2 ] || explain
 srun -n 3 "$ours" threads
 same "eight threads in each of 3 ranks" "$rc $(cat "$out" "$err")" "0 threads 3 good" || explain
 # A spawn is another srun, which has to find room beside the first.
