@@ -306,6 +306,11 @@ wireup()
     schemas
     run "$patience" "$tools/pps" -v
     ok "-v says which server is asked" grep -q "^pps: asking $server at " "$err" || explain
+    run "$patience" "$tools/plookup" --wait --give-up 1 "nobody's key"
+    same "a server that does not answer is given up" "$rc $(cat "$out" "$err")" \
+        "1 plookup: the server has not answered for 1 s" || explain
+    run "$patience" "$tools/pps" --give-up soon
+    same "--give-up takes a number" "$rc" 2 || explain
     job_end wireup
 
     dvm

@@ -6,6 +6,7 @@
 
 #include "pmix_tool.h"
 #include "tools/pmix/tool_infos.h"
+#include "tools/pmix/tool_limit.h"
 #include "tools/pmix/tool_print.h"
 #include "tools/pmix/tool_server.h"
 
@@ -145,15 +146,26 @@ static int print(const struct tool_line *l, const pmix_info_t *infos, size_t n)
     return tool_out_end(&o, TOOL_FINE);
 }
 
-static int request(const struct tool_line *l, struct tool_infos *i)
+struct request {
+    const struct tool_line *line;
+    struct tool_infos *infos;
+};
+
+static int request(void *arg)
 {
+    const struct request *r = arg;
+    const struct tool_line *l = r->line;
+    struct tool_limit limit = { .line = l };
     pmix_alloc_directive_t what = l->values[OPTION_extend]   ? PMIX_ALLOC_EXTEND
                                   : l->values[OPTION_shrink] ? PMIX_ALLOC_RELEASE
                                                              : PMIX_ALLOC_NEW;
     pmix_info_t *infos = NULL;
     size_t n = 0;
-    pmix_status_t status = PMIx_Allocation_request(what, i->items, i->n, &infos, &n);
+    pmix_status_t status;
 
+    tool_limit_begin(&limit);
+    status = PMIx_Allocation_request(what, r->infos->items, r->infos->n, &infos, &n);
+    tool_limit_end(&limit);
     return tool_results(l, status, infos, n, print);
 }
 
@@ -168,11 +180,7 @@ int main(int argc, char **argv)
     if (rc == TOOL_GO_ON)
         rc = add_all(&infos, &l);
     if (rc == TOOL_GO_ON)
-        rc = tool_server_connect(&l);
-    if (rc == TOOL_GO_ON) {
-        rc = request(&l, &infos);
-        tool_server_close();
-    }
+        rc = tool_server_run(&l, true, request, &(struct request){ &l, &infos });
     tool_infos_free(&infos);
     return rc;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "pmix_tool.h"
+#include "tools/pmix/tool_limit.h"
 #include "tools/pmix/tool_print.h"
 #include "tools/pmix/tool_server.h"
 
@@ -23,8 +24,10 @@ static const struct support_level {
 enum { LEVELS = sizeof levels / sizeof *levels };
 
 /* The answer about one level: which is the value of the qualifier, NULL: a flag. */
-static pmix_status_t ask(const char *key, const char *which, pmix_info_t **infos_p, size_t *n_p)
+static pmix_status_t ask(const struct tool_line *l, const char *key, const char *which,
+                         pmix_info_t **infos_p, size_t *n_p)
 {
+    struct tool_limit limit = { .line = l };
     pmix_query_t q;
     pmix_status_t rc;
 
@@ -32,7 +35,9 @@ static pmix_status_t ask(const char *key, const char *which, pmix_info_t **infos
     PMIx_Argv_append_nosize(&q.keys, PMIX_QUERY_ATTRIBUTE_SUPPORT);
     PMIx_Query_qualifiers_create(&q, 1);
     PMIx_Info_load(q.qualifiers, key, which, which ? PMIX_STRING : PMIX_BOOL);
+    tool_limit_begin(&limit);
     rc = PMIx_Query_info(&q, 1, infos_p, n_p);
+    tool_limit_end(&limit);
     PMIx_Query_destruct(&q);
     return rc == PMIX_SUCCESS && !*n_p ? PMIX_ERR_NOT_FOUND : rc;
 }
@@ -144,7 +149,7 @@ static int list_one(struct tool_out *o, const struct support_level *level, const
 {
     pmix_info_t *infos = NULL;
     size_t n = 0;
-    pmix_status_t rc = ask(key, which, &infos, &n);
+    pmix_status_t rc = ask(o->line, key, which, &infos, &n);
 
     if (rc == PMIX_SUCCESS)
         print(o, level, &infos[0].value);
@@ -173,8 +178,9 @@ static int list(struct tool_out *o, bool functions)
     return status;
 }
 
-static int list_all(const struct tool_line *l)
+static int list_all(void *arg)
 {
+    const struct tool_line *l = arg;
     struct tool_out o;
     int first, second;
 
@@ -210,10 +216,5 @@ int main(int argc, char **argv)
                               "--host-fns, --client, --server, --tool or --host");
     if (server && l.values[OPTION_do_not_connect])
         return tool_wrong(&l, "--do-not-connect: functions of servers and hosts need a server");
-    rc = server ? tool_server_connect(&l) : tool_server_alone(&l);
-    if (rc != TOOL_GO_ON)
-        return rc;
-    rc = list_all(&l);
-    tool_server_close();
-    return rc;
+    return tool_server_run(&l, server, list_all, &l);
 }

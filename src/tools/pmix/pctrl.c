@@ -3,6 +3,7 @@
 
 #include "pmix_tool.h"
 #include "tools/pmix/tool_infos.h"
+#include "tools/pmix/tool_limit.h"
 #include "tools/pmix/tool_print.h"
 #include "tools/pmix/tool_server.h"
 
@@ -72,15 +73,27 @@ static int print(const struct tool_line *l, const pmix_info_t *infos, size_t n)
     return tool_out_end(&o, TOOL_FINE);
 }
 
-static int control(const struct tool_line *l, struct targets *t, struct tool_infos *i)
+struct request {
+    const struct tool_line *line;
+    struct targets *targets;
+    struct tool_infos *infos;
+};
+
+static int control(void *arg)
 {
+    const struct request *r = arg;
+    struct tool_limit limit = { .line = r->line };
+    struct tool_infos *i = r->infos;
+    pmix_status_t status;
     pmix_info_t *infos = NULL;
     size_t n = 0;
-    pmix_status_t status = PMIx_Job_control(t->procs, t->n, i->items, i->n, &infos, &n);
 
+    tool_limit_begin(&limit);
+    status = PMIx_Job_control(r->targets->procs, r->targets->n, i->items, i->n, &infos, &n);
+    tool_limit_end(&limit);
     if (status == PMIX_OPERATION_SUCCEEDED)
         status = PMIX_SUCCESS;
-    return tool_results(l, status, infos, n, print);
+    return tool_results(r->line, status, infos, n, print);
 }
 
 int main(int argc, char **argv)
@@ -95,11 +108,7 @@ int main(int argc, char **argv)
     if (rc == TOOL_GO_ON)
         rc = read_targets(&l, &targets);
     if (rc == TOOL_GO_ON)
-        rc = tool_server_connect(&l);
-    if (rc == TOOL_GO_ON) {
-        rc = control(&l, &targets, &infos);
-        tool_server_close();
-    }
+        rc = tool_server_run(&l, true, control, &(struct request){ &l, &targets, &infos });
     tool_infos_free(&infos);
     free(targets.procs);
     return rc;

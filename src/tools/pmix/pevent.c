@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "pmix_tool.h"
+#include "tools/pmix/tool_limit.h"
 #include "tools/pmix/tool_print.h"
 #include "tools/pmix/tool_server.h"
 
@@ -59,13 +60,24 @@ static int print(const struct tool_line *l, pmix_status_t code, pmix_data_range_
     return tool_out_end(&o, TOOL_FINE);
 }
 
-static int raise_event(const struct tool_line *l, pmix_status_t code, pmix_data_range_t range)
-{
-    pmix_status_t rc = PMIx_Notify_event(code, NULL, range, NULL, 0, NULL, NULL);
+struct request {
+    const struct tool_line *line;
+    pmix_status_t code;
+    pmix_data_range_t range;
+};
 
+static int raise_event(void *arg)
+{
+    const struct request *r = arg;
+    struct tool_limit limit = { .line = r->line };
+    pmix_status_t rc;
+
+    tool_limit_begin(&limit);
+    rc = PMIx_Notify_event(r->code, NULL, r->range, NULL, 0, NULL, NULL);
+    tool_limit_end(&limit);
     if (rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED)
-        return print(l, code, range);
-    log_error(&l->log, "the server refuses the event: %s", PMIx_Error_string(rc));
+        return print(r->line, r->code, r->range);
+    log_error(&r->line->log, "the server refuses the event: %s", PMIx_Error_string(rc));
     return TOOL_FAILED;
 }
 
@@ -87,10 +99,5 @@ int main(int argc, char **argv)
     if (!read_range(l.values[OPTION_range], &range))
         return tool_wrong(&l, "--range: '%s' is none of namespace, session, global, local, rm",
                           l.values[OPTION_range]);
-    rc = tool_server_connect(&l);
-    if (rc != TOOL_GO_ON)
-        return rc;
-    rc = raise_event(&l, code, range);
-    tool_server_close();
-    return rc;
+    return tool_server_run(&l, true, raise_event, &(struct request){ &l, code, range });
 }

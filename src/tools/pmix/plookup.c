@@ -3,6 +3,7 @@
 
 #include "pmix_tool.h"
 #include "tools/pmix/tool_infos.h"
+#include "tools/pmix/tool_limit.h"
 #include "tools/pmix/tool_print.h"
 #include "tools/pmix/tool_server.h"
 
@@ -80,8 +81,16 @@ static pmix_status_t look_up_data(pmix_pdata_t *data, size_t n, const struct too
     return rc;
 }
 
-static int look_up(const struct tool_line *l, const struct tool_infos *i)
+struct request {
+    const struct tool_line *line;
+    const struct tool_infos *infos;
+};
+
+static int look_up(void *arg)
 {
+    const struct request *r = arg;
+    const struct tool_line *l = r->line;
+    struct tool_limit limit = { .line = l };
     char **keys = PMIx_Argv_split(l->operands[0], ',');
     size_t n = (size_t)PMIx_Argv_count(keys);
     pmix_pdata_t *data = n ? PMIx_Pdata_create(n) : NULL;
@@ -90,8 +99,10 @@ static int look_up(const struct tool_line *l, const struct tool_infos *i)
 
     for (size_t k = 0; data && k < n; k++)
         PMIx_Load_key(data[k].key, keys[k]);
+    tool_limit_begin(&limit);
     if (data)
-        rc = look_up_data(data, n, i);
+        rc = look_up_data(data, n, r->infos);
+    tool_limit_end(&limit);
     if (data && rc == PMIX_SUCCESS)
         status = print(l, data, n);
     else
@@ -110,11 +121,7 @@ int main(int argc, char **argv)
     if (rc == TOOL_GO_ON)
         rc = read_infos(&l, &infos);
     if (rc == TOOL_GO_ON)
-        rc = tool_server_connect(&l);
-    if (rc == TOOL_GO_ON) {
-        rc = look_up(&l, &infos);
-        tool_server_close();
-    }
+        rc = tool_server_run(&l, true, look_up, &(struct request){ &l, &infos });
     tool_infos_free(&infos);
     return rc;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "pmix_tool.h"
+#include "tools/pmix/tool_limit.h"
 #include "tools/pmix/tool_print.h"
 #include "tools/pmix/tool_server.h"
 
@@ -283,19 +284,37 @@ static void json_server(struct json *out, const struct tool_server *s, const str
 
 /* ---- servers --------------------------------------------------------------------------------- */
 
+static int end_list(struct tool_out *out, int rc)
+{
+    if (out->is_json)
+        json_array_end(&out->json);
+    return tool_out_end(out, rc);
+}
+
+/* The others that there are by then. */
+static void list_late(void *arg)
+{
+    end_list(arg, TOOL_FAILED);
+}
+
 /* Lists the server that we are connected to, and leaves it. */
 static void list_server(struct tool_out *out, const struct tool_server *s)
 {
+    struct tool_limit limit = {
+        .line = out->line, .late = list_late, .arg = out, .server = s->name
+    };
     bool nodes = out->line->values[OPTION_nodes] != NULL;
     struct seen_jobs jobs;
 
+    tool_limit_begin(&limit);
     read_jobs(&jobs);
+    PMIx_tool_finalize();
+    tool_limit_end(&limit);
     if (out->is_json)
         json_server(&out->json, s, &jobs, nodes);
     else
         print_server(&out->text, s, &jobs, nodes);
     free_jobs(&jobs);
-    tool_server_close();
 }
 
 static int list_all(struct tool_out *out)
@@ -347,7 +366,5 @@ int main(int argc, char **argv)
     if (out.is_json)
         json_array(&out.json, "servers");
     rc = tool_server_is_named(&l) ? list_named(&out) : list_all(&out);
-    if (out.is_json)
-        json_array_end(&out.json);
-    return tool_out_end(&out, rc);
+    return end_list(&out, rc);
 }

@@ -4,6 +4,7 @@
 
 #include "pmix_tool.h"
 #include "tools/pmix/tool_infos.h"
+#include "tools/pmix/tool_limit.h"
 #include "tools/pmix/tool_print.h"
 #include "tools/pmix/tool_server.h"
 
@@ -54,8 +55,13 @@ static void print_answer(struct tool_out *o, const pmix_info_t *info)
 static int ask(struct tool_out *o, pmix_query_t *q)
 {
     pmix_info_t *answers = NULL;
+    struct tool_limit limit = { .line = o->line };
+    pmix_status_t rc;
     size_t n = 0;
-    pmix_status_t rc = PMIx_Query_info(q, 1, &answers, &n);
+
+    tool_limit_begin(&limit);
+    rc = PMIx_Query_info(q, 1, &answers, &n);
+    tool_limit_end(&limit);
 
     for (size_t i = 0; i < n; i++)
         print_answer(o, &answers[i]);
@@ -68,16 +74,23 @@ static int ask(struct tool_out *o, pmix_query_t *q)
     return TOOL_FAILED;
 }
 
-static int ask_all(const struct tool_line *l, pmix_query_t *queries, size_t n)
+struct asking {
+    const struct tool_line *line;
+    pmix_query_t *queries;
+    size_t n;
+};
+
+static int ask_all(void *arg)
 {
+    const struct asking *a = arg;
     struct tool_out o;
     int status = TOOL_FINE;
 
-    tool_out_begin(&o, l);
+    tool_out_begin(&o, a->line);
     if (o.is_json)
         json_array(&o.json, "results");
-    for (size_t i = 0; i < n; i++) {
-        if (ask(&o, &queries[i]) != TOOL_FINE)
+    for (size_t i = 0; i < a->n; i++) {
+        if (ask(&o, &a->queries[i]) != TOOL_FINE)
             status = TOOL_FAILED;
     }
     if (o.is_json)
@@ -111,11 +124,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; queries && i < n && rc == TOOL_GO_ON; i++)
         rc = read_query(&l, l.operands[i], &queries[i]);
     if (rc == TOOL_GO_ON)
-        rc = queries && needs_server(queries, n) ? tool_server_connect(&l) : tool_server_alone(&l);
-    if (rc == TOOL_GO_ON) {
-        rc = ask_all(&l, queries, n);
-        tool_server_close();
-    }
+        rc = tool_server_run(&l, queries && needs_server(queries, n), ask_all,
+                             &(struct asking){ &l, queries, queries ? n : 0 });
     for (size_t i = 0; queries && i < n; i++)
         PMIx_Query_destruct(&queries[i]);
     free(queries);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "pmix_tool.h"
+#include "tools/pmix/tool_limit.h"
 #include "tools/pmix/tool_print.h"
 
 enum { INFOS = 16, TEXT = 4096 };
@@ -157,6 +158,8 @@ int tool_server_check(const struct tool_line *l)
         rc = add_name(&w, l);
     if (rc == TOOL_GO_ON)
         rc = check_order(l);
+    if (rc == TOOL_GO_ON)
+        rc = tool_limit_check(l);
     free_wishes(&w);
     return rc;
 }
@@ -313,9 +316,24 @@ int tool_server_open(const struct tool_line *l, const struct tool_server *s)
     return TOOL_FAILED;
 }
 
-void tool_server_close(void)
+void tool_server_close(const struct tool_line *l)
 {
+    struct tool_limit limit = { .line = l };
+
+    tool_limit_begin(&limit);
     PMIx_tool_finalize();
+    tool_limit_end(&limit);
+}
+
+int tool_server_run(const struct tool_line *l, bool server, int (*work)(void *arg), void *arg)
+{
+    int rc = server ? tool_server_connect(l) : tool_server_alone(l);
+
+    if (rc != TOOL_GO_ON)
+        return rc;
+    rc = work(arg);
+    tool_server_close(l);
+    return rc;
 }
 
 static int list_servers(const struct tool_line *l, const struct tool_servers *s)

@@ -39,8 +39,12 @@ int tool_server_alone(const struct tool_line *l);
 /* Connects to the server that is named, or to the only one. */
 int tool_server_connect(const struct tool_line *l);
 
+/* Connects (or, server false, begins without a server), does the work, and leaves the server.
+ * Returns the status of what failed, else that of the work. */
+int tool_server_run(const struct tool_line *l, bool server, int (*work)(void *arg), void *arg);
+
 /* Connects to that one. */
 int tool_server_open(const struct tool_line *l, const struct tool_server *s);
-void tool_server_close(void);
+void tool_server_close(const struct tool_line *l);
 
 #endif
