@@ -136,6 +136,38 @@ tty see 'wireup top: 2 jobs' sh 'kill -TERM $(pgrep -x -P $PID wireup)' end -- s
 ok "SIGTERM too" eval 'restored && grep -q "^code 143$" "$out"' || note "$(tail -n 5 "$out" | cat -v)"
 tty see 'wireup top: 2 jobs' end -- sh "$tmp/settings" "$WIREUP" top --count 2 --period 0.5
 ok "and the end of --count" eval 'restored && grep -q "^code 0$" "$out"' || note "$(tail -n 5 "$out" | cat -v)"
+
+# ---- top in tmux: what a person sees, as the screen has it
+panel() { tmux -L top capture-pane -p >"$out" 2>"$err"; }
+shows() { panel && grep -Eq "$1" "$out"; }
+in_tmux()
+{
+    export TMUX_TMPDIR="$tmp"
+    unset TMUX
+    TERM=xterm tmux -L top -f /dev/null new-session -d -x 110 -y 24 "exec '$WIREUP' top --period 0.5"
+    ok "top in tmux: its head is the first line" wait_until 60 shows '^wireup top: 2 jobs, 4 ranks' || explain
+    same "then the columns" "$(sed -n 2,5p "$out" | awk '$1 == "ID" { print $1, $2, $3, $4, $5 }')" "ID NAME RANKS NODES STATE" || explain
+    same "each job has one line" "$(grep -Ec '^ *[0-9]+ +(ring|sh) +[0-9]+ +[0-9]+ +running ' "$out")" 2 || explain
+    tmux -L top send-keys c
+    busiest() { panel && [ "$(awk '$2 == "sh" || $2 == "ring" { print $2; exit }' "$out")" = sh ]; }
+    ok "c sorts by CPU: the busy one is first" wait_until 60 busiest || explain
+    tmux -L top send-keys Enter
+    ok "Enter shows who waits" wait_until 60 shows '^job .*: up and down scroll' || explain
+    tmux -L top send-keys x
+    wait_until 60 shows '^wireup top:'
+    tmux -L top resize-window -x 60 -y 8
+    narrow() { panel && [ "$(awk '{ if (length($0) > most) most = length($0) } END { print most <= 60 && NR <= 8 }' "$out")" = 1 ] && grep -q '^wireup top' "$out"; }
+    ok "it follows the size" wait_until 60 narrow || explain
+    tmux -L top send-keys q
+    gone() { ! tmux -L top has-session 2>/dev/null; }
+    ok "q ends it" wait_until 60 gone
+}
+if command -v tmux >/dev/null 2>&1; then
+    in_tmux
+else
+    skip "top in tmux" "tmux is not installed"
+fi
+
 TERM=dumb python3 "$e2e/terminal.py" see WAITING end -- "$WIREUP" top >"$out" 2>&1
 ok "a terminal that can do nothing gets the table" eval \
     'grep -q "^status 0$" "$out" && ! grep -q "$(printf "\033")" "$out"' || note "$(cat -v "$out")"
