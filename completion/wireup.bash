@@ -118,12 +118,12 @@ disable-auto-cleanup enable-recovery continuous enable-auto-cleanup print-all-ex
 pmi use-wireup-libraries pmi-port disable-hostname-propagation enable-hostname-propagation
 memory-alloc-kinds job-attr debugger debugger-ranks stop-on-exec stop-in-init stop-in-app
 breakpoint verbose debug v very-verbose vv quiet q display-map display-allocation
-dry-run do-not-launch donotlaunch picture svg trace report-startup tool-files tools
-json version V info help h display output with-ft pmixmca gpmixmca prtemca gprtemca
-path prefix runtime-options set-cwd-to-session-dir index-argv-by-rank bynode byslot
-pernode npersocket bycore bysocket bind-to-none bind-to-core bind-to-socket display-devel-map
-timestamp-output merge-stderr-to-stdout output-filename app default-hostfile ppr
-file disable-recovery debug-daemons debug-devel d show-progress parsable parseable
+dry-run do-not-launch donotlaunch picture svg ask-nodes trace report-startup tool-files
+tools json version V info help h display output with-ft pmixmca gpmixmca prtemca
+gprtemca path prefix runtime-options set-cwd-to-session-dir index-argv-by-rank
+bynode byslot pernode npersocket bycore bysocket bind-to-none bind-to-core bind-to-socket
+display-devel-map timestamp-output merge-stderr-to-stdout output-filename app default-hostfile
+ppr file disable-recovery debug-daemons debug-devel d show-progress parsable parseable
 display-devel-allocation display-diffable-map nproc-per-node nproc_per_node log-dir
 log_dir master-addr master_addr master-port master_port disable-x enable-x demux
 allow-run-as-root report-state-on-timeout use-hwthread-cpus noprefix leave-session-attached

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/svg.h"
 #include "core/rank_ranges.h"
 
 /* Pictures of more nodes show the first ones, and the number of the others. */
@@ -14,6 +15,37 @@ enum { TEXT_NODES = 32, SVG_NODES = 64, CELL_TEXT = 64 };
 static const struct topo_objects *objects(const struct map_picture *m, enum topo_kind kind)
 {
     return &m->machine->view.kinds[kind];
+}
+
+/* The picture as it is of that node. */
+static struct map_picture at_node(const struct map_picture *m, uint32_t node)
+{
+    struct map_picture one = *m;
+
+    if (m->machines)
+        one.machine = m->machines[node];
+    return one;
+}
+
+static bool is_like(const struct map_picture *a, const struct map_picture *b)
+{
+    for (int kind = TOPO_PACKAGE; kind >= TOPO_HWTHREAD; kind--) {
+        if (objects(a, (enum topo_kind)kind)->count != objects(b, (enum topo_kind)kind)->count)
+            return false;
+    }
+    return true;
+}
+
+static bool is_alike(const struct map_picture *m)
+{
+    struct map_picture first = at_node(m, 0);
+
+    for (uint32_t n = 1; m->machines && n < m->plan->nnodes; n++) {
+        struct map_picture other = at_node(m, n);
+        if (!is_like(&first, &other))
+            return false;
+    }
+    return true;
 }
 
 /* What is drawn as a box: a core, or a hardware thread where cores are not known. */
@@ -111,21 +143,36 @@ static const char *plural(uint32_t n)
     return n == 1 ? "" : "s";
 }
 
+static void put_hardware(const struct map_picture *m, struct buf *out)
+{
+    uint32_t cores = objects(m, TOPO_CORE)->count, threads = objects(m, TOPO_HWTHREAD)->count;
+    uint32_t packages = package_count(m);
+
+    buf_printf(out, "%u package%s, %u core%s, %u hwthread%s", packages, plural(packages), cores,
+               plural(cores), threads, plural(threads));
+}
+
 static void put_node(const struct map_picture *m, uint32_t node, struct buf *out)
 {
     const struct job_map_node *d = &m->plan->nodes[node];
 
     buf_printf(out, "%s: %u rank%s", d->name, d->nprocs, plural(d->nprocs));
+    if (is_alike(m))
+        return;
+    buf_str(out, "; ");
+    put_hardware(m, out);
 }
 
-static void put_machine(const struct map_picture *m, struct buf *out)
+static void put_head(const struct map_picture *m, struct buf *out)
 {
-    uint32_t cores = objects(m, TOPO_CORE)->count, threads = objects(m, TOPO_HWTHREAD)->count;
-    uint32_t packages = package_count(m);
+    struct map_picture first = at_node(m, 0);
 
-    buf_printf(out, "%u rank%s on %u node%s, each with %u package%s, %u core%s, %u hwthread%s",
-               m->plan->nprocs, plural(m->plan->nprocs), m->plan->nnodes, plural(m->plan->nnodes),
-               packages, plural(packages), cores, plural(cores), threads, plural(threads));
+    buf_printf(out, "%u rank%s on %u node%s", m->plan->nprocs, plural(m->plan->nprocs),
+               m->plan->nnodes, plural(m->plan->nnodes));
+    if (!is_alike(m))
+        return;
+    buf_str(out, ", each with ");
+    put_hardware(&first, out);
     if (m->assumed)
         buf_str(out, " (as this machine; others are assumed to be like it)");
 }
@@ -200,10 +247,12 @@ static void text_node(const struct map_picture *m, uint32_t node, uint32_t colum
 
 void map_picture_text(const struct map_picture *m, uint32_t columns, struct buf *out)
 {
-    put_machine(m, out);
+    put_head(m, out);
     buf_str(out, "\n\n");
-    for (uint32_t n = 0; n < m->plan->nnodes && n < TEXT_NODES; n++)
-        text_node(m, n, columns, out);
+    for (uint32_t n = 0; n < m->plan->nnodes && n < TEXT_NODES; n++) {
+        struct map_picture one = at_node(m, n);
+        text_node(&one, n, columns, out);
+    }
     if (m->plan->nnodes > TEXT_NODES)
         buf_printf(out, "and %u more nodes\n", m->plan->nnodes - TEXT_NODES);
     buf_printf(out, "\nin each %s: its ranks; (9) so many; . none; x not allowed to us\n",
@@ -211,6 +260,12 @@ void map_picture_text(const struct map_picture *m, uint32_t columns, struct buf 
 }
 
 /* ---- SVG ------------------------------------------------------------------------------------- */
+
+#define STYLE                                                                                      \
+    "svg.map{font:12px system-ui,sans-serif;fill:#222;background:#fff}"                            \
+    ".node{fill:none;stroke:#8889}.package{fill:#8881;stroke:#8886}"                               \
+    ".free{fill:none;stroke:#888a}.shut{fill:#8883;stroke:#8884}"
+#define STYLE_DARK "svg.map{fill:#ddd;background:#17191c}"
 
 enum {
     BOX_W = 58,
@@ -223,52 +278,10 @@ enum {
     APP_COLOURS = 6
 };
 
-static const struct {
-    const char *light, *dark;
-} app_colours[APP_COLOURS] = {
+static const struct svg_colour app_colours[APP_COLOURS] = {
     { "#9cc4ea", "#3f72a5" }, { "#f2c27a", "#a4722a" }, { "#a8d8a0", "#4d8a44" },
     { "#d7b3e6", "#7d5396" }, { "#f0aeb4", "#a8525b" }, { "#9fdcd6", "#36817a" },
 };
-
-static void put_xml(struct buf *out, struct buf *text)
-{
-    const char *s = buf_cstr(text);
-
-    for (; s && *s; s++) {
-        switch (*s) {
-        case '<': buf_str(out, "&lt;"); break;
-        case '>': buf_str(out, "&gt;"); break;
-        case '&': buf_str(out, "&amp;"); break;
-        case '"': buf_str(out, "&quot;"); break;
-        default:
-            if ((unsigned char)*s >= ' ')
-                buf_byte(out, *s);
-        }
-    }
-    if (!s)
-        out->error = BUF_NO_MEMORY;
-    buf_free(text);
-}
-
-static void svg_style(struct buf *out)
-{
-    buf_str(out, "<style>svg.map{font:12px system-ui,sans-serif;fill:#222;background:#fff}"
-                 ".node{fill:none;stroke:#8889}.package{fill:#8881;stroke:#8886}"
-                 ".free{fill:none;stroke:#888a}.shut{fill:#8883;stroke:#8884}");
-    for (int k = 0; k < APP_COLOURS; k++)
-        buf_printf(out, ".a%d{fill:%s}", k, app_colours[k].light);
-    buf_str(out, "@media(prefers-color-scheme:dark){svg.map{fill:#ddd;background:#17191c}");
-    for (int k = 0; k < APP_COLOURS; k++)
-        buf_printf(out, ".a%d{fill:%s}", k, app_colours[k].dark);
-    buf_str(out, "}</style>\n");
-}
-
-static void svg_text(struct buf *out, uint32_t x, uint32_t y, const char *how, struct buf *text)
-{
-    buf_printf(out, "<text x=\"%u\" y=\"%u\"%s>", x, y, how);
-    put_xml(out, text);
-    buf_str(out, "</text>\n");
-}
 
 static void svg_box(const struct map_picture *m, uint32_t node, uint32_t box, uint32_t x,
                     uint32_t y, struct buf *out)
@@ -284,7 +297,7 @@ static void svg_box(const struct map_picture *m, uint32_t node, uint32_t box, ui
     buf_str(&title, n ? ": rank " : "");
     put_ranks(m, node, boxes->cpus[box], &app, &title);
     buf_printf(out, "<g><title>");
-    put_xml(out, &title);
+    svg_take(out, &title);
     buf_printf(out,
                "</title><rect class=\"%s\" x=\"%u\" y=\"%u\" width=\"%d\" height=\"%d\" rx=\"3\"/>",
                n                                 ? class
@@ -378,26 +391,33 @@ static void svg_apps(const struct map_picture *m, uint32_t y, struct buf *out)
     }
 }
 
+/* The nodes that are drawn, and where the picture ends; out NULL: only that. */
+static uint32_t svg_nodes(const struct map_picture *m, uint32_t top, struct buf *out)
+{
+    for (uint32_t n = 0; n < m->plan->nnodes && n < SVG_NODES; n++) {
+        struct map_picture one = at_node(m, n);
+        if (out)
+            svg_node(&one, n, top, out);
+        top += node_height(&one) + 8;
+    }
+    return top;
+}
+
 void map_picture_svg(const struct map_picture *m, struct buf *out)
 {
-    uint32_t nodes = m->plan->nnodes < SVG_NODES ? m->plan->nnodes : SVG_NODES;
-    uint32_t top = 60, each = node_height(m) + 8;
+    uint32_t top = 60, y = svg_nodes(m, top, NULL);
     struct buf head = BUF_NULL(1 << 16);
 
-    buf_printf(out,
-               "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"map\" role=\"img\" "
-               "viewBox=\"0 0 %d %u\">\n",
-               SVG_WIDTH, top + nodes * each + 28);
-    svg_style(out);
-    put_machine(m, &head);
+    svg_begin(out, "map", SVG_WIDTH, y + 28, "");
+    svg_style(out, STYLE, STYLE_DARK, 'a', app_colours, APP_COLOURS);
+    put_head(m, &head);
     svg_text(out, SVG_PAD, 22, " font-size=\"14\" font-weight=\"600\"", &head);
     svg_apps(m, 46, out);
-    for (uint32_t n = 0; n < nodes; n++)
-        svg_node(m, n, top + n * each, out);
-    if (m->plan->nnodes > nodes) {
+    svg_nodes(m, top, out);
+    if (m->plan->nnodes > SVG_NODES) {
         struct buf more = BUF_NULL(64);
-        buf_printf(&more, "and %u more nodes", m->plan->nnodes - nodes);
-        svg_text(out, SVG_PAD, top + nodes * each + 14, "", &more);
+        buf_printf(&more, "and %u more nodes", m->plan->nnodes - SVG_NODES);
+        svg_text(out, SVG_PAD, y + 14, "", &more);
     }
     buf_str(out, "</svg>\n");
 }

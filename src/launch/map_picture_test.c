@@ -73,7 +73,7 @@ static void make(struct world *w, uint32_t ranks, uint32_t nodes)
     *w = (struct world){ .arena = ARENA_NULL((size_t)1 << 28), .out = BUF_NULL((size_t)1 << 28) };
     make_machine(&w->machine, &w->arena);
     make_plan(&w->plan, &w->arena, &w->machine, ranks, nodes);
-    w->picture = (struct map_picture){ &w->plan, &w->machine, nodes > 1 };
+    w->picture = (struct map_picture){ &w->plan, &w->machine, nodes > 1, NULL };
 }
 
 static void drop(struct world *w)
@@ -138,6 +138,35 @@ static void test_svg(void)
     drop(&w);
 }
 
+/* The second node has one package of two cores. */
+static void test_hardware_of_nodes(void)
+{
+    struct bind_machine small;
+    const struct bind_machine *all[2] = { NULL, &small };
+    struct world w;
+
+    make(&w, 4, 2);
+    small = w.machine;
+    small.view.kinds[TOPO_PACKAGE].count = 1;
+    small.view.kinds[TOPO_CORE].count = 2;
+    small.view.kinds[TOPO_HWTHREAD].count = 4;
+    all[0] = &w.machine;
+    w.picture.machines = all;
+    w.picture.assumed = false;
+    map_picture_text(&w.picture, 80, &w.out);
+    OK(has_text(&w, "4 ranks on 2 nodes\n"));
+    OK(has_text(&w, "n0: 2 ranks; 2 packages, 8 cores, 16 hwthreads\n"));
+    OK(has_text(&w, "n1: 2 ranks; 1 package, 2 cores, 4 hwthreads\n"));
+    buf_clear(&w.out);
+    map_picture_svg(&w.picture, &w.out);
+    OK(has_text(&w, "n1: 2 ranks; 1 package, 2 cores, 4 hwthreads"));
+    all[1] = &w.machine;
+    buf_clear(&w.out);
+    map_picture_text(&w.picture, 80, &w.out);
+    OK(has_text(&w, "on 2 nodes, each with 2 packages, 8 cores, 16 hwthreads\n"));
+    drop(&w);
+}
+
 static int print_picture(char **argv)
 {
     struct world w;
@@ -156,5 +185,6 @@ int main(int argc, char **argv)
     test_text();
     test_narrow();
     test_svg();
+    test_hardware_of_nodes();
     return tap_done();
 }

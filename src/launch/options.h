@@ -176,6 +176,7 @@ struct launch_options {
     bool report_startup;
     bool dry_run;
     bool picture, picture_svg; /* ... as a picture */
+    bool ask_nodes;            /* ... of the nodes' real hardware */
     const char *trace_file;    /* NULL: no trace */
     bool json;
 

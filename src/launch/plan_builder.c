@@ -12,6 +12,7 @@
 #include "base/limit.h"
 #include "launch/localhost.h"
 #include "launch/map_picture.h"
+#include "launch/plan_hardware.h"
 #include "launch/map_policy.h"
 #include "launch/rankfile.h"
 #include "launch/placement_words.h"
@@ -549,7 +550,7 @@ static bool binds(const struct plan_builder *p)
 static bool needs_hardware(const struct plan_builder *p)
 {
     if (!p->opt->remote || p->opt->dry_run)
-        return false;
+        return p->opt->remote && p->opt->ask_nodes;
     return map_policy_needs_hardware(&p->where) || (p->opt->report_bindings && binds(p));
 }
 
@@ -665,12 +666,30 @@ static int name_outputs(struct plan_builder *p)
                               o->output_file ? &spawn_output_file : &spawn_output_directory);
 }
 
+/* The nodes have told what they are. */
+static int add_machines(struct plan_builder *p, struct map_picture *m)
+{
+    const struct bind_machine **all =
+        arena_array(&p->opt->arena, (size_t)p->plan->nnodes + 1, sizeof *all);
+
+    for (uint32_t i = 0; all && i < p->plan->nnodes; i++) {
+        const struct bind_machine *its =
+            plan_hardware_of(&p->where.binding, p->plan->nodes[i].name);
+        all[i] = its ? its : m->machine;
+    }
+    m->machines = all;
+    m->assumed = false;
+    return all ? 0 : -ENOMEM;
+}
+
 static int show_picture(struct plan_builder *p)
 {
     struct bind_machine *machine = &p->where.binding.machine;
-    const struct map_picture m = { p->plan, machine, p->opt->remote };
+    struct map_picture m = { p->plan, machine, p->opt->remote, NULL };
     int rc = bind_look(machine, &p->opt->arena, true, p->err);
 
+    if (rc == 0 && p->where.binding.remote_machine)
+        rc = add_machines(p, &m);
     if (rc)
         return rc < 0 ? rc : LAUNCH_REFUSED;
     if (p->opt->picture_svg)

@@ -5,8 +5,7 @@
 
 #include "base/json.h"
 
-/* The machine of a node; NULL: not known here. */
-static struct bind_machine *machine_of(struct binding *b, const char *node)
+struct bind_machine *plan_hardware_of(struct binding *b, const char *node)
 {
     struct bind_machine *m = b->remote_machine ? b->remote_machine(b->arg, node) : NULL;
 
@@ -101,7 +100,7 @@ int plan_hardware_print(const struct plan_hardware *what, struct binding *b, str
 
     for (uint32_t i = 0; i < plan->nnodes && rc == 0; i++) {
         const char *node = plan->nodes[i].name;
-        struct bind_machine *m = machine_of(b, node);
+        struct bind_machine *m = plan_hardware_of(b, node);
         if (!is_listed(what->nodes, node))
             continue;
         if (!m)

@@ -20,4 +20,7 @@ struct plan_hardware {
 int plan_hardware_print(const struct plan_hardware *what, struct binding *b, struct job_map *plan,
                         struct buf *out, struct errmsg *err);
 
+/* The machine of a node; NULL: not known here. */
+struct bind_machine *plan_hardware_of(struct binding *b, const char *node);
+
 #endif

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "io/daemon_link_address.h"
+#include "io/write_all.h"
 #include "topo/view_pack.h"
 #include "launch/plan_builder.h"
 #include "launch/allocation.h"
@@ -150,6 +151,16 @@ static int plan_again(struct remote *f, struct errmsg *err)
 
 /* ---- up, failed, lost ---- */
 
+/* No job is to be run: its plan was asked for, or there is none. */
+static void show_or_fail(struct remote *f, int rc, const struct errmsg *err)
+{
+    if (rc != LAUNCH_SHOW)
+        log_error(&f->log, "%s", err->text);
+    else if (write_all_slice(STDOUT_FILENO, buf_slice(&f->opt->answer)) < 0)
+        rc = LAUNCH_REFUSED;
+    node_give_up(f->node, launch_exit_code(rc));
+}
+
 static void begin(struct remote *f)
 {
     struct errmsg err;
@@ -165,8 +176,7 @@ static void begin(struct remote *f)
     if (f->opt->scouting)
         rc = plan_again(f, &err);
     if (rc != LAUNCH_GO) {
-        log_error(&f->log, "%s", err.text);
-        node_give_up(f->node, launch_exit_code(rc));
+        show_or_fail(f, rc, &err);
         return;
     }
     rc = node_start(f->node, f->plan, &err);

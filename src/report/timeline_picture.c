@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/svg.h"
 #include "report/timeline_rows.h"
 
 static const char *const kind_names[TIMELINE_KINDS] = {
@@ -13,9 +14,7 @@ static const char *const kind_names[TIMELINE_KINDS] = {
 #undef KIND
 };
 
-static const struct {
-    const char *light, *dark;
-} kind_colours[TIMELINE_KINDS] = {
+static const struct svg_colour kind_colours[TIMELINE_KINDS] = {
 #define KIND(id, name, words, light, dark) [TIMELINE_##id] = { light, dark },
 #include "report/timeline_kinds.def"
 #undef KIND
@@ -163,45 +162,13 @@ void timeline_text(const struct timeline *t, struct buf *out)
 
 enum { SVG_LEFT = 190, SVG_TOP = 88, SVG_RIGHT = 16, SVG_FENCES = 60 };
 
-static void put_escaped(struct buf *out, const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '<')
-            buf_str(out, "&lt;");
-        else if (*text == '>')
-            buf_str(out, "&gt;");
-        else if (*text == '&')
-            buf_str(out, "&amp;");
-        else if (*text == '"')
-            buf_str(out, "&quot;");
-        else if ((unsigned char)*text >= ' ')
-            buf_byte(out, *text);
-    }
-}
-
-/* Text that may have names of nodes and programs in it. */
-static void put_xml(struct buf *out, struct buf *text)
-{
-    if (buf_cstr(text))
-        put_escaped(out, buf_cstr(text));
-    else
-        out->error = BUF_NO_MEMORY;
-    buf_free(text);
-}
-
-static void svg_style(struct buf *out)
-{
-    buf_str(out, "<style>svg.timeline{font:11px system-ui,sans-serif;fill:#222;background:#fff}"
-                 ".grid{stroke:#0002}.fence{stroke:#0005;stroke-dasharray:2 3}"
-                 ".path{stroke:#c4122f;stroke-width:2.5}.bad{fill:#c4122f}");
-    for (int k = 0; k < TIMELINE_KINDS; k++)
-        buf_printf(out, ".k%d{fill:%s}", k, kind_colours[k].light);
-    buf_str(out, "@media(prefers-color-scheme:dark){svg.timeline{fill:#ddd;background:#17191c}"
-                 ".grid{stroke:#fff2}.fence{stroke:#fff5}.path{stroke:#ff5d73}.bad{fill:#ff5d73}");
-    for (int k = 0; k < TIMELINE_KINDS; k++)
-        buf_printf(out, ".k%d{fill:%s}", k, kind_colours[k].dark);
-    buf_str(out, "}</style>\n");
-}
+#define STYLE                                                                                      \
+    "svg.timeline{font:11px system-ui,sans-serif;fill:#222;background:#fff}"                       \
+    ".grid{stroke:#0002}.fence{stroke:#0005;stroke-dasharray:2 3}"                                 \
+    ".path{stroke:#c4122f;stroke-width:2.5}.bad{fill:#c4122f}"
+#define STYLE_DARK                                                                                 \
+    "svg.timeline{fill:#ddd;background:#17191c}.grid{stroke:#fff2}.fence{stroke:#fff5}"            \
+    ".path{stroke:#ff5d73}.bad{fill:#ff5d73}"
 
 static uint32_t row_height(const struct timeline_rows *r)
 {
@@ -284,7 +251,7 @@ static void svg_row_title(const struct timeline_rows *r, const struct timeline_r
                        row->count > 1 ? " in the mean" : "");
     }
     buf_str(out, "<title>");
-    put_xml(out, &b);
+    svg_take(out, &b);
     buf_str(out, "</title>");
 }
 
@@ -344,7 +311,7 @@ static void svg_labels(const struct timeline_rows *r, struct buf *out)
             buf_printf(out, "<text x=\"%d\" y=\"%u\" text-anchor=\"end\">", SVG_LEFT - 8,
                        SVG_TOP + i * h + h / 2 + 4);
         }
-        put_xml(out, &b);
+        svg_take(out, &b);
         buf_str(out, "</text>\n");
     }
 }
@@ -368,23 +335,23 @@ static void svg_title(const struct timeline *t, struct buf *out)
     buf_printf(&b, "%.60s%s: ", t->title, strlen(t->title) > 60 ? "..." : "");
     put_head(t, &b);
     buf_str(out, "<text x=\"12\" y=\"16\" font-weight=\"600\" font-size=\"13\">");
-    put_xml(out, &b);
+    svg_take(out, &b);
     buf_str(out, "</text>\n");
 }
 
 void timeline_svg(const struct timeline *t, struct buf *out)
 {
     struct timeline_rows r;
+    char seconds[64];
     uint32_t height;
 
     if (timeline_rows_open(&r, t, 2 * TIMELINE_WIDTH, TIMELINE_ROWS_OF_RANKS,
                            TIMELINE_ROWS_OF_NODES) == 0) {
         height = r.nrows * row_height(&r);
-        buf_printf(out,
-                   "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"timeline\" role=\"img\" "
-                   "viewBox=\"0 0 %d %u\" data-seconds=\"%.9f\">\n",
-                   SVG_LEFT + TIMELINE_WIDTH + SVG_RIGHT, SVG_TOP + height + 12, length_of(t));
-        svg_style(out);
+        snprintf(seconds, sizeof seconds, " data-seconds=\"%.9f\"", length_of(t));
+        svg_begin(out, "timeline", SVG_LEFT + TIMELINE_WIDTH + SVG_RIGHT, SVG_TOP + height + 12,
+                  seconds);
+        svg_style(out, STYLE, STYLE_DARK, 'k', kind_colours, TIMELINE_KINDS);
         svg_title(t, out);
         svg_legend(out);
         svg_ticks(t, height, out);
@@ -446,7 +413,7 @@ static void page_path(const struct timeline *t, struct buf *out)
                    seconds_of(t, s->begin_ns), seconds_of(t, s->end_ns),
                    (double)(s->end_ns - s->begin_ns) / 1e9);
         put_step(t, s, &b);
-        put_xml(out, &b);
+        svg_take(out, &b);
         buf_str(out, "</tr>\n");
     }
     buf_str(out, "</table>\n");
@@ -468,7 +435,7 @@ static void page_clocks(const struct timeline *t, struct buf *out)
         begun = true;
         buf_str(out, "<li>");
         put_clock(&t->nodes[i], &b);
-        put_xml(out, &b);
+        svg_take(out, &b);
         buf_byte(out, '\n');
     }
     if (begun)
@@ -480,7 +447,7 @@ void timeline_html(const struct timeline *t, struct buf *out)
     buf_str(out, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\">"
                  "<meta name=\"viewport\" content=\"width=device-width\">"
                  "<meta name=\"color-scheme\" content=\"light dark\"><title>Timeline: ");
-    put_escaped(out, t->title);
+    svg_escaped(out, t->title);
     buf_printf(out, "</title>\n<style>%s</style>\n", page_style);
     timeline_svg(t, out);
     buf_str(out,

@@ -115,4 +115,26 @@ run 60 "$WIREUP" -topology "$tmp/polaris.xml" true
 ok "-topology alone" grep -q 'needs -dry-run' "$err" || explain
 run 60 "$WIREUP" -dry-run -topology "$tmp/told.c" true
 ok "-topology with another file" eval '[ "$rc" = 2 ] && [ -s "$err" ]' || explain
+# ---- the picture of nodes that are different machines
+needs_host_names
+cat >"$tmp/agent" <<'END'
+#!/bin/sh
+host=$1
+shift
+case $host in
+n1) machine=frontier ;;
+*) machine=alps-gh200 ;;
+esac
+exec unshare -u env HWLOC_XMLFILE="$(dirname "$0")/$machine.xml" sh -c 'hostname "$0"; exec sh -c "exec $*"' "$host" "$@"
+END
+chmod +x "$tmp/agent"
+picture() { run 60 "$WIREUP" map "$@" -launch-agent "$tmp/agent" -hosts n1:2,n2:2 -bind-to core -n 4 true; }
+cores() { sed -n "s/^$1: 2 ranks; .* \([0-9]*\) cores.*/\1/p" "$out"; }
+picture -picture -ask-nodes
+ok "asked nodes are drawn as they are: $(cores n1) and $(cores n2) cores" \
+    eval '[ "$rc" = 0 ] && [ -n "$(cores n1)" ] && [ -n "$(cores n2)" ] && [ "$(cores n1)" != "$(cores n2)" ]' || explain
+picture -svg -ask-nodes
+ok "as SVG, too" eval '[ "$rc" = 0 ] && python3 -c "import sys, xml.dom.minidom as m; m.parse(sys.argv[1])" "$out"' || explain
+picture -picture
+ok "nodes that are not asked are taken for this one" grep -q "assumed to be like it" "$out" || explain
 finish

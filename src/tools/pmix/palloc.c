@@ -146,14 +146,14 @@ static int print(const struct tool_line *l, const pmix_info_t *infos, size_t n)
     return tool_out_end(&o, TOOL_FINE);
 }
 
-struct request {
+struct palloc_request {
     const struct tool_line *line;
     struct tool_infos *infos;
 };
 
 static int request(void *arg)
 {
-    const struct request *r = arg;
+    const struct palloc_request *r = arg;
     const struct tool_line *l = r->line;
     struct tool_limit limit = { .line = l };
     pmix_alloc_directive_t what = l->values[OPTION_extend]   ? PMIX_ALLOC_EXTEND
@@ -180,7 +180,7 @@ int main(int argc, char **argv)
     if (rc == TOOL_GO_ON)
         rc = add_all(&infos, &l);
     if (rc == TOOL_GO_ON)
-        rc = tool_server_run(&l, true, request, &(struct request){ &l, &infos });
+        rc = tool_server_run(&l, true, request, &(struct palloc_request){ &l, &infos });
     tool_infos_free(&infos);
     return rc;
 }

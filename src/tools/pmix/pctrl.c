@@ -73,7 +73,7 @@ static int print(const struct tool_line *l, const pmix_info_t *infos, size_t n)
     return tool_out_end(&o, TOOL_FINE);
 }
 
-struct request {
+struct pctrl_request {
     const struct tool_line *line;
     struct targets *targets;
     struct tool_infos *infos;
@@ -81,7 +81,7 @@ struct request {
 
 static int control(void *arg)
 {
-    const struct request *r = arg;
+    const struct pctrl_request *r = arg;
     struct tool_limit limit = { .line = r->line };
     struct tool_infos *i = r->infos;
     pmix_status_t status;
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
     if (rc == TOOL_GO_ON)
         rc = read_targets(&l, &targets);
     if (rc == TOOL_GO_ON)
-        rc = tool_server_run(&l, true, control, &(struct request){ &l, &targets, &infos });
+        rc = tool_server_run(&l, true, control, &(struct pctrl_request){ &l, &targets, &infos });
     tool_infos_free(&infos);
     free(targets.procs);
     return rc;

@@ -60,7 +60,7 @@ static int print(const struct tool_line *l, pmix_status_t code, pmix_data_range_
     return tool_out_end(&o, TOOL_FINE);
 }
 
-struct request {
+struct pevent_request {
     const struct tool_line *line;
     pmix_status_t code;
     pmix_data_range_t range;
@@ -68,7 +68,7 @@ struct request {
 
 static int raise_event(void *arg)
 {
-    const struct request *r = arg;
+    const struct pevent_request *r = arg;
     struct tool_limit limit = { .line = r->line };
     pmix_status_t rc;
 
@@ -99,5 +99,5 @@ int main(int argc, char **argv)
     if (!read_range(l.values[OPTION_range], &range))
         return tool_wrong(&l, "--range: '%s' is none of namespace, session, global, local, rm",
                           l.values[OPTION_range]);
-    return tool_server_run(&l, true, raise_event, &(struct request){ &l, code, range });
+    return tool_server_run(&l, true, raise_event, &(struct pevent_request){ &l, code, range });
 }

@@ -81,14 +81,14 @@ static pmix_status_t look_up_data(pmix_pdata_t *data, size_t n, const struct too
     return rc;
 }
 
-struct request {
+struct plookup_request {
     const struct tool_line *line;
     const struct tool_infos *infos;
 };
 
 static int look_up(void *arg)
 {
-    const struct request *r = arg;
+    const struct plookup_request *r = arg;
     const struct tool_line *l = r->line;
     struct tool_limit limit = { .line = l };
     char **keys = PMIx_Argv_split(l->operands[0], ',');
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
     if (rc == TOOL_GO_ON)
         rc = read_infos(&l, &infos);
     if (rc == TOOL_GO_ON)
-        rc = tool_server_run(&l, true, look_up, &(struct request){ &l, &infos });
+        rc = tool_server_run(&l, true, look_up, &(struct plookup_request){ &l, &infos });
     tool_infos_free(&infos);
     return rc;
 }

@@ -74,7 +74,7 @@ static int ask(struct tool_out *o, pmix_query_t *q)
     return TOOL_FAILED;
 }
 
-struct asking {
+struct pquery_request {
     const struct tool_line *line;
     pmix_query_t *queries;
     size_t n;
@@ -82,7 +82,7 @@ struct asking {
 
 static int ask_all(void *arg)
 {
-    const struct asking *a = arg;
+    const struct pquery_request *a = arg;
     struct tool_out o;
     int status = TOOL_FINE;
 
@@ -125,7 +125,7 @@ int main(int argc, char **argv)
         rc = read_query(&l, l.operands[i], &queries[i]);
     if (rc == TOOL_GO_ON)
         rc = tool_server_run(&l, queries && needs_server(queries, n), ask_all,
-                             &(struct asking){ &l, queries, queries ? n : 0 });
+                             &(struct pquery_request){ &l, queries, queries ? n : 0 });
     for (size_t i = 0; queries && i < n; i++)
         PMIx_Query_destruct(&queries[i]);
     free(queries);

@@ -237,7 +237,8 @@ static void find_once(const struct tool_line *l, struct tool_servers *found_p)
     PMIx_Query_destruct(&q);
 }
 
-int tool_server_alone(const struct tool_line *l)
+/* The library works, without a server. */
+static int begin_alone(const struct tool_line *l)
 {
     struct wishes w = { .n = 0 };
     pmix_status_t rc;
@@ -259,7 +260,7 @@ int tool_servers_find(const struct tool_line *l, struct tool_servers *found_p)
     if (!tool_number(l, OPTION_num_connect_retries, 1 << 20, &retries) ||
         !tool_number(l, OPTION_wait_to_connect, 1 << 20, &wait))
         return TOOL_USAGE;
-    rc = tool_server_alone(l);
+    rc = begin_alone(l);
     if (rc != TOOL_GO_ON)
         return rc;
     find_once(l, found_p);
@@ -316,7 +317,7 @@ int tool_server_open(const struct tool_line *l, const struct tool_server *s)
     return TOOL_FAILED;
 }
 
-void tool_server_close(const struct tool_line *l)
+static void leave(const struct tool_line *l)
 {
     struct tool_limit limit = { .line = l };
 
@@ -327,12 +328,12 @@ void tool_server_close(const struct tool_line *l)
 
 int tool_server_run(const struct tool_line *l, bool server, int (*work)(void *arg), void *arg)
 {
-    int rc = server ? tool_server_connect(l) : tool_server_alone(l);
+    int rc = server ? tool_server_connect(l) : begin_alone(l);
 
     if (rc != TOOL_GO_ON)
         return rc;
     rc = work(arg);
-    tool_server_close(l);
+    leave(l);
     return rc;
 }
 

@@ -33,9 +33,6 @@ bool tool_server_is_named(const struct tool_line *l);
 /* The options are good; nothing is connected. */
 int tool_server_check(const struct tool_line *l);
 
-/* The library works, without a server. */
-int tool_server_alone(const struct tool_line *l);
-
 /* Connects to the server that is named, or to the only one. */
 int tool_server_connect(const struct tool_line *l);
 
@@ -45,6 +42,5 @@ int tool_server_run(const struct tool_line *l, bool server, int (*work)(void *ar
 
 /* Connects to that one. */
 int tool_server_open(const struct tool_line *l, const struct tool_server *s);
-void tool_server_close(const struct tool_line *l);
 
 #endif
