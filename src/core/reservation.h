@@ -25,7 +25,9 @@
 enum {
     RESERVATION_SIGNAL = 192, /* to all its jobs */
     RESERVATION_TERMINATE,    /* its jobs, and it ends */
-    RESERVATION_COMPLETE      /* it ends, if no job of it runs */
+    RESERVATION_COMPLETE,     /* it ends, if no job of it runs */
+    RESERVATION_PREEMPT,      /* its jobs stop, and its nodes are lent */
+    RESERVATION_RESTORE       /* they are taken back, and its jobs go on */
 };
 
 struct reservation {

@@ -252,6 +252,30 @@ static enum answer_status complete(struct allocation_call *k)
     return signal_jobs(k, 0, false) ? ANSWER_OVER_QUOTA : release(k);
 }
 
+/* What its processes have in memory stays theirs. */
+static enum answer_status preempt(struct allocation_call *k)
+{
+    struct buf nodes = BUF_NULL(1 << 24);
+    enum answer_status st = ANSWER_NOT_FOUND;
+
+    if (reservation_list(&k->a->all, k->of, &nodes))
+        st = buf_ok(&nodes) ? reservation_lend(&k->a->all, k->of, buf_slice(&nodes))
+                            : ANSWER_NO_MEMORY;
+    if (st == ANSWER_OK)
+        signal_jobs(k, SIGSTOP, false);
+    buf_free(&nodes);
+    return st;
+}
+
+static enum answer_status restore(struct allocation_call *k)
+{
+    enum answer_status st = reacquire(k);
+
+    if (st == ANSWER_OK)
+        signal_jobs(k, SIGCONT, false);
+    return st;
+}
+
 static enum answer_status (*directive_of(uint8_t directive))(struct allocation_call *k)
 {
     switch (directive) {
@@ -262,6 +286,8 @@ static enum answer_status (*directive_of(uint8_t directive))(struct allocation_c
     case RESERVATION_SIGNAL: return send_signal;
     case RESERVATION_TERMINATE: return terminate;
     case RESERVATION_COMPLETE: return complete;
+    case RESERVATION_PREEMPT: return preempt;
+    case RESERVATION_RESTORE: return restore;
     default: return NULL;
     }
 }

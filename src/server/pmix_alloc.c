@@ -176,6 +176,8 @@ void pmix_reply_alloc(struct pmix_session *s, struct pmix_pending *p, const stru
         reply_of_scheduler(s, p->tag, &r);
     } else {
         pmix_alloc_infos(&l, a);
+        if (p->key)
+            info_array_text(&l, PMIX_SESSION_CTRL_ID, p->key);
         send_infos(s, p->tag, PMIX_SUCCESS, l.items, l.n, l.no_memory);
         info_array_free(&l);
     }
@@ -191,6 +193,8 @@ static const struct session_word {
 } session_words[] = {
     { PMIX_SESSION_TERMINATE, RESERVATION_TERMINATE, SIGTERM },
     { PMIX_SESSION_COMPLETE, RESERVATION_COMPLETE, SIGTERM },
+    { PMIX_SESSION_PREEMPT, RESERVATION_PREEMPT, SIGSTOP },
+    { PMIX_SESSION_RESTORE, RESERVATION_RESTORE, SIGCONT },
     { PMIX_SESSION_PAUSE, RESERVATION_SIGNAL, SIGSTOP },
     { PMIX_SESSION_RESUME, RESERVATION_SIGNAL, SIGCONT },
     { PMIX_SESSION_SIGNAL, RESERVATION_SIGNAL, 0 },
@@ -215,6 +219,14 @@ static size_t read_session_words(const pmix_info_t *infos, size_t n, struct requ
     return found;
 }
 
+/* The answer has the id, too. */
+static void name_request(struct command *c, struct pmix_pending *p, const char *id)
+{
+    if (p && id)
+        p->key = strdup(id);
+    c->no_memory = c->no_memory || (p && id && !p->key);
+}
+
 void pmix_read_session_control(struct command *c)
 {
     struct pmsg_session_control m;
@@ -222,7 +234,8 @@ void pmix_read_session_control(struct command *c)
     if (pmsg_read_session_control(&c->r, c->s->release, &m) == PTYPE_FINE) {
         struct request_allocate rq = { .session = m.session };
         if (read_session_words(m.infos.items, m.infos.n, &rq) == 1)
-            pmix_ask(c, (struct request){ .kind = REQ_allocate, .u.allocate = rq });
+            name_request(c, pmix_ask(c, (struct request){ .kind = REQ_allocate, .u.allocate = rq }),
+                         info_find_text(m.infos.items, m.infos.n, PMIX_SESSION_CTRL_ID));
         else
             pmix_reply_status(c->s, c->tag, PMIX_ERR_BAD_PARAM);
     }

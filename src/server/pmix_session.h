@@ -36,7 +36,7 @@ struct pmix_pending {
     enum pmix_command cmd;
     uint32_t rank; /* GET: the rank asked about */
     char *nspace;  /* GET: the job asked about; CONNECT: NULL */
-    char *key;     /* LOOKUP */
+    char *key;     /* LOOKUP; SESSION_CONTROL: the requester's id of the request */
     struct pmix_batch *batch;
     char **others; /* CONNECT: namespaces besides the requester's own */
     uint32_t nothers;

@@ -37,6 +37,8 @@ enum { NODES = 3, EVENTS = 1024 };
 #define PMIX_SESSION_COMPLETE  "pmix.ssn.complete"
 #define PMIX_SESSION_SIGNAL    "pmix.ssn.sig"
 #define PMIX_SESSION_PREEMPT   "pmix.ssn.preempt"
+#define PMIX_SESSION_RESTORE   "pmix.ssn.restore"
+#define PMIX_SESSION_CTRL_ID   "pmix.ssnctrl.id"
 #endif
 #ifndef PMIX_ALLOC_QUEUE
 #define PMIX_ALLOC_QUEUE "pmix.alloc.queue"
@@ -53,7 +55,7 @@ static pmix_nspace_t job;
  */
 
 struct allocation {
-    char id[256], nodes[256];
+    char id[256], nodes[256], control[64];
     uint32_t session, seconds;
 };
 
@@ -66,6 +68,8 @@ static void take_results(struct allocation *a, const pmix_info_t *infos, size_t 
             snprintf(a->id, sizeof a->id, "%s", v->data.string);
         else if (PMIX_CHECK_KEY(&infos[i], PMIX_ALLOC_NODE_LIST))
             snprintf(a->nodes, sizeof a->nodes, "%s", v->data.string);
+        else if (PMIX_CHECK_KEY(&infos[i], PMIX_SESSION_CTRL_ID))
+            snprintf(a->control, sizeof a->control, "%s", v->data.string);
         else if (PMIX_CHECK_KEY(&infos[i], PMIX_SESSION_ID))
             a->session = v->data.uint32;
         else if (PMIX_CHECK_KEY(&infos[i], PMIX_TIME_REMAINING))
@@ -407,20 +411,24 @@ static pmix_status_t control_session(uint32_t session, const char *key, int sign
 {
     pmix_status_t (*call)(uint32_t, const pmix_info_t[], size_t, pmix_info_cbfunc_t, void *);
     int before = reply.done;
-    pmix_info_t info;
+    pmix_info_t info[2];
     pmix_status_t rc;
 
     *(void **)&call = dlsym(RTLD_DEFAULT, "PMIx_Session_control");
     if (!call)
         return PMIX_ERR_NOT_SUPPORTED;
     if (signal)
-        PMIX_INFO_LOAD(&info, key, &signal, PMIX_INT);
+        PMIX_INFO_LOAD(&info[0], key, &signal, PMIX_INT);
     else
-        PMIX_INFO_LOAD(&info, key, NULL, PMIX_BOOL);
-    rc = call(session, &info, 1, on_controlled, NULL);
+        PMIX_INFO_LOAD(&info[0], key, NULL, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[1], PMIX_SESSION_CTRL_ID, key, PMIX_STRING);
+    PMIX_INFO_REQUIRED(&info[1]);
+    rc = call(session, info, 2, on_controlled, NULL);
     if (rc != PMIX_SUCCESS)
         return rc;
     wait_for("answers to a control", &reply.done, before + 1);
+    if (reply.status == PMIX_SUCCESS && strcmp(reply.got.control, key) != 0)
+        complain("%s: the answer to '%s'", key, reply.got.control);
     return reply.status;
 }
 
@@ -449,6 +457,22 @@ static void are(char state, int procs)
         complain("%d processes are in state %c, not %d: '%s'", count, state, procs, text);
 }
 
+/* Others may have its nodes, until it has them back. */
+static void preempt(const struct allocation *a)
+{
+    struct allocation b;
+
+    expect("preempt", control_session(a->session, PMIX_SESSION_PREEMPT, 0), PMIX_SUCCESS);
+    are('T', 4);
+    expect("again", control_session(a->session, PMIX_SESSION_PREEMPT, 0), PMIX_ERR_NOT_FOUND);
+    expect("all nodes", with_count(PMIX_ALLOC_NEW, NULL, NODES, &b), PMIX_SUCCESS);
+    expect("too early", control_session(a->session, PMIX_SESSION_RESTORE, 0),
+           PMIX_ERR_RESOURCE_BUSY);
+    expect("released", let_go(b.id), PMIX_SUCCESS);
+    expect("restore", control_session(a->session, PMIX_SESSION_RESTORE, 0), PMIX_SUCCESS);
+    are('S', 4);
+}
+
 static void session(void)
 {
     static const int two[NODES] = { 2, 2, 0 };
@@ -458,7 +482,7 @@ static void session(void)
     runs_on("in it", 4, a.id, two);
     expect("busy", control_session(a.session, PMIX_SESSION_COMPLETE, 0), PMIX_ERR_RESOURCE_BUSY);
     expect("no such", control_session(a.session + 7, PMIX_SESSION_PAUSE, 0), PMIX_ERR_NOT_FOUND);
-    expect("later", control_session(a.session, PMIX_SESSION_PREEMPT, 0), PMIX_ERR_NOT_SUPPORTED);
+    preempt(&a);
     expect("pause", control_session(a.session, PMIX_SESSION_PAUSE, 0), PMIX_SUCCESS);
     are('T', 4);
     expect("resume", control_session(a.session, PMIX_SESSION_RESUME, 0), PMIX_SUCCESS);
