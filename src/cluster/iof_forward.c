@@ -3,6 +3,7 @@
 
 #include "base/limit.h"
 #include "cluster/msg.h"
+#include "core/control.h"
 #include "core/effect.h"
 
 /* A job that has ended is unknown here; any node may have kept some of its output. */
@@ -58,6 +59,18 @@ void iof_forward_receive(struct iof_forward *f, uint32_t from, const struct op_i
 bool iof_forward_wanted(const struct iof_forward *f, const struct job *j, uint32_t rank)
 {
     return iof_subscribers_next(&f->subscribers, NULL, j->nspace, rank) != NULL;
+}
+
+bool iof_forward_redirects(const struct iof_forward *f, const struct job *j, uint32_t rank,
+                           uint16_t channel)
+{
+    const struct iof_subscription *to = NULL;
+
+    while ((to = iof_subscribers_next(&f->subscribers, to, j->nspace, rank))) {
+        if (to->channels & IOF_REDIRECTS && to->channels & channel)
+            return true;
+    }
+    return false;
 }
 
 bool iof_forward_output(struct iof_forward *f, const struct job *j, uint32_t rank, uint16_t channel,

@@ -23,6 +23,9 @@ void iof_forward_receive(struct iof_forward *f, uint32_t from, const struct op_i
 
 /* Whether a subscriber on another node wants that process's output. */
 bool iof_forward_wanted(const struct iof_forward *f, const struct job *j, uint32_t rank);
+/* Whether one of them wants it for itself. */
+bool iof_forward_redirects(const struct iof_forward *f, const struct job *j, uint32_t rank,
+                           uint16_t channel);
 /* Sends output of a local process to its subscribers on other nodes.  True: there is one. */
 bool iof_forward_output(struct iof_forward *f, const struct job *j, uint32_t rank, uint16_t channel,
                         struct slice bytes);

@@ -49,6 +49,9 @@ enum answer_status control_members(const struct core *c, const struct job *j,
 /* A signal is meant to end rank (or REQUEST_ALL_RANKS): its exit is not a failure of the job. */
 void control_commanded(struct job *j, uint32_t rank);
 
+/* Among the channels of a subscription: what is read for it is shown by nobody else. */
+enum { IOF_REDIRECTS = 0x8000 };
+
 /* A client subscribes to the output of rank (or REQUEST_ALL_RANKS) of a job on these channels (0:
  * unsubscribes, and nspace is ignored); subscription is its number.  Other nodes, if any,
  * are notified. */

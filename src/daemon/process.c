@@ -277,14 +277,15 @@ static bool deliver_output(struct source *s, struct slice bytes)
 {
     struct task *t = s->arg;
     uint16_t channel = s == &t->out ? CHANNEL_OUT : CHANNEL_ERR;
-    bool subscribed =
-        server_output(t->all->config.context->server, t->job, t->rank, channel, bytes);
+    const struct node_context *c = t->all->config.context;
+    struct iof_forward *f = c->cluster ? &c->cluster->dispatch.iof : NULL;
+    bool subscribed = server_output(c->server, t->job, t->rank, channel, bytes);
 
-    if (t->all->config.context->cluster &&
-        iof_forward_output(&t->all->config.context->cluster->dispatch.iof, t->job, t->rank, channel,
-                           bytes))
+    if (f && iof_forward_output(f, t->job, t->rank, channel, bytes))
         subscribed = true;
-    turn_flush(t->all->config.context->turn);
+    s->redirected =
+        c->server->output_redirected || (f && iof_forward_redirects(f, t->job, t->rank, channel));
+    turn_flush(c->turn);
     return subscribed;
 }
 

@@ -441,7 +441,8 @@ static bool source_read(struct source *s)
     read_any = s->tap && s->tap(s, slice_mem(s->sink->scratch, (size_t)n));
     if (s->sink->broken)
         return read_any; /* else the process's next write fails, as with `| head` */
-    take_bytes(s, slice_mem(s->sink->scratch, (size_t)n));
+    if (!s->redirected)
+        take_bytes(s, slice_mem(s->sink->scratch, (size_t)n));
     return true;
 }
 

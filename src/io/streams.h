@@ -71,6 +71,7 @@ struct source {
     hold_fn *hold;   /* may be NULL; only the first bytes are checked */
     bool held;       /* the tail is held back */
     bool labelled;   /* the current line has its label */
+    bool redirected; /* set by the tap: the sink does not get what it has read */
     bool prompts;    /* shows unfinished lines after a moment: they may be prompts */
     struct timer moment;
     loop_fn *on_end; /* the pipe is closed at the other end */

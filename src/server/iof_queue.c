@@ -53,6 +53,7 @@ pmix_status_t iof_options_read(struct iof_options *o, const pmix_info_t *infos, 
     *o = (struct iof_options){ .cache = (uint32_t)cache, .gather = (uint32_t)gather };
     o->gather_ns = gather ? seconds * UINT64_C(1000000000) : 0;
     o->drop_newest = is_given(infos, n, PMIX_IOF_DROP_NEWEST);
+    o->redirects = is_given(infos, n, PMIX_IOF_REDIRECT);
     if (is_given(infos, n, PMIX_IOF_TAG_OUTPUT))
         o->format |= IOF_TAGGED;
     if (is_given(infos, n, PMIX_IOF_TIMESTAMP_OUTPUT))

@@ -24,6 +24,7 @@ enum { IOF_CHANNELS = 16 };
 struct iof_options {
     uint32_t cache;     /* bytes of each channel */
     bool drop_newest;   /* instead of the oldest */
+    bool redirects;     /* the launcher does not show the output */
     uint32_t gather;    /* a piece has at least so many bytes; 0: output is passed on as it comes */
     uint64_t gather_ns; /* … unless they have waited so long; 0: that does not matter */
     uint8_t format;     /* IOF_TAGGED ...: pieces are whole lines */

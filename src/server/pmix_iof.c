@@ -125,7 +125,9 @@ static void subscribe(struct pmix_session *s, const struct pmix_pull *p)
         if (!is_repeated(p, i))
             control_iof_subscribe(
                 s->base.peer->core, p->subscription, slice_str(p->procs[i].nspace),
-                rank == PMIX_RANK_WILDCARD ? REQUEST_ALL_RANKS : rank, p->channels);
+                rank == PMIX_RANK_WILDCARD ? REQUEST_ALL_RANKS : rank,
+                p->channels && p->queue.options.redirects ? p->channels | IOF_REDIRECTS
+                                                          : p->channels);
     }
 }
 
@@ -141,7 +143,7 @@ static void begin_pull(struct command *c, const struct pmsg_iof_pull *m,
         pmix_reply_status(s, c->tag, PMIX_ERR_OUT_OF_RESOURCE);
         return;
     }
-    p->channels = m->channels;
+    p->channels = m->channels & PMIX_FWD_ALL_CHANNELS;
     p->theirs = m->ref;
     pulled.ref = p->id;
     w = pmix_writer(s);
@@ -288,6 +290,8 @@ bool pmix_output(struct session *base, const struct spoken *o)
         if (is_wanted(p, o)) {
             send_output(s, p, o);
             given = true;
+            if (o->redirected_p && p->queue.options.redirects)
+                *o->redirected_p = true;
         }
     }
     return given;

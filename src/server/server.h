@@ -40,7 +40,8 @@ struct server {
     size_t event_bytes;
     struct list outputs; /* struct kept_output, the oldest first */
     size_t output_bytes;
-    struct list monitors; /* struct monitor, of heartbeats and files */
+    bool output_redirected; /* the last output is for a subscriber alone */
+    struct list monitors;   /* struct monitor, of heartbeats and files */
     uint64_t last_monitor;
     struct list peers;
     struct list dirty;

@@ -34,6 +34,7 @@ bool server_preset(struct server *s, const struct job *j, struct slice key, stru
 bool server_output(struct server *s, const struct job *j, uint32_t rank, uint16_t channel,
                    struct slice bytes)
 {
+    s->output_redirected = false;
     return server_deliver(
         s, INPUT(output, .job = j->id, .rank = rank, .channel = channel, .bytes = bytes));
 }

@@ -75,9 +75,11 @@ bool server_output_wanted(const struct server *s, const struct op_output *o)
 bool server_on_output(struct server *s, const struct op_output *o, uint64_t now_ns)
 {
     const struct job *j = core_job(&s->core, o->job);
-    struct spoken p = {
-        .nspace = j->nspace, .rank = o->rank, .channel = o->channel, .bytes = o->bytes
-    };
+    struct spoken p = { .nspace = j->nspace,
+                        .rank = o->rank,
+                        .channel = o->channel,
+                        .bytes = o->bytes,
+                        .redirected_p = &s->output_redirected };
     bool given = false;
 
     (void)now_ns;
@@ -86,6 +88,7 @@ bool server_on_output(struct server *s, const struct op_output *o, uint64_t now_
         if (s->core.listeners)
             given = give(s, LIST_OF(l, struct peer, link), &p) || given;
     }
+    p.redirected_p = NULL;
     if (may_be_late(j))
         keep(s, &p);
     return given;

@@ -101,6 +101,8 @@ struct spoken {
     bool recalled;         /* kept earlier: only for the newest subscription */
     uint64_t subscription; /* from another node, for this one only; 0: for all */
     struct slice bytes;
+    bool *redirected_p; /* becomes true if a subscriber wants it for itself; NULL: it has been shown
+                         */
 };
 
 struct session_ops {

@@ -277,6 +277,18 @@ static void check_stop(void)
     wait_for("ends of a stream that is not subscribed to", &got.ends, 0);
 }
 
+/* Only the subscriber gets it; the script sees that the launcher has not shown it. */
+static void check_redirect(void)
+{
+    struct copier c = begin(PMIX_IOF_REDIRECT, 0);
+
+    push(&c.proc, 1, "for me alone\n", false);
+    expect("redirected output", &got, "for me alone\n");
+    stop(c.ref);
+    push(&c.proc, 1, "for all again\n", false);
+    end(&c);
+}
+
 static void check_formats(void)
 {
     struct copier c = begin(PMIX_IOF_TAG_OUTPUT, 0);
@@ -435,6 +447,7 @@ static void check_all(const char *host, bool ours)
     if (ours)
         check_stop();
     check_formats();
+    check_redirect();
     check_push();
 }
 

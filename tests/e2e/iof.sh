@@ -21,18 +21,25 @@ fi
 launch 1 "$ours" wrong
 ok "what is wrong is seen to be wrong" [ "$rc" = 1 ] || explain
 
+redirected() # NAME: of a child's two lines, the second
+{
+    same "what the launcher shows of redirected output, $1" "$(grep '^for ' "$out")" "for all again" || explain
+}
+
 needs_host_names
 named_agent
 for client in $clients; do
     name=theirs
-    children=13
-    [ "$client" != "$ours" ] || { name=ours; children=14; }
+    children=14
+    [ "$client" != "$ours" ] || { name=ours; children=15; }
     spawning launch 2 "$client" one $name
     same "on one node: $name" "$rc $(grep '^iof' "$out")" "0 iof one good" || explain
+    redirected "on one node: $name"
     spawned "on one node: $name" $children
     spawning run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:4,n2:4,n3:4 -n 2 -map-by node \
         "$client" three $name
     same "on three nodes: $name" "$rc $(grep '^iof' "$out")" "0 iof three good" || explain
+    redirected "on three nodes: $name"
     spawned "on three nodes: $name" $children
 done
 
