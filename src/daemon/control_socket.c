@@ -163,6 +163,15 @@ static void reply_unpublish(struct control_socket *d, struct slice service, stru
     buf_str(out, server_unpublish(context_of(d)->server, service, NULL) ? "found\n" : "none\n");
 }
 
+/* A node of the DVM that others may use.  (This one has a name if it was given as one.) */
+static bool is_free(const struct control_socket *d, const struct cluster_io *s, uint32_t position)
+{
+    const char *name = s->names[position];
+
+    return name && (position == 0 || router_reaches(&s->router, position)) &&
+           !allocations_has(d->config.jobs->allocations, name);
+}
+
 /* The number of daemons that a DVM runs for others, and a line for each node. */
 static void reply_dvm(struct control_socket *d, struct slice args, struct buf *out)
 {
@@ -174,9 +183,8 @@ static void reply_dvm(struct control_socket *d, struct slice args, struct buf *o
         return;
     }
     buf_printf(out, "standing %d %u\n", (int)getpid(), s->dvm_execs->count);
-    for (uint32_t p = 1; p < s->router.config.count; p++) {
-        if (router_reaches(&s->router, p) &&
-            !allocations_has(d->config.jobs->allocations, s->names[p]))
+    for (uint32_t p = 0; p < s->router.config.count; p++) {
+        if (is_free(d, s, p))
             buf_printf(out, "%s %u\n", s->names[p], s->slots ? s->slots[p] : 1);
     }
 }

@@ -206,6 +206,7 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
         s->remote.cluster.dvm_execs = &s->dvm_execs;
         watch_open(&s->waits, node_loop(node), s->news, nobody_waits, NULL, s);
         watch_want(&s->waits, LOOP_READ);
+        remote_go(&s->remote);
         code = node_run(node);
     } else {
         log_error(&log, "%s", err.text);
@@ -238,12 +239,10 @@ static int prepare_and_stand(struct dvm *s, int argc, char **argv, const struct 
     if (rc != LAUNCH_GO && rc != LAUNCH_SHOW) {
         log_error(log, "%s", err.text);
         code = launch_exit_code(rc);
-    } else if (rc == LAUNCH_GO && !options.remote) {
-        log_error(log,
-                  "give the nodes of the DVM by -hosts or -hostfile, or run this in an allocation");
-        code = 2;
     } else if (rc == LAUNCH_GO) {
         s->options = &options;
+        if (!options.remote) /* it is of this machine alone */
+            options.here = plan.nodes[0].name;
         code = stand(s, &options, &plan, *log);
     }
     job_map_free(&plan);
@@ -304,7 +303,9 @@ static int print_up(uint32_t nnodes, bool json)
     struct command_json o;
 
     if (!json) {
-        printf("%u nodes are up; `wireup run` uses them, `wireup down` ends them\n", nnodes);
+        printf("%u node%s up; `wireup run` uses %s, `wireup down` ends %s\n", nnodes,
+               nnodes == 1 ? " is" : "s are", nnodes == 1 ? "it" : "them",
+               nnodes == 1 ? "it" : "them");
         return fflush(stdout) == 0 ? 0 : 1;
     }
     who = find_standing(&answer);

@@ -38,8 +38,10 @@ static int number_nodes(struct remote *f, const struct job_map *p)
         const char *name = arena_str(&f->arena, slice_str(p->nodes[n].name)); /* outlives plans */
         if (!name)
             return -ENOMEM;
-        if (f->opt->here && !strcmp(name, f->opt->here))
+        if (f->opt->here && !strcmp(name, f->opt->here)) {
+            f->slots[0] = p->nodes[n].slots;
             continue;
+        }
         f->names[++b->nnodes] = name;
         f->slots[b->nnodes] = p->nodes[n].slots;
         b->nodes[b->nnodes - 1] = (struct bootstrap_node){ .position = b->nnodes,
@@ -563,6 +565,11 @@ int remote_open(struct remote *f, struct launch_options *opt, struct node *node,
     if (rc == 0 && f->terminal)
         timer_set(&f->progress, REMOTE_PROGRESS_MS);
     return rc;
+}
+
+void remote_go(struct remote *f)
+{
+    maybe_begin(f);
 }
 
 void remote_close(struct remote *f)

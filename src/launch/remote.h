@@ -44,6 +44,10 @@ struct remote {
  * else nothing was started, with a sentence in err. */
 int remote_open(struct remote *f, struct launch_options *opt, struct node *node,
                 struct job_map *plan, struct log log, struct errmsg *err);
+
+/* After remote_open(): goes on at once if there are no other nodes. */
+void remote_go(struct remote *f);
+
 void remote_close(struct remote *f); /* before the node is freed; harmless on zeroed memory */
 
 /* The names of the nodes that are lost; returns their number (f owns the list).  Also 0 if there is

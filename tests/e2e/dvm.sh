@@ -17,8 +17,15 @@ dvm()
 
 dvm down
 ok "down without a DVM is an error" [ "$rc" -ne 0 ]
-dvm up -hosts localhost
-same "this machine alone needs no DVM" "$rc" 2
+dvm up -hosts localhost:2
+same "this machine alone can be one" "$rc $(cat "$out")" \
+    '0 1 node is up; `wireup run` uses it, `wireup down` ends it' || explain
+dvm run -n 2 hostname
+same "a job runs on it" "$rc $(sort -u "$out")" "0 $(hostname)" || explain
+dvm run -n 3 -nooversubscribe true
+ok "it has the slots that were given" grep -q "than the 2 slots" "$err" || explain
+dvm down
+same "and it ends" "$rc" 0
 dvm up -launch-agent /bin/false -hosts n1,n2
 ok "nodes that do not come are named, all at once" eval \
     'grep -q "^wireup: 2 of 2 nodes do not come up" "$err" && grep -q "^wireup:   n\[1-2\] " "$err"' || explain
