@@ -131,7 +131,7 @@ novm no-ready-msg personality forward-signals do-not-resolve use-regexp enable-i
 fwd-mpirun-port standalone rdzv-backend rdzv_backend rdzv-endpoint rdzv_endpoint
 rdzv-id rdzv_id rdzv-conf rdzv_conf monitor-interval monitor_interval start-method
 start_method no-python no_python"
-_wireup_commands="who serve names trace timeline replay sim up tools ps top kill attach down on doctor bug-report map srun conform help version"
+_wireup_commands="who serve names trace fetch timeline replay sim up tools ps top kill attach down on doctor bug-report map srun conform help version"
 
 # The options of the command $1.
 _wireup_choices()
@@ -141,6 +141,7 @@ _wireup_choices()
     serve) echo "--n --timeout --trace --json" ;;
     names) echo "--json" ;;
     trace) echo "--json --follow --node --key --rank --command --from --to --all --conversation" ;;
+    fetch) echo "--launcher-exec --json" ;;
     timeline) echo "--output --json" ;;
     replay) echo "--json" ;;
     sim) echo "--nodes --ranks --bytes-per-rank --width --schedule --connectivity --seed --rounds --sets --node-failures --link-failures --slow --reports --broadcasts --requests --stacks --jitter --latency --overhead --ps-per-byte --link --flags --json" ;;

@@ -13,6 +13,7 @@
 #include "launch/doctor.h"
 #include "launch/bug_report.h"
 #include "launch/dvm.h"
+#include "launch/fetch.h"
 #include "launch/help_json.h"
 #include "launch/serve.h"
 #include "launch/top.h"
@@ -91,6 +92,7 @@ static int (*const runners[COMMANDS])(const struct command_line *l) = {
     [COMMAND_up] = dvm_misused,
     [COMMAND_on] = dvm_misused,
     [COMMAND_sim] = simulate,
+    [COMMAND_fetch] = fetch_command,
     [COMMAND_help] = help,
     [COMMAND_version] = version,
     [COMMAND_serve] = serve_command,

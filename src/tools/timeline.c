@@ -278,8 +278,9 @@ static int read_others(struct traced *d)
         log_warn(
             d->line->log,
             "the traces of %u node%s are missing, such as %s.%s, which is written on that node: "
-            "copy them here",
-            missing, missing == 1 ? "" : "s", d->line->operand, d->timeline.nodes[example].name);
+            "`wireup fetch %s` brings them here",
+            missing, missing == 1 ? "" : "s", d->line->operand, d->timeline.nodes[example].name,
+            d->line->operand);
     return code;
 }
 

@@ -160,8 +160,8 @@ void trace_set_warn(const struct trace_set *s)
     if (missing)
         log_warn(s->log,
                  "the traces of %u node%s are missing, such as %s, which is written on that node: "
-                 "copy them here",
-                 missing, missing == 1 ? "" : "s", s->members[example].path);
+                 "`wireup fetch %s` brings them here",
+                 missing, missing == 1 ? "" : "s", s->members[example].path, s->path);
 }
 
 /* ---- clocks ---------------------------------------------------------------------------------- */

@@ -29,8 +29,10 @@ do_tools() { "$WIREUP" tools --json; }
 do_attach() { "$WIREUP" attach --json json; }
 do_kill() { "$WIREUP" kill --json -s CONT json; }
 do_trace() { "$WIREUP" trace --json "$tmp/trace"; }
+do_fetch() { "$WIREUP" fetch --json "$tmp/trace"; }
 do_timeline() { "$WIREUP" timeline --json "$tmp/trace"; }
 do_replay() { "$WIREUP" replay --json "$tmp/trace"; }
+do_conform() { "$WIREUP" conform --json --only pmi2/port --server "$WIREUP" || [ $? = 1 ]; }
 do_sim() { "$WIREUP" sim --nodes 8 --json; }
 do_map() { "$WIREUP" map --json -n 3 true; }
 do_doctor() { "$WIREUP" doctor --json || [ $? = 1 ]; }

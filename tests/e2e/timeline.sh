@@ -57,5 +57,5 @@ ok "the clocks are compared" grep -qE '^  n3: [+-][0-9.]+ s, within [0-9.]+ s$' 
 rm "$tmp/three.n2"
 timeline "$tmp/three"
 same "a missing trace is named" "$rc $(cat "$err")" \
-    "0 wireup: the traces of 1 node are missing, such as $tmp/three.n2, which is written on that node: copy them here"
+    "0 wireup: the traces of 1 node are missing, such as $tmp/three.n2, which is written on that node: \`wireup fetch $tmp/three\` brings them here"
 finish

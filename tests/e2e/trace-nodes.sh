@@ -82,11 +82,38 @@ same "a changed trace of one node is found" "$rc $(grep -c ': the same again: ' 
     explain
 rm "$tmp/rec.n2"
 replay "$tmp/rec"
-missing="the traces of 1 node are missing, such as $tmp/rec.n2, which is written on that node: copy them here"
+missing="the traces of 1 node are missing, such as $tmp/rec.n2, which is written on that node: \`wireup fetch $tmp/rec\` brings them here"
 same "a missing one is named" "$rc $(cat "$err")" "0 wireup: $missing" || explain
 trace "$tmp/rec"
 same "by trace, too" "$rc $(cat "$err")" "0 wireup: $missing" || explain
-cp "$tmp/kept" "$tmp/rec.n2"
+
+# ---- fetch: the node has a disk of its own, which its agent sees in place of ours
+mkdir "$tmp/disk"
+cat >"$tmp/reach" <<'END'
+#!/bin/sh
+host=$1
+shift
+here=$(dirname "$0")
+[ "$host" = n2 ] || exit 9
+exec sh -c "$(echo "$*" | sed "s|$here/rec|$here/disk/rec|")"
+END
+chmod +x "$tmp/reach"
+fetch() { run 60 "$WIREUP" fetch -launch-agent "$tmp/reach" "$tmp/rec"; }
+fetch
+same "a trace that is not there either" "$rc $(tail -n 1 "$err") $(echo "$tmp"/rec*part)" \
+    "1 wireup: the trace of node n2: the command that reads it there has failed $tmp/rec*part" || explain
+echo "no trace" >"$tmp/disk/rec.n2"
+fetch
+same "what is no trace is not taken" "$rc $(cat "$err") $(ls "$tmp" | grep -c 'rec[.]n2')" \
+    "1 wireup: the trace of node n2: what has come is no trace 0" || explain
+cp "$tmp/kept" "$tmp/disk/rec.n2"
+fetch
+same "the trace of the node is fetched" "$rc $(cat "$out" "$err")" "0 1 of 1 traces of other nodes fetched" || explain
+ok "as it was there, for us alone" eval 'cmp -s "$tmp/kept" "$tmp/rec.n2" && [ "$(stat -c %a "$tmp/rec.n2")" = 600 ]'
+fetch
+same "all are here" "$rc $(cat "$out" "$err")" "0 0 of 0 traces of other nodes fetched" || explain
+run 60 "$WIREUP" fetch "$tmp/kept"
+same "only the launcher's trace knows the others" "$rc $(cat "$err")" "2 wireup: $tmp/kept is no trace of a launcher" || explain
 
 # ---- timeline: the daemons of the nodes, too
 spans='import collections, json, sys
