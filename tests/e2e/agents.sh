@@ -110,6 +110,11 @@ done
 run "$patience" "$WIREUP" -hosts pod-0:2,pod-1:2 -launcher-exec 'kubectl exec -i {node} -- {command}' -n 4 \
     "$WU_BUILD/tests/e2e/e2e-rawpmix"
 same "processes in pods exchange values" "$rc $(cat "$out" "$err")" "0 rawpmix 4 good" || explain
+run "$patience" "$WIREUP" up -hosts pod-0:2,pod-1:2 -launcher-exec 'kubectl exec -i {node} -- {command}'
+run "$patience" "$WIREUP" run -n 4 sh -c "$where"
+placed "a job in a DVM of pods" pod-0 pod-0 pod-1 pod-1
+run "$patience" "$WIREUP" down
+same "... which goes" "$rc" 0 || explain
 on -hosts pod-0:2,pod-1:2 -launcher-exec 'kubectl exec {node} -- {command}'
 ok "without -i the sentence says what is missing" eval '[ "$rc" = 125 ] && grep -q "kubectl exec -i" "$err"' || explain
 

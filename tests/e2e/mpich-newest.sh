@@ -3,17 +3,31 @@
 #
 #   WIREUP_MPICH=DIR     its source tree (with a configure script, built here) or its installation; otherwise that
 #                        of the system
+#   WIREUP_MPICH_PMI=ours   the source tree is built on our three libraries, in place of its own clients
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
 use_launcher wireup
+
+# Our libraries as MPICH's configure script wants them: DIR/include, DIR/lib.
+pmi_words()
+{
+    [ "${WIREUP_MPICH_PMI-}" = ours ] || return 0
+    mkdir -p "$tmp/pmi/lib"
+    ln -s "$WU_SRC/include" "$tmp/pmi/include"
+    for library in pmi pmi2 pmix; do
+        ln -s "$WU_BUILD/src/lib/$library"/lib$library.so* "$tmp/pmi/lib"
+    done
+    echo "--with-pmi1=$tmp/pmi --with-pmi2=$tmp/pmi --with-pmix=$tmp/pmi"
+}
 
 # The compiler of an MPICH that is built from the tree, on nothing of others.
 build_mpich() # TREE
 {
     mkdir "$tmp/build"
     cd "$tmp/build" || exit 1
-    if ! "$1/configure" --prefix="$tmp/mpich" --with-device=ch3:nemesis --disable-fortran --disable-cxx --disable-romio \
+    # shellcheck disable=SC2046
+    if ! LD_LIBRARY_PATH=$tmp/pmi/lib "$1/configure" $(pmi_words) --prefix="$tmp/mpich" --with-device=ch3:nemesis --disable-fortran --disable-cxx --disable-romio \
         --with-pm=no --disable-static --disable-mpi-abi --with-datatype-engine=dataloop >"$tmp/configure" 2>&1 ||
         ! make -j2 install >"$tmp/make" 2>&1; then
         tail -n 20 "$tmp/configure" "$tmp/make" | sed 's/^/# /'
@@ -51,6 +65,21 @@ hello() # WHAT
 hello 1 of 3
 hello 2 of 3 " || explain
 }
+
+# ---- built on the libraries for PMI-1, PMI-2 and PMIx: it takes the one that it is told to
+if readelf -d "${mpicc%/bin/*}/lib/libmpi.so" 2>/dev/null | grep -q 'NEEDED.*libpmix'; then
+    ours=$WU_BUILD/src/lib
+    LD_LIBRARY_PATH=$ours/pmi:$ours/pmi2:$ours/pmix${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    export LD_LIBRARY_PATH
+    for version in 1 2 x; do
+        pmi=all
+        [ $version != x ] || pmi=pmix
+        launch 3 -pmi $pmi -genv MPIR_CVAR_PMI_VERSION $version "$bin/hello"
+        hello "MPICH on our libraries, version $version"
+        launch 5 -pmi $pmi -genv MPIR_CVAR_PMI_VERSION $version "$bin/comms"
+        same "communicators, version $version" "$rc $(cat "$out")" "0 comms 5 good" || explain
+    done
+fi
 
 # ---- however it is told to choose
 launch 3 "$bin/hello"
