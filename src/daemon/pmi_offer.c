@@ -62,22 +62,36 @@ static void note_all(struct clients *c, const struct elf_object *first)
     }
 }
 
-/* Built for both libraries it can do either; PMI is what it prefers. */
-static enum job_map_pmi offer_of(const struct clients *c)
+/* The user's word to MPICH: it reads these, and the last one counts. */
+static bool asks_for_pmix(char *const *env)
 {
-    bool takes_pmix = c->its_pmix && !c->its_pmi;
+    static const char *const names[] = { "MPICH_PMI_VERSION=", "MPIR_PARAM_PMI_VERSION=",
+                                         "MPIR_CVAR_PMI_VERSION=" };
+    const char *word = "";
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        for (char *const *e = env; e && *e; e++)
+            word = begins(*e, names[i]) ? *e + strlen(names[i]) : word;
+    }
+    return !strcmp(word, "x");
+}
+
+/* Built for both libraries it can do either; PMI is what it prefers. */
+static enum job_map_pmi offer_of(const struct clients *c, char *const *env)
+{
+    bool takes_pmix = c->its_pmix && (!c->its_pmi || asks_for_pmix(env));
 
     if (!c->chooser || (takes_pmix ? c->pmi : c->pmix))
         return JOB_MAP_PMI_ALL;
     return takes_pmix ? JOB_MAP_PMI_X : JOB_MAP_PMI_1_OR_2;
 }
 
-static enum job_map_pmi look_at(const struct elf_object *first)
+static enum job_map_pmi look_at(const struct elf_object *first, char *const *env)
 {
     struct clients c = { .chooser = false };
 
     note_all(&c, first);
-    return offer_of(&c);
+    return offer_of(&c, env);
 }
 
 static enum job_map_pmi look_at_file(struct elf_cache *files, const char *program, char *const *env)
@@ -87,7 +101,7 @@ static enum job_map_pmi look_at_file(struct elf_cache *files, const char *progra
     struct elf_object *first = NULL;
 
     if (elf_walk(files, program, env, &pmi_offer_marks, &a, &first) == 0)
-        offer = look_at(first);
+        offer = look_at(first, env);
     arena_free(&a);
     return offer;
 }
@@ -162,7 +176,7 @@ static enum job_map_pmi look_at_words(struct elf_cache *files, const struct job_
 enum job_map_pmi pmi_offer_choose(struct elf_cache *files, const struct job_map_app *app,
                                   const struct elf_object *first)
 {
-    enum job_map_pmi offer = look_at(first);
+    enum job_map_pmi offer = look_at(first, app->env);
 
     if (offer == JOB_MAP_PMI_ALL &&
         (is_starter(slice_str(app->path)) || (!first && is_script(app->path))))

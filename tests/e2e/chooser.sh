@@ -93,10 +93,12 @@ same "each program of a job its own" "$rc $(sort "$out")" "0 0 of 2 by PMI-1
 1 of 2 by PMI-2" || explain
 
 # ---- who else is in the program
-offered() # WHAT WANT PROGRAM
+offered() # WHAT WANT PROGRAM OPTIONS...
 {
-    launch 1 sh -c 'echo ${PMI_SIZE:+PMI} ${PMIX_NAMESPACE:+PMIx} ${PMI_RANK:+rank} $MPIR_CVAR_PMI_VERSION' "$3"
-    same "$1" "$(cat "$out")" "$2" || explain
+    what=$1 want=$2 program=$3
+    shift 3
+    launch 1 "$@" sh -c 'echo ${PMI_SIZE:+PMI} ${PMIX_NAMESPACE:+PMIx} ${PMI_RANK:+rank} $MPIR_CVAR_PMI_VERSION' "$program"
+    same "$what" "$(cat "$out")" "$want" || explain
 }
 # shellcheck disable=SC2086
 {
@@ -111,6 +113,8 @@ offered "an earlier MPICH" "PMI PMIx rank 1" "$bin/old/program"
 offered "an MPICH with its own client" "PMI rank" "$own"
 offered "one that was built for PMIx" "PMIx" "$bin/pmix/program"
 offered "one that was built for both libraries" "PMI rank" "$bin/both/program"
+offered "... and whose user has chosen PMIx" "PMIx x" "$bin/both/program" -genv MPIR_CVAR_PMI_VERSION x
+offered "... and PMI-2" "PMI rank 2" "$bin/both/program" -genv MPIR_CVAR_PMI_VERSION 2
 offered "one whose program uses PMIx itself" "PMI PMIx rank 1" "$bin/mixed"
 launch 2 -genv MPIR_CVAR_PMI_VERSION auto "$bin/mixed"
 chosen "and it still chooses" PMI-1
