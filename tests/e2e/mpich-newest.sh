@@ -72,13 +72,20 @@ if readelf -d "${mpicc%/bin/*}/lib/libmpi.so" 2>/dev/null | grep -q 'NEEDED.*lib
     LD_LIBRARY_PATH=$ours/pmi:$ours/pmi2:$ours/pmix${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     export LD_LIBRARY_PATH
     for version in 1 2 x; do
-        pmi=all
-        [ $version != x ] || pmi=pmix
-        launch 3 -pmi $pmi -genv MPIR_CVAR_PMI_VERSION $version "$bin/hello"
+        launch 3 -genv MPIR_CVAR_PMI_VERSION $version "$bin/hello"
         hello "MPICH on our libraries, version $version"
-        launch 5 -pmi $pmi -genv MPIR_CVAR_PMI_VERSION $version "$bin/comms"
+        launch 5 -genv MPIR_CVAR_PMI_VERSION $version "$bin/comms"
         same "communicators, version $version" "$rc $(cat "$out")" "0 comms 5 good" || explain
+        launch 4 -genv MPIR_CVAR_PMI_VERSION $version "$bin/sessions" 0
+        same "sessions, version $version" "$rc $(cat "$out")" "0 sessions 4 good" || explain
+        spawning run 300 "$WIREUP" -hosts localhost:4 -genv MPIR_CVAR_PMI_VERSION $version -n 1 "$bin/universe" 3
+        same "workers of a master, version $version" "$rc $(cat "$out")" "0 universe 4 workers 3 see 4 on 1" || explain
+        spawned "workers of a master, version $version" 3
+        launch 3 -genv MPIR_CVAR_PMI_VERSION $version "$bin/names"
+        same "published names, version $version" "$rc $(cat "$out")" "0 names 3 good" || explain
     done
+    launch 3 -pmi pmix "$bin/hello"
+    hello "MPICH on our libraries, -pmi pmix"
 fi
 
 # ---- however it is told to choose
@@ -131,6 +138,10 @@ nodes() # HOSTS ARGS... (no name server knows these nodes)
 }
 nodes n1,n2,n3 -n 3 -genv MPIR_CVAR_PMI_VERSION auto "$bin/hello"
 hello "on three nodes"
+if [ -n "${ours-}" ]; then
+    nodes n1:2,n2:2 -n 4 -genv MPIR_CVAR_PMI_VERSION x "$bin/sessions" 0
+    same "sessions by PMIx on two nodes" "$rc $(cat "$out")" "0 sessions 4 good" || explain
+fi
 nodes n1:2,n2:2 -n 4 "$bin/sessions" 4
 same "sessions on two nodes" "$rc $(cat "$out")" "0 sessions 4 good" || explain
 finish
