@@ -107,7 +107,7 @@ struct cleanup_path {
     uint32_t rank; /* the process whose end it waits for; JOB_NO_RANK: all */
     uint32_t by;   /* the requester */
     uint32_t flags;
-    struct slice path, stay; /* stored after the struct */
+    struct slice path, stay, id; /* stored after the struct */
     char text[];
 };
 
@@ -163,28 +163,44 @@ static enum answer_status whose_end(const struct job *j, const struct request_re
     return *rank_p < j->plan.nprocs ? ANSWER_OK : ANSWER_NOT_FOUND;
 }
 
-static bool is_known(const struct job *j, uint32_t rank, uint32_t flags, struct slice path)
+static bool is_known(const struct job *j, uint32_t rank, uint32_t flags, struct slice path,
+                     struct slice id)
 {
     LIST_EACH(l, &j->cleanups)
     {
         const struct cleanup_path *s = LIST_OF(l, struct cleanup_path, link);
-        if (s->rank == rank && s->flags == flags && slice_eq(s->path, path))
+        if (s->rank == rank && s->flags == flags && slice_eq(s->path, path) && slice_eq(s->id, id))
             return true;
     }
     return false;
 }
 
-static struct cleanup_path *new_path(struct slice path, struct slice stay)
+/* A copy of the text at *at_p, which goes behind it. */
+static struct slice store_text(char **at_p, struct slice text)
 {
-    struct cleanup_path *s = calloc(1, sizeof *s + path.len + stay.len);
+    struct slice copy = slice_mem(*at_p, text.len);
+
+    if (text.len)
+        memcpy(*at_p, text.ptr, text.len);
+    *at_p += text.len;
+    return copy;
+}
+
+static size_t text_size(struct slice path, const struct request_register_cleanup *rq)
+{
+    return path.len + rq->keep.len + rq->id.len;
+}
+
+static struct cleanup_path *new_path(struct slice path, const struct request_register_cleanup *rq)
+{
+    struct cleanup_path *s = calloc(1, sizeof *s + text_size(path, rq));
+    char *at = s ? s->text : NULL;
 
     if (!s)
         return NULL;
-    memcpy(s->text, path.ptr, path.len);
-    s->path = slice_mem(s->text, path.len);
-    if (stay.len)
-        memcpy(s->text + path.len, stay.ptr, stay.len);
-    s->stay = slice_mem(s->text + path.len, stay.len);
+    s->path = store_text(&at, path);
+    s->stay = store_text(&at, rq->keep);
+    s->id = store_text(&at, rq->id);
     return s;
 }
 
@@ -199,14 +215,14 @@ enum answer_status control_register_cleanup(struct core *c, struct job *j, uint3
 
     if (st != ANSWER_OK)
         return st;
-    if (!read_resource(rq->path, &path, &flags, room) || rq->keep.len > LIMIT_CLEANUP_PATH)
+    if (!read_resource(rq->path, &path, &flags, room) || rq->keep.len > LIMIT_CLEANUP_PATH ||
+        rq->id.len > LIMIT_CLEANUP_PATH)
         return ANSWER_BAD_VALUE;
-    if (is_known(j, whose, flags, path))
+    if (is_known(j, whose, flags, path, rq->id))
         return ANSWER_OK;
-    if (!proc_can_keep(&j->procs[rank], path.len + rq->keep.len) ||
-        j->ncleanups >= LIMIT_JOB_CLEANUPS)
+    if (!proc_can_keep(&j->procs[rank], text_size(path, rq)) || j->ncleanups >= LIMIT_JOB_CLEANUPS)
         return ANSWER_OVER_QUOTA;
-    s = new_path(path, rq->keep);
+    s = new_path(path, rq);
     if (!s)
         return ANSWER_NO_MEMORY;
     s->rank = whose;
@@ -214,7 +230,7 @@ enum answer_status control_register_cleanup(struct core *c, struct job *j, uint3
     s->flags = flags;
     list_append(&j->cleanups, &s->link);
     j->ncleanups++;
-    proc_keeps(&j->procs[rank], path.len + rq->keep.len);
+    proc_keeps(&j->procs[rank], text_size(path, rq));
     effects_push(&c->effects, EFFECT_WITH(proc_root, .job = j->id, .rank = rank));
     return ANSWER_OK;
 }
@@ -242,6 +258,22 @@ static void drop_cleanup(struct job *j, struct cleanup_path *s)
     list_unlink(&s->link);
     j->ncleanups--;
     free(s);
+}
+
+enum answer_status control_cancel_cleanup(struct job *j, uint32_t rank, struct slice id)
+{
+    enum answer_status st = ANSWER_NOT_FOUND;
+
+    LIST_EACH(l, &j->cleanups)
+    {
+        struct cleanup_path *s = LIST_OF(l, struct cleanup_path, link);
+        if (s->by != rank || (id.len && !slice_eq(s->id, id)))
+            continue;
+        proc_drops(&j->procs[rank], s->path.len + s->stay.len + s->id.len);
+        drop_cleanup(j, s);
+        st = ANSWER_OK;
+    }
+    return st;
 }
 
 void control_ended(struct job *j, uint32_t rank)

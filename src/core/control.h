@@ -64,6 +64,9 @@ enum answer_status control_input(struct core *c, struct job *j, uint64_t ticket,
 
 enum answer_status control_register_cleanup(struct core *c, struct job *j, uint32_t rank,
                                             const struct request_register_cleanup *rq);
+/* What rank has registered under that id is not cleaned up (empty: all that it has registered).
+ * NOT_FOUND: there is nothing. */
+enum answer_status control_cancel_cleanup(struct job *j, uint32_t rank, struct slice id);
 
 /* The value of a put of such a key.  As control_register_cleanup(); resources before the first that
  * is refused are registered. */

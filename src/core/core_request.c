@@ -446,6 +446,11 @@ static enum answer_status do_input(const struct core_call *k)
     return control_input(k->core, k->job, k->ticket, &k->rq->u.input);
 }
 
+static enum answer_status do_cancel_cleanup(const struct core_call *k)
+{
+    return control_cancel_cleanup(k->job, k->rank, k->rq->u.cancel_cleanup.id);
+}
+
 static enum answer_status do_register_cleanup(const struct core_call *k)
 {
     return control_register_cleanup(k->core, k->job, k->rank, &k->rq->u.register_cleanup);
@@ -609,6 +614,7 @@ static const struct {
     [REQ_signal] = { do_signal, NULL },
     [REQ_input] = { do_input, NULL },
     [REQ_register_cleanup] = { do_register_cleanup, NULL },
+    [REQ_cancel_cleanup] = { do_cancel_cleanup, NULL },
     [REQ_log] = { do_log, NULL },
     [REQ_credential] = { do_credential, NULL },
     [REQ_node_parts] = { do_node_parts, about_node_parts },

@@ -19,6 +19,7 @@ struct control_request {
     size_t nprocs;
     uint32_t cleanup;  /* how, without CLEANUP_DIRECTORY */
     struct slice stay; /* names that are kept */
+    struct slice id;   /* of the request */
     bool refused;      /* a required attribute cannot be satisfied */
 };
 
@@ -39,7 +40,14 @@ static void ask_cleanups(struct control_request *k, const char *paths, bool dire
                        REQUEST_WITH(register_cleanup, .members = k->members, .count = k->nmembers,
                                     .flags = directory ? k->cleanup | CLEANUP_DIRECTORY : 0,
                                     .path = slice_trim(slice_cut(&rest, ',')),
-                                    .keep = directory ? k->stay : SLICE_NULL));
+                                    .keep = directory ? k->stay : SLICE_NULL, .id = k->id));
+}
+
+/* What has been registered under that id; all other requests have been carried out. */
+static void ask_cancel(struct control_request *k, const char *id)
+{
+    pmix_batch_ask(k->c, k->batch,
+                   REQUEST_WITH(cancel_cleanup, .id = pmix_keep(k->c, slice_str(id ? id : ""))));
 }
 
 static bool write_set(const pmix_proc_t *procs, size_t n, const pmix_info_t *name,
@@ -89,6 +97,8 @@ static void read_cleanup_words(struct control_request *k, const pmix_info_t *inf
         }
         if (!strcmp(infos[i].key, PMIX_CLEANUP_IGNORE) && pmix_text_of(&infos[i]))
             k->stay = pmix_keep(k->c, slice_str(pmix_text_of(&infos[i])));
+        if (!strcmp(infos[i].key, PMIX_JOB_CTRL_ID) && pmix_text_of(&infos[i]))
+            k->id = pmix_keep(k->c, slice_str(pmix_text_of(&infos[i])));
     }
 }
 
@@ -121,6 +131,8 @@ static void do_directive(struct control_request *k, const pmix_info_t *info)
         ask_cleanups(k, pmix_text_of(info), false);
     } else if (!strcmp(info->key, PMIX_REGISTER_CLEANUP_DIR)) {
         ask_cleanups(k, pmix_text_of(info), true);
+    } else if (!strcmp(info->key, PMIX_JOB_CTRL_CANCEL)) {
+        ask_cancel(k, pmix_text_of(info));
     } else if (!strcmp(info->key, PMIX_JOB_CTRL_DEFINE_PSET)) {
         ask_pset(k, info);
     } else if (!is_cleanup_word(info->key) && info->flags & PMIX_INFO_REQD) {

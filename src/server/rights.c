@@ -33,9 +33,10 @@ bool rights_needed(const struct request *rq)
     case REQ_signal:           /* the end of others */
     case REQ_define_pset:      /* sets that all jobs see */
     case REQ_register_cleanup: /* files */
-    case REQ_input:            /* input of other processes */
-    case REQ_iof_pull:         /* output of other processes */
-    case REQ_publish:          /* names that the user's launchers share */
+    case REQ_cancel_cleanup:
+    case REQ_input:    /* input of other processes */
+    case REQ_iof_pull: /* output of other processes */
+    case REQ_publish:  /* names that the user's launchers share */
     case REQ_unpublish:
     case REQ_lookup:
     case REQ_allocate:             /* nodes */

@@ -514,12 +514,12 @@ static void test_restricted(void)
 static void test_rights(void)
 {
     static const bool needed[] = {
-        [REQ_spawn] = true,          [REQ_signal] = true,    [REQ_register_cleanup] = true,
-        [REQ_input] = true,          [REQ_iof_pull] = true,  [REQ_publish] = true,
-        [REQ_connect] = true,        [REQ_unpublish] = true, [REQ_lookup] = true,
-        [REQ_credential] = true,     [REQ_host] = true,      [REQ_notify] = true,
-        [REQ_define_pset] = true,    [REQ_allocate] = true,  [REQ_scheduled] = true,
-        [REQ_switch_version] = false
+        [REQ_spawn] = true,          [REQ_signal] = true,         [REQ_register_cleanup] = true,
+        [REQ_cancel_cleanup] = true, [REQ_input] = true,          [REQ_iof_pull] = true,
+        [REQ_publish] = true,        [REQ_connect] = true,        [REQ_unpublish] = true,
+        [REQ_lookup] = true,         [REQ_credential] = true,     [REQ_host] = true,
+        [REQ_notify] = true,         [REQ_define_pset] = true,    [REQ_allocate] = true,
+        [REQ_scheduled] = true,      [REQ_switch_version] = false
     };
     unsigned wrong = 0;
 

@@ -334,24 +334,37 @@ static void clean(const char *name, pmix_info_t *how)
         PMIX_INFO_FREE(results, nresults);
 }
 
+static pmix_status_t cancel_cleanup(const char *name)
+{
+    pmix_info_t info, *results = NULL;
+    size_t nresults = 0;
+
+    PMIX_INFO_LOAD(&info, PMIX_JOB_CTRL_CANCEL, name, PMIX_STRING);
+    PMIX_INFO_REQUIRED(&info);
+    return PMIx_Job_control(NULL, 0, &info, 1, &results, &nresults);
+}
+
 /* What stays is looked at by the script. */
 static void check_cleanups(void)
 {
-    static const char *const dirs[] = { "clean.all", "clean.empty", "clean.empty/hollow",
-                                        "clean.kept", "clean.top" };
-    static const char *const names[] = { "clean.all/a", "clean.empty/a", "clean.kept/a",
-                                         "clean.kept/stays", "clean.top/a" };
+    static const char *const dirs[] = { "clean.all",  "clean.empty", "clean.empty/hollow",
+                                        "clean.kept", "clean.not",   "clean.top" };
+    static const char *const names[] = { "clean.all/a",      "clean.empty/a", "clean.kept/a",
+                                         "clean.kept/stays", "clean.not/a",   "clean.top/a" };
     pmix_info_t how;
 
     if (me.rank != size - 1)
         return;
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++)
         make(dirs[i], true);
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         make(names[i], false);
     PMIX_INFO_LOAD(&how, PMIX_CLEANUP_EMPTY, NULL, PMIX_BOOL);
     clean("clean.empty", &how);
     how.value.data.flag = false;
+    clean("clean.not", &how);
+    must("cancel", cancel_cleanup("clean.not"));
+    expect("cancel again", cancel_cleanup("clean.not"), PMIX_ERR_NOT_FOUND);
     clean("clean.all", &how);
     PMIX_INFO_LOAD(&how, PMIX_CLEANUP_IGNORE, "none,stays", PMIX_STRING);
     clean("clean.kept", &how);

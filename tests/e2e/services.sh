@@ -51,7 +51,7 @@ logged() # NAME: to standard error
 cleaned() # NAME: when the job has ended
 {
     same "files that go with their job, $1" "$(cd "$tmp/files" && find clean.* | sort | tr '\n' ' ')" \
-        "clean.empty clean.empty/a clean.kept clean.kept/stays clean.top "
+        "clean.empty clean.empty/a clean.kept clean.kept/stays clean.not clean.not/a clean.top "
     rm -rf "$tmp/files"/clean.*
 }
 
