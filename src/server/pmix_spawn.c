@@ -460,10 +460,37 @@ static void ask_spawn(struct command *c, const struct pmsg_spawn *m)
     }
 }
 
+/* Those of PRRTE and of the launchers that we stand for.  Processes find the variables of each
+ * programming model in any case, so that one that is known needs nothing else. */
+static bool is_personality(struct slice word)
+{
+    static const char *const known[] = { "ompi", "ompi5", "oshmem", "shmem", "prte", "prrte",
+                                         "pmix", "pmi",   "mpich",  "hydra", "slurm" };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (slice_is(word, known[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool are_personalities(const pmix_value_t *v)
+{
+    struct slice rest = slice_str(v->type == PMIX_STRING && v->data.string ? v->data.string : "");
+
+    while (rest.len) {
+        if (!is_personality(slice_trim(slice_cut(&rest, ','))))
+            return false;
+    }
+    return true;
+}
+
 static pmix_status_t check_infos(const pmix_info_t *infos, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct spawn_word *w = spawn_word(WORDS(spawn_words), infos[i].key);
+        if (!strcmp(infos[i].key, PMIX_PERSONALITY) && !are_personalities(&infos[i].value))
+            return PMIX_ERR_NOT_SUPPORTED;
         if (!w)
             w = spawn_word(WORDS(env_words), infos[i].key);
         if (w && !fits(w, &infos[i].value))

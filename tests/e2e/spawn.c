@@ -134,7 +134,7 @@ static const struct row rows[] = {
       { { .infos = { FLAG_INFO(PMIX_SET_SESSION_CWD) }, .checks = { "session" } }, { .checks = { "cwd @/one" } } } },
     { "place", "a number in argv", 0, { { 0 } }, { { .nprocs = 2 }, { .infos = { FLAG_INFO(PMIX_INDEX_ARGV) }, .nprocs = 2, .checks = { "index" } } } },
 
-    { "agents", "a command", 0, { REQUIRED_INFO(PMIX_EXEC_AGENT, STRING, "env SPAWN_AGENT=yes") }, { { .nprocs = 2, .checks = { "env SPAWN_AGENT=yes", "parent" } } } },
+    { "agents", "a command", 0, { REQUIRED_INFO(PMIX_EXEC_AGENT, STRING, "env SPAWN_AGENT=yes"), REQUIRED_INFO(PMIX_PERSONALITY, STRING, "prte, ompi") }, { { .nprocs = 2, .checks = { "env SPAWN_AGENT=yes", "parent" } } } },
     { "agents", "a path", 0, { { 0 } }, { { .infos = { REQUIRED_INFO(PMIX_FORKEXEC_AGENT, STRING, "@/agent.sh  of two words") }, .checks = { "env SPAWN_AGENT=of two words" } } } },
     { "agents", "one that is not there", PMIX_ERR_JOB_EXE_NOT_FOUND, { TEXT_INFO(PMIX_EXEC_AGENT, "@/none") }, { { .nprocs = 1, .checks = { "never" } } } },
 
@@ -260,6 +260,7 @@ static const struct row rows[] = {
     { "fail", "more processes than a mapping has room for", PMIX_ERR_JOB_INSUFFICIENT_RESOURCES, { TEXT_INFO(PMIX_MAPBY, "ppr:1:node") }, { { .nprocs = 9, .checks = { "never" } } } },
     { "fail", "no such mapping", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_MAPBY, "moon") }, { { .nprocs = 1, .checks = { "never" } } } },
     { "fail", "beside the processes of no job", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_DEBUG_JOB, "no-such-job") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "fail", "a personality that nobody has", PMIX_ERR_NOT_SUPPORTED, { TEXT_INFO(PMIX_PERSONALITY, "ompi,moon") }, { { .nprocs = 1, .checks = { "never" } } } },
     { "fail", "nothing that we know is required", PMIX_ERR_NOT_SUPPORTED, { REQUIRED_INFO("spawn.unknown", FLAG, NULL) }, { { .nprocs = 1, .checks = { "never" } } } },
     { "fail", "and it works after all that", 0, { { 0 } }, { { .nprocs = 2, .checks = { "parent" } } } },
     /* clang-format on */

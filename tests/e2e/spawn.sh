@@ -49,7 +49,7 @@ everything() # TITLE LAUNCHER-OPTIONS...
     rows "$case_of" notify 2 3 "$@"
     rows "$case_of" options 7 4 "$@"
     ways "$case_of" "$@"
-    rows "$case_of" fail 14 2 "$@"
+    rows "$case_of" fail 15 2 "$@"
 }
 
 # Jobs whose end is not the parent's, and what is logged about them.
