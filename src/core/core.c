@@ -12,6 +12,7 @@
 #include "core/host_calls.h"
 #include "core/job_connect.h"
 #include "core/name_batch.h"
+#include "core/store_counters.h"
 
 void core_init(struct core *c, uint64_t seed)
 {
@@ -34,6 +35,7 @@ void core_init(struct core *c, uint64_t seed)
 static void free_with_store(struct job *j)
 {
     key_store_free(j->key_store);
+    store_counters_free(j->counters);
     job_free(j);
 }
 

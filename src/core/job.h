@@ -126,6 +126,7 @@ struct job {
     uint32_t ncleanups;
     struct nodeattrs waiting;        /* for attributes of nodes */
     struct key_store *key_store;     /* NULL: nobody has used it here */
+    struct store_counters *counters; /* of that; NULL: nobody has counted there */
     struct errmsg node_wait_refusal; /* the last one */
     struct job_partner *partners;
     uint32_t npartners;

@@ -1,6 +1,7 @@
 /* key_store.c - see key_store.h.  Reading order: entries; waiting; the queries, in the order of
  * proto/tcpstore.def; the table of these. */
 #include "core/key_store.h"
+#include "core/store_counters.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ struct call {
     struct core *core;
     struct job *job;
     uint32_t rank;
-    uint64_t ticket, who;
+    uint64_t ticket, who, now_ns;
     struct slice args;
 };
 
@@ -325,6 +326,8 @@ static enum answer_status on_add(const struct call *k)
         return ANSWER_BAD_VALUE;
     snprintf(digits, sizeof digits, "%lld", (long long)sum);
     st = set(k, key, slice_str(digits), SLICE_NULL);
+    if (st == ANSWER_OK)
+        store_counters_add(&k->job->counters, key, k->rank, k->job->plan.nprocs, more, k->now_ns);
     tcpstore_put_number(&k->s->reply, sum);
     return st;
 }
@@ -595,6 +598,7 @@ enum answer_status key_store_request(const struct core_call *k)
         return ANSWER_NO_MEMORY;
     one.who = who_of(k->job, k->rank, rq->connection);
     one.args = rq->args;
+    one.now_ns = k->now_ns;
     buf_clear(&one.s->reply);
     st = handlers[rq->query](&one);
     if (st == ANSWER_OK && !buf_ok(&one.s->reply))

@@ -173,44 +173,18 @@ void listener_close(struct listener *s)
     if (s->context)
         acceptor_close(&s->stores);
     peer_conns_close(&s->conns);
+    store_callers_free(&s->callers);
     free(s->port_ids);
     s->port_ids = NULL;
 }
 
 /* ---- the stores of jobs ---------------------------------------------------------------------- */
 
-/* A process here, by its number or (below) one of its descendants, holds the other end. */
-static bool is_rank(const struct job *j, uint32_t rank, const struct peer_cred *cred, bool below)
-{
-    pid_t pid = j->procs[rank].pid;
-
-    if (pid <= 0 || j->procs[rank].state == PROC_STATE_GONE || !job_rank_is_here(j, rank))
-        return false;
-    return below ? socket_owner_is_below(pid, cred->socket) : socket_owner_has(pid, cred->socket);
-}
-
-static struct job *find_rank(const struct listener *s, const struct peer_cred *cred, bool below,
-                             uint32_t *rank_p)
-{
-    LIST_EACH(l, &s->jobs->all)
-    {
-        struct job *j = LIST_OF(l, struct local_job, link)->job;
-        for (uint32_t r = 0; j && r < j->plan.nprocs; r++) {
-            *rank_p = r;
-            if (is_rank(j, r, cred, below))
-                return j;
-        }
-    }
-    return NULL;
-}
-
 static struct job *whose(void *arg, const struct peer_cred *cred, uint32_t *rank_p)
 {
-    const struct listener *s = arg;
-    struct job *j = find_rank(s, cred, false, rank_p);
+    struct listener *s = arg;
+    struct job *j = store_callers_find(&s->callers, s->jobs, cred, rank_p);
 
-    if (!j)
-        j = find_rank(s, cred, true, rank_p);
     if (!j)
         log_warn(s->context->log,
                  "refused a connection to the store of a job: it is from no process of one here");

@@ -4,6 +4,7 @@
 #ifndef WIREUP_DAEMON_LISTENER_H
 #define WIREUP_DAEMON_LISTENER_H
 
+#include "daemon/store_callers.h"
 #include "io/peer_conn.h"
 
 struct local_jobs;
@@ -16,7 +17,8 @@ struct listener {
     struct peer_conn *singleton; /* of a process that is not our child; NULL: none */
     uint32_t *port_ids;          /* PMI_ID by rank of the first job */
     struct acceptor stores;      /* for clients of the jobs' stores (core/key_store.h) */
-    uint16_t store_port;         /* 0: it is not open */
+    struct store_callers callers;
+    uint16_t store_port; /* 0: it is not open */
 };
 
 /* quota: of unauthenticated connections at all listeners.  0 or -errno. */

@@ -62,7 +62,9 @@ static void add_children(struct family *f, pid_t pid)
     closedir(dir);
 }
 
-static bool holds(const void *link, pid_t pid)
+/* Calls is() for what each open descriptor refers to, until it is true. */
+static bool each_link(pid_t pid, bool (*is)(const void *arg, pid_t pid, const char *text),
+                      const void *arg)
 {
     char path[64], text[64];
     const struct dirent *e;
@@ -77,11 +79,22 @@ static bool holds(const void *link, pid_t pid)
         ssize_t n = readlinkat(dirfd(dir), e->d_name, text, sizeof text - 1);
         if (n > 0) {
             text[n] = '\0';
-            found = !strcmp(text, link);
+            found = is(arg, pid, text);
         }
     }
     closedir(dir);
     return found;
+}
+
+static bool is_link(const void *link, pid_t pid, const char *text)
+{
+    (void)pid;
+    return !strcmp(text, link);
+}
+
+static bool holds(const void *link, pid_t pid)
+{
+    return each_link(pid, is_link, link);
 }
 
 pid_t socket_owner_find(pid_t root, bool (*is)(const void *arg, pid_t pid), const void *arg)
@@ -136,4 +149,35 @@ pid_t socket_owner_of(pid_t root, const struct peer_cred *c)
 bool socket_owner_is_below(pid_t root, ino_t socket)
 {
     return socket_owner_below(root, socket) > 0;
+}
+
+struct socket_visit {
+    void (*found)(void *arg, pid_t pid, ino_t socket);
+    void *arg;
+};
+
+static bool visit_socket(const void *arg, pid_t pid, const char *text)
+{
+    const struct socket_visit *e = arg;
+    unsigned long long socket;
+
+    if (sscanf(text, "socket:[%llu]", &socket) == 1)
+        e->found(e->arg, pid, (ino_t)socket);
+    return false;
+}
+
+static bool visit_sockets(const void *arg, pid_t pid)
+{
+    return each_link(pid, visit_socket, arg);
+}
+
+void socket_owner_each(pid_t root, bool below, void (*found)(void *arg, pid_t pid, ino_t socket),
+                       void *arg)
+{
+    const struct socket_visit e = { found, arg };
+
+    if (below)
+        socket_owner_find(root, visit_sockets, &e);
+    else if (root > 0)
+        visit_sockets(&e, root);
 }

@@ -28,4 +28,8 @@ pid_t socket_owner_of(pid_t root, const struct peer_cred *c);
 /* The first of the process and its descendants for which is() is true; 0: none. */
 pid_t socket_owner_find(pid_t root, bool (*is)(const void *arg, pid_t pid), const void *arg);
 
+/* Calls found() for each socket that the process, or (below) a descendant of it, has open. */
+void socket_owner_each(pid_t root, bool below, void (*found)(void *arg, pid_t pid, ino_t socket),
+                       void *arg);
+
 #endif

@@ -11,6 +11,7 @@
 #include "core/coll_id.h"
 #include "core/rank_ranges.h"
 #include "core/request.h"
+#include "core/store_counters.h"
 #include "report/findings.h"
 #include "report/job_row.h"
 #include "report/stack_tree.h"
@@ -279,6 +280,97 @@ static uint32_t each_fence(struct writer *w, const struct job *j)
         const struct collective_group *g = LIST_OF(l, struct collective_group, link);
         if (takes_part(j, g))
             n += each_round(w, NULL, g);
+    }
+    return n;
+}
+
+/* ---- counters of a store --------------------------------------------------------------------- */
+
+/* Processes that ask again and again have asked so lately. */
+enum { WHO_ASKED_NS = 2000000000 };
+
+/* Somebody waits for the rest: PyTorch waits for a key that begins with the counter's. */
+static bool is_awaited(const struct writer *w, const struct job *j, const struct store_counter *c)
+{
+    if (c->asked_ns && w->o->now_ns - c->asked_ns < WHO_ASKED_NS)
+        return true;
+    LIST_EACH(l, &w->core->waits.all)
+    {
+        const struct pending *one = LIST_OF(l, struct pending, link);
+        if (one->job == j->id && one->kind == REQ_store &&
+            slice_starts(one->name, store_counter_key(c)))
+            return true;
+    }
+    return false;
+}
+
+static void uncounted_ranges(const struct job *j, const struct store_counter *c, struct buf *out)
+{
+    struct rank_ranges all = { .out = out };
+
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (!store_counter_has(c, r))
+            rank_ranges_add(&all, r);
+    }
+    rank_ranges_end(&all);
+}
+
+static void each_uncounted(struct writer *w, const struct job *j, const struct store_counter *c)
+{
+    uint32_t shown = 0;
+
+    for (uint32_t r = 0; r < j->plan.nprocs && shown < WHO_DETAILS_MAX; r++) {
+        if (!store_counter_has(c, r)) {
+            one_proc(w, j, r);
+            shown++;
+        }
+    }
+}
+
+static void counter_text(struct writer *w, const struct job *j, const struct store_counter *c)
+{
+    buf_str(w->out, "  barrier of its store \"");
+    buf_escaped(w->out, store_counter_key(c));
+    buf_printf(w->out, "\", for %.1f s: %u of %u have arrived; missing: ",
+               seconds(c->since_ns, w->o->now_ns), c->count, j->plan.nprocs);
+    uncounted_ranges(j, c, w->out);
+    buf_byte(w->out, '\n');
+    each_uncounted(w, j, c);
+}
+
+static void counter_json(struct writer *w, const struct job *j, const struct store_counter *c)
+{
+    struct buf text = BUF_NULL(w->out->max);
+
+    json_object(w->json, NULL);
+    json_text(w->json, "store_barrier", store_counter_key(c));
+    json_decimal(w->json, "seconds", seconds(c->since_ns, w->o->now_ns), 3);
+    json_u64(w->json, "members", j->plan.nprocs);
+    json_u64(w->json, "arrived", c->count);
+    uncounted_ranges(j, c, &text);
+    json_text(w->json, "missing", buf_slice(&text));
+    if (!buf_ok(&text))
+        w->out->error = text.error;
+    buf_free(&text);
+    json_array(w->json, "processes");
+    each_uncounted(w, j, c);
+    json_array_end(w->json);
+    json_object_end(w->json);
+}
+
+static uint32_t each_counter(struct writer *w, const struct job *j)
+{
+    const struct store_counters *s = j->counters;
+    uint32_t n = 0;
+
+    for (int i = 0; s && i < STORE_COUNTERS; i++) {
+        if (!s->all[i].ranks || !is_awaited(w, j, &s->all[i]))
+            continue;
+        if (w->json)
+            counter_json(w, j, &s->all[i]);
+        else
+            counter_text(w, j, &s->all[i]);
+        n++;
     }
     return n;
 }
@@ -589,7 +681,7 @@ static void job_text(struct writer *w, const struct job *j)
     findings_each(j, w->o, &t, finding_text, w);
     each_dead(w, j, dead_text);
     late_text(w, j);
-    if (each_fence(w, j) + each_wait(w, j) == 0)
+    if (each_fence(w, j) + each_counter(w, j) + each_wait(w, j) == 0)
         idle_text(w, j);
     stacks_text(w, &t);
     stack_tree_free(&t);
@@ -625,6 +717,7 @@ static void job_json(struct writer *w, const struct job *j)
     late_json(w, j);
     json_array(w->json, "pending");
     each_fence(w, j);
+    each_counter(w, j);
     each_wait(w, j);
     json_array_end(w->json);
     json_array(w->json, "dead");

@@ -10,10 +10,11 @@
 #include "base/limit.h"
 #include "core/proc_look.h"
 #include "core/request.h"
+#include "core/store_counters.h"
 #include "wire/parts.h"
 
 /* The items of a part. */
-enum { PART_END, PART_PROC, PART_ROUND, PART_MEETING, PART_WAIT };
+enum { PART_END, PART_PROC, PART_ROUND, PART_MEETING, PART_WAIT, PART_COUNTER };
 
 /* ---- writing ------------------------------------------------------------------------------------
  * Numbers are varints, texts begin with their length.  A job: its number + 1, items (each begins
@@ -134,6 +135,29 @@ static void put_waits(const struct who_options *o, const struct core *c, struct 
     }
 }
 
+static void put_counter(const struct who_options *o, const struct job *j,
+                        const struct store_counter *c, struct buf *out)
+{
+    parts_put_uint(out, PART_COUNTER);
+    put_text(out, store_counter_key(c));
+    parts_put_uint(out, age(o, c->since_ns));
+    parts_put_uint(out, c->asked_ns != 0);
+    parts_put_uint(out, age(o, c->asked_ns));
+    parts_put_uint(out, c->count);
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (store_counter_has(c, r))
+            parts_put_uint(out, r);
+    }
+}
+
+static void put_counters(const struct who_options *o, const struct job *j, struct buf *out)
+{
+    for (int i = 0; j->counters && i < STORE_COUNTERS; i++) {
+        if (j->counters->all[i].ranks)
+            put_counter(o, j, &j->counters->all[i], out);
+    }
+}
+
 void who_part(const struct core *c, const struct who_options *o, struct buf *out)
 {
     LIST_EACH(l, &c->jobs)
@@ -147,6 +171,7 @@ void who_part(const struct core *c, const struct who_options *o, struct buf *out
                 put_proc(o, j, r, out);
         }
         put_rounds(o, &j->colls, false, out);
+        put_counters(o, j, out);
         parts_put_uint(out, PART_END);
     }
     parts_put_uint(out, 0);
@@ -169,6 +194,7 @@ static void job_drop(struct job *j)
 {
     list_unlink(&j->link);
     collective_set_free(&j->colls);
+    store_counters_free(j->counters);
     free(j->procs);
     free(j);
 }
@@ -418,13 +444,34 @@ static void read_wait(struct reader *r)
         pendings_add(&r->p->core.waits, &one);
 }
 
+static void read_counter(struct reader *r, struct job *j)
+{
+    struct slice key = text(r);
+    uint64_t since_ns = since(r, number(r, UINT64_MAX));
+    bool asked = number(r, 1) != 0;
+    uint64_t asked_ns = since(r, number(r, UINT64_MAX));
+    uint32_t n = (uint32_t)number(r, UINT32_MAX);
+
+    for (uint32_t i = 0; i < n && !r->bad; i++) {
+        uint32_t rank = (uint32_t)number(r, UINT32_MAX);
+        if (!r->bad && j && rank < j->plan.nprocs)
+            store_counters_add(&j->counters, key, rank, j->plan.nprocs, 1, since_ns);
+    }
+    if (!r->bad && j && asked)
+        store_counters_add(&j->counters, key, 0, j->plan.nprocs, 0, asked_ns);
+}
+
 static void read_job(struct reader *r, struct job *j)
 {
     uint64_t kind;
 
-    while (!r->bad && (kind = number(r, PART_ROUND)) != PART_END) {
+    while (!r->bad && (kind = number(r, PART_COUNTER)) != PART_END) {
         if (kind == PART_PROC)
             read_proc(r, j);
+        else if (kind == PART_COUNTER)
+            read_counter(r, j);
+        else if (kind != PART_ROUND)
+            r->bad = true;
         else
             read_round(r, j ? &j->colls : NULL, j ? j->plan.nprocs : 0);
     }

@@ -64,6 +64,44 @@ launch 1 -genv MASTER_ADDR example.invalid "$python" -c "import os; print(os.env
     'MASTER_PORT' in os.environ, 'TORCHELASTIC_USE_AGENT_STORE' in os.environ)"
 same "a meeting point of the user's" "$rc $(cat "$out")" "0 example.invalid False False" || explain
 
+# A barrier in which ranks are missing: who names them.  Older clients ask again and again, newer ones wait.
+cat >"$tmp/late.py" <<'END'
+import os, sys, time
+sys.argv[1] = "old"
+source = open(sys.argv[2]).read()
+exec(source[:source.index("def barrier")])
+if rank % 2 == 0:
+    store.add("init:1", 1)
+    if sys.argv[3] == "waits":
+        store.send("wait", count(["init:1/last"]))
+while not os.path.exists(sys.argv[4]):
+    if rank % 2 == 0 and sys.argv[3] == "asks":
+        store.add("init:1", 0)
+    time.sleep(0.02)
+END
+reported() # PID
+{
+    "$WIREUP" who >"$tmp/who" 2>&1
+    grep -q '3 of 5 have arrived' "$tmp/who"
+}
+missing_at_barrier() # TITLE HOW OPTION...
+{
+    title=$1
+    how=$2
+    shift 2
+    rm -f "$tmp/end"
+    run "$patience" "$WIREUP" "$@" -n 5 "$python" "$tmp/late.py" - "$client" "$how" "$tmp/end" &
+    pid=$!
+    wait_until 60 reported
+    same "$title: who names the missing ranks" "$(sed -n 's/.*barrier of its store \("init:1"\), for [0-9.]* s: /\1 /p' "$tmp/who")" \
+        '"init:1" 3 of 5 have arrived; missing: 1,3' || sed 's/^/# /' "$tmp/who"
+    ok "$title: so does --json" sh -c '"$1" who --json | grep -q "\"store_barrier\":\"init:1\".*\"missing\":\"1,3\""' - "$WIREUP"
+    : >"$tmp/end"
+    wait "$pid"
+}
+missing_at_barrier "processes that wait" waits
+missing_at_barrier "processes that ask" asks
+
 cat >"$tmp/port.py" <<'END'
 import os, sys, time
 with open(sys.argv[1] + ".new", "w") as file:
@@ -101,4 +139,5 @@ for dialect in old new; do
     run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:1 -n 5 "$python" "$client" "$dialect"
     same "the store over three nodes, $dialect messages" "$rc $(cat "$out")" "0 $(goods 5)" || explain
 done
+missing_at_barrier "over three nodes" waits -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:1
 finish
