@@ -2,7 +2,7 @@
  * Signals go where the process is, on whatever node; and a file that was registered is removed
  * by the launcher when its owner has ended, also when it was killed before it could do so itself.
  *
- *   wireup -n 2 ./control FILE        FILE is created, and gone afterwards */
+ *   wireup -n 2 ./control $PWD/FILE        FILE is created, and gone afterwards */
 #define EXAMPLE "control"
 #include "example.h"
 
