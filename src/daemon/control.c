@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "daemon/end_progress.h"
 #include "daemon/shutdown.h"
 #include "daemon/supervisor.h"
 #include "daemon/output.h"
@@ -120,6 +121,7 @@ static void ask(struct control *u, int sig)
               "interrupted: all processes are asked to end; the rest will be killed in %u s, or by "
               "the next signal",
               LIMIT_ASKED_MS / 1000);
+    end_progress_begin(u->config.ends);
     timer_set(&u->patience, LIMIT_ASKED_MS);
     signals_all(u->config.processes, sig);
 }

@@ -7,6 +7,7 @@
 #include "io/loop.h"
 
 struct control_socket;
+struct end_progress;
 struct launcher;
 struct local_jobs;
 struct node_context;
@@ -27,6 +28,7 @@ struct control_config {
     /* These are found by others, and may not stay when the supervisor has gone. */
     struct tools *tools;
     struct control_socket *control_socket;
+    struct end_progress *ends;
 };
 
 struct control {

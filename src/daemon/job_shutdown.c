@@ -9,6 +9,7 @@
 #include "cluster/job_states.h"
 #include "core/job_end.h"
 #include "io/peer_conn.h"
+#include "daemon/end_progress.h"
 #include "daemon/supervisor.h"
 #include "daemon/help.h"
 #include "daemon/job_msgs.h"
@@ -53,6 +54,7 @@ void job_shutdown_begin(struct job_shutdown *d, struct job *job)
             job_states_kill(&d->context->cluster->dispatch.context, job);
     }
     signals_meant(d->processes, job, -1, SIGTERM);
+    end_progress_begin(d->ends);
     if (!w)
         return;
     local_job_step(w, LOCAL_JOB_EVENT_END);

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/slice.h"
 
+struct end_progress;
 struct help;
 struct job;
 struct local_jobs;
@@ -22,6 +23,7 @@ struct job_shutdown {
     struct processes *processes;
     struct peer_conns *conns; /* of processes and tools */
     struct help *help;
+    struct end_progress *ends;
     struct errmsg
         last_reason; /* why the last failed job has ended: others may end for the same reason */
     int exit_code;   /* for the user: of the first job, or of the reason why the node ended */

@@ -130,8 +130,8 @@ static int open_acceptors(struct node *n)
 static int open_node(struct node *n)
 {
     const struct control_config control = {
-        &n->context,      &n->jobs,     &n->processes, &n->launcher,      &n->pending_queries,
-        &n->trace_writer, &n->shutdown, &n->tools,     &n->control_socket
+        &n->context,      &n->jobs,     &n->processes, &n->launcher,       &n->pending_queries,
+        &n->trace_writer, &n->shutdown, &n->tools,     &n->control_socket, &n->end_progress
     };
     int rc = loop_init(&n->loop);
 
@@ -144,6 +144,7 @@ static int open_node(struct node *n)
     if (rc < 0)
         return rc;
     launcher_open(&n->launcher, &n->jobs, &n->processes);
+    end_progress_open(&n->end_progress, &n->context, &n->jobs);
     help_open(&n->help, &n->loop, &n->server.core, &n->output, &n->config.log);
     timer_init(&n->promises, &n->loop, promise_due, n);
     n->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -210,7 +211,8 @@ static void put_together(struct node *n)
                                              .jobs = &n->jobs,
                                              .processes = &n->processes,
                                              .conns = &n->listener.conns,
-                                             .help = &n->help };
+                                             .help = &n->help,
+                                             .ends = &n->end_progress };
     n->shutdown =
         (struct shutdown){ &n->context,      &n->jobs,
                            &n->processes,    &n->launcher,
@@ -279,6 +281,7 @@ struct node *node_free(struct node *n)
     watch_close(&n->chld);
     control_close(&n->control);
     quota_report(&n->quota, &n->config.log);
+    end_progress_close(&n->end_progress);
     help_close(&n->help);
     timer_stop(&n->promises);
     local_jobs_close(&n->jobs);

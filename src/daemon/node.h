@@ -66,6 +66,7 @@ struct node_config {
     const char *memory_kinds;      /* PMI_mpi_memory_alloc_kinds, or NULL */
     bool report_startup;           /* report where the start-up time went (startup_timing.h) */
     bool json;                     /* reports are JSON */
+    bool terminal;                 /* a person reads our messages (end_progress.h) */
     uint64_t begun_ns, planned_ns; /* for that report: launcher started, plan ready */
     enum node_tools tools;
     struct session_dir *sessions; /* named before the fork of worker and supervisor; or NULL */

@@ -9,6 +9,7 @@
 #include "daemon/allocations.h"
 #include "daemon/control.h"
 #include "daemon/control_socket.h"
+#include "daemon/end_progress.h"
 #include "daemon/help.h"
 #include "daemon/job_control.h"
 #include "daemon/job_shutdown.h"
@@ -62,6 +63,7 @@ struct node {
     struct startup_timing timing;
     struct tools tools;
     struct help help;
+    struct end_progress end_progress;
     struct arena kept; /* a daemon: data from the launcher about all jobs */
 };
 

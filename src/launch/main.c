@@ -154,6 +154,7 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .memory_kinds = o->memory_alloc_kinds,
         .report_startup = o->report_startup,
         .json = o->json,
+        .terminal = isatty(STDERR_FILENO) == 1,
         .begun_ns = l->begun_ns,
         .planned_ns = clock_now_ns(),
         .tools = (enum node_tools)o->tools,

@@ -41,4 +41,17 @@ same "-vv: those of each process, too" "$rc $(lines) $(grep -c 'rank [01] of job
     "0 7 4" || explain
 run 60 "$WIREUP" -vv -bind-to core -n 1 sh -c 'kill -9 $$'
 same "with its processors, and the signal" "$rc $(grep -c 'is started: .*, bound to .*[0-9]$\|has ended: .*, signal 9$' "$err")" "137 2" || explain
+
+# ---- the end of a job: who has not ended
+cat >"$tmp/stubborn" <<'END'
+#!/bin/sh
+[ "$PMI_RANK" = 1 ] && trap '' TERM INT
+touch "$0.$PMI_RANK"
+[ "$PMI_RANK" != 0 ] || { while [ ! -e "$0.1" ] || [ ! -e "$0.2" ]; do sleep 0.05; done; echo all are up; }
+while :; do sleep 0.2; done
+END
+chmod +x "$tmp/stubborn"
+person() { fresh; env -u NO_COLOR TERM=dumb python3 "$e2e/terminal.py" "$@" >"$out" 2>&1; }
+person see 'all are up' type '\x03' see '2 of 3 processes have ended; rank 1 on ' type '\x03' end -- "$WIREUP" -n 3 "$tmp/stubborn"
+ok "who has not ended is told on a terminal" grep -q '^status 130$' "$out" || explain
 finish
