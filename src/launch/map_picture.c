@@ -1,4 +1,5 @@
-/* map_picture.c - see map_picture.h.  Reading order: cores and ranks; text; SVG. */
+/* map_picture.c - see map_picture.h.  Reading order: cores and ranks; devices; text;
+ * SVG. */
 #include "launch/map_picture.h"
 
 #include <stdio.h>
@@ -6,6 +7,7 @@
 
 #include "base/svg.h"
 #include "core/rank_ranges.h"
+#include "topo/device.h"
 
 /* Pictures of more nodes show the first ones, and the number of the others. */
 enum { TEXT_NODES = 32, SVG_NODES = 64, CELL_TEXT = 64 };
@@ -177,6 +179,68 @@ static void put_head(const struct map_picture *m, struct buf *out)
         buf_str(out, " (as this machine; others are assumed to be like it)");
 }
 
+/* ---- devices ------------------------------------------------------------------------------- */
+
+/* "GPU-4,GPU-7" has "GPU-7". */
+static bool has_word(const char *list, const char *word)
+{
+    struct slice rest = slice_str(list ? list : "");
+
+    while (word && rest.len) {
+        if (slice_is(slice_cut(&rest, ','), word))
+            return true;
+    }
+    return false;
+}
+
+/* The ranks of a node that use the device; app: of the first one. */
+static uint32_t put_users(const struct map_picture *m, uint32_t node, const struct topo_device *d,
+                          uint32_t *app_p, struct buf *out)
+{
+    struct rank_ranges ranges = { .out = out };
+    uint32_t n = 0;
+
+    for (uint32_t r = 0; r < m->plan->nprocs; r++) {
+        const struct job_map_proc *q = &m->plan->procs[r];
+        if (q->node != node || !(has_word(q->devices, d->uuid) || has_word(q->devices, d->name)))
+            continue;
+        if (n++ == 0)
+            *app_p = q->app;
+        rank_ranges_add(&ranges, r);
+    }
+    rank_ranges_end(&ranges);
+    return n;
+}
+
+/* The devices of that kind are drawn when a rank of the node uses one; else NULL. */
+static const struct topo_objects *devices_drawn(const struct map_picture *m, uint32_t node,
+                                                enum topo_kind kind)
+{
+    const struct topo_objects *all = objects(m, kind);
+    struct buf ranks = BUF_NULL(1 << 20);
+    uint32_t app, n = 0;
+
+    for (uint32_t i = 0; all->devices && i < all->count; i++)
+        n += put_users(m, node, &all->devices[i], &app, &ranks);
+    buf_free(&ranks);
+    return n ? all : NULL;
+}
+
+/* "nvml0: 3" */
+static uint32_t device_text(const struct map_picture *m, uint32_t node, const struct topo_device *d,
+                            char text[CELL_TEXT], uint32_t *app_p)
+{
+    struct buf b = BUF_NULL(1 << 20);
+    uint32_t n = put_users(m, node, d, app_p, &b);
+
+    if (n && buf_len(&b) > 12)
+        snprintf(text, CELL_TEXT, "%.40s: (%u)", d->name, n);
+    else
+        snprintf(text, CELL_TEXT, "%.40s: %s", d->name, n && buf_cstr(&b) ? buf_cstr(&b) : ".");
+    buf_free(&b);
+    return n;
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 enum { TEXT_LEFT = 14, TEXT_CELL = 8 };
@@ -229,6 +293,29 @@ static void text_package(const struct map_picture *m, uint32_t node, uint32_t pa
         buf_str(out, "|\n");
 }
 
+static void text_devices(const struct map_picture *m, uint32_t node, enum topo_kind kind,
+                         uint32_t columns, struct buf *out)
+{
+    const struct topo_objects *all = devices_drawn(m, node, kind);
+    struct text_row row = { .width = 0 };
+    char text[CELL_TEXT];
+    uint32_t app = 0;
+
+    for (uint32_t i = 0; all && i < all->count; i++) {
+        device_text(m, node, &all->devices[i], text, &app);
+        row.width = (int)strlen(text) > row.width ? (int)strlen(text) : row.width;
+    }
+    row.each = (columns > TEXT_LEFT + 20 ? columns - TEXT_LEFT - 1 : 80 - TEXT_LEFT) /
+               ((uint32_t)row.width + 1);
+    row.each = row.each ? row.each : 1;
+    for (uint32_t i = 0; all && i < all->count; i++) {
+        device_text(m, node, &all->devices[i], text, &app);
+        text_box(&row, topo_kind_name(kind), text, out);
+    }
+    if (row.at)
+        buf_str(out, "|\n");
+}
+
 static void text_node(const struct map_picture *m, uint32_t node, uint32_t columns, struct buf *out)
 {
     struct buf ranks = BUF_NULL(1 << 20);
@@ -240,6 +327,8 @@ static void text_node(const struct map_picture *m, uint32_t node, uint32_t colum
         for (uint32_t p = 0; p < package_count(m); p++)
             text_package(m, node, p, columns, out);
     }
+    text_devices(m, node, TOPO_GPU, columns, out);
+    text_devices(m, node, TOPO_NIC, columns, out);
     if (unbound && buf_cstr(&ranks))
         buf_printf(out, "  rank%s %s: not bound\n", plural(unbound), buf_cstr(&ranks));
     buf_free(&ranks);
@@ -275,6 +364,8 @@ enum {
     SVG_PAD = 12,
     LINE_H = 20,
     SVG_BOXES = (SVG_WIDTH - 4 * SVG_PAD) / (BOX_W + BOX_GAP),
+    DEVICE_W = 2 * BOX_W + BOX_GAP,
+    SVG_DEVICES = (SVG_WIDTH - 4 * SVG_PAD) / (DEVICE_W + BOX_GAP),
     APP_COLOURS = 6
 };
 
@@ -348,13 +439,50 @@ static void svg_package(const struct map_picture *m, uint32_t node, uint32_t pac
     buf_byte(out, '\n');
 }
 
-static uint32_t node_height(const struct map_picture *m)
+static void svg_device(const struct map_picture *m, uint32_t node, enum topo_kind kind, uint32_t at,
+                       uint32_t x, uint32_t y, struct buf *out)
+{
+    const struct topo_objects *all = objects(m, kind);
+    struct buf b = BUF_NULL(1 << 16), title = BUF_NULL(1 << 20);
+    char text[CELL_TEXT], class[16];
+    uint32_t app = 0, n = device_text(m, node, &all->devices[at], text, &app);
+
+    snprintf(class, sizeof class, "a%u", app % APP_COLOURS);
+    buf_printf(&title, "%s %s, near processors ", topo_kind_name(kind), all->devices[at].name);
+    cpus_list(all->cpus[at], &title);
+    buf_str(&title, n ? ": rank " : "");
+    put_users(m, node, &all->devices[at], &app, &title);
+    buf_str(out, "<g><title>");
+    svg_take(out, &title);
+    buf_printf(
+        out, "</title><rect class=\"%s\" x=\"%u\" y=\"%u\" width=\"%d\" height=\"%d\" rx=\"12\"/>",
+        n ? class : "free", x, y, DEVICE_W, BOX_H);
+    buf_str(&b, text);
+    svg_text(out, x + DEVICE_W / 2, y + 17, " text-anchor=\"middle\"", &b);
+    buf_str(out, "</g>\n");
+}
+
+/* Draws the devices that are used, unless out is NULL; where they end. */
+static uint32_t svg_devices(const struct map_picture *m, uint32_t node, uint32_t y, struct buf *out)
+{
+    for (enum topo_kind kind = TOPO_GPU; kind <= TOPO_NIC; kind++) {
+        const struct topo_objects *all = devices_drawn(m, node, kind);
+        for (uint32_t i = 0; all && out && i < all->count; i++)
+            svg_device(m, node, kind, i, 2 * SVG_PAD + i % SVG_DEVICES * (DEVICE_W + BOX_GAP),
+                       y + i / SVG_DEVICES * (BOX_H + BOX_GAP), out);
+        if (all)
+            y += (all->count + SVG_DEVICES - 1) / SVG_DEVICES * (BOX_H + BOX_GAP);
+    }
+    return y;
+}
+
+static uint32_t node_height(const struct map_picture *m, uint32_t node)
 {
     uint32_t h = LINE_H + 8;
 
     for (uint32_t p = 0; p < package_count(m); p++)
         h += package_height(m, p) + BOX_GAP;
-    return h;
+    return svg_devices(m, node, h, NULL);
 }
 
 static void svg_node(const struct map_picture *m, uint32_t node, uint32_t y, struct buf *out)
@@ -364,7 +492,7 @@ static void svg_node(const struct map_picture *m, uint32_t node, uint32_t y, str
 
     buf_printf(out,
                "<rect class=\"node\" x=\"%d\" y=\"%u\" width=\"%d\" height=\"%u\" rx=\"6\"/>\n",
-               SVG_PAD, y, SVG_WIDTH - 2 * SVG_PAD, node_height(m));
+               SVG_PAD, y, SVG_WIDTH - 2 * SVG_PAD, node_height(m, node));
     put_node(m, node, &title);
     if (unbound && buf_cstr(&ranks))
         buf_printf(&title, "; not bound: %.80s%s", buf_cstr(&ranks),
@@ -375,6 +503,7 @@ static void svg_node(const struct map_picture *m, uint32_t node, uint32_t y, str
         svg_package(m, node, p, below, out);
         below += package_height(m, p) + BOX_GAP;
     }
+    svg_devices(m, node, below, out);
 }
 
 static void svg_apps(const struct map_picture *m, uint32_t y, struct buf *out)
@@ -398,7 +527,7 @@ static uint32_t svg_nodes(const struct map_picture *m, uint32_t top, struct buf 
         struct map_picture one = at_node(m, n);
         if (out)
             svg_node(&one, n, top, out);
-        top += node_height(&one) + 8;
+        top += node_height(&one, n) + 8;
     }
     return top;
 }

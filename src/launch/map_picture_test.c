@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tests/tap.h"
+#include "topo/device.h"
 
 enum { CORES = 8, PER_PACKAGE = 4 };
 
@@ -167,6 +168,35 @@ static void test_hardware_of_nodes(void)
     drop(&w);
 }
 
+/* Two GPUs, one of which ranks 0 and 2 share; the other one's name is the beginning of another
+ * word. */
+static void test_devices(void)
+{
+    static const struct topo_device gpus[] = { { .name = "nvml0", .uuid = "GPU-1" },
+                                               { .name = "nvml1", .uuid = "GPU-12" } };
+    struct topo_objects *all;
+    struct world w;
+
+    make(&w, 4, 1);
+    map_picture_text(&w.picture, 80, &w.out);
+    OK_F(!has_text(&w, "gpu"), "devices that no rank uses are not drawn");
+    all = &w.machine.view.kinds[TOPO_GPU];
+    *all = (struct topo_objects){ 2, w.machine.view.kinds[TOPO_PACKAGE].cpus, gpus };
+    w.plan.procs[0].devices = w.plan.procs[2].devices = "GPU-12";
+    buf_clear(&w.out);
+    map_picture_text(&w.picture, 80, &w.out);
+    OK(has_text(&w, "\n  gpu         |nvml0: .  |nvml1: 0,2|\n"));
+    buf_clear(&w.out);
+    map_picture_svg(&w.picture, &w.out);
+    OK(has_text(&w, ">gpu nvml1, near processors 4-7,12-15: rank 0,2</title><rect class=\"a0\""));
+    OK(has_text(&w, ">gpu nvml0, near processors 0-3,8-11</title><rect class=\"free\""));
+    w.plan.procs[1].devices = "nvml0,nvml1";
+    buf_clear(&w.out);
+    map_picture_text(&w.picture, 80, &w.out);
+    OK(has_text(&w, "|nvml0: 1  |nvml1: 0-2|"));
+    drop(&w);
+}
+
 static int print_picture(char **argv)
 {
     struct world w;
@@ -186,5 +216,6 @@ int main(int argc, char **argv)
     test_narrow();
     test_svg();
     test_hardware_of_nodes();
+    test_devices();
     return tap_done();
 }

@@ -115,6 +115,12 @@ run 60 "$WIREUP" -topology "$tmp/polaris.xml" true
 ok "-topology alone" grep -q 'needs -dry-run' "$err" || explain
 run 60 "$WIREUP" -dry-run -topology "$tmp/told.c" true
 ok "-topology with another file" eval '[ "$rc" = 2 ] && [ -s "$err" ]' || explain
+# ---- the picture shows them
+run 60 "$WIREUP" map -topology "$tmp/polaris.xml" -gpus-per-rank 1 -picture true
+same "the picture has the GPUs and their ranks" "$(grep -F 'gpu' "$out")" "  gpu         |nvml3: 0|nvml2: 1|nvml1: 2|nvml0: 3|"
+run 60 "$WIREUP" map -topology "$tmp/polaris.xml" -gpus-per-rank 1 -svg true
+ok "so has the SVG" grep -q '>gpu nvml3, near processors 0-7,32-39: rank 0<' "$out"
+
 # ---- the picture of nodes that are different machines
 needs_host_names
 cat >"$tmp/agent" <<'END'
