@@ -64,6 +64,8 @@ struct machine {
     int (*devices)(net_device_fn *fn, void *arg);
     struct slice (*topology)(void *arg); /* hwloc's XML; empty: it is not known */
     void *topology_arg;
+    /* The same in the form of hwloc 1; NULL: not known.  Freed by the caller. */
+    char *(*topology_v1)(void *arg);
 };
 
 #endif

@@ -2,6 +2,7 @@
 #include "daemon/node_parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/limit.h"
 #include "core/request.h"
@@ -12,6 +13,7 @@
 #include "io/devices.h"
 #include "io/usage.h"
 #include "server/node_part.h"
+#include "topo/xml.h"
 
 enum { NODE_PARTS_MAX = 64 << 20 };
 
@@ -30,6 +32,18 @@ static struct slice topology_of(void *arg)
     return topology_text(arg);
 }
 
+static char *old_form_of(void *arg)
+{
+    struct buf text = BUF_NULL(NODE_PARTS_MAX);
+    struct errmsg err;
+    char *copy = NULL;
+
+    if (topo_xml_v1(topology_text(arg), &text, &err) == 0 && buf_cstr(&text))
+        copy = strdup(buf_cstr(&text));
+    buf_free(&text);
+    return copy;
+}
+
 void node_parts_own(const struct node_parts *n, uint32_t parts, struct buf *out)
 {
     const struct machine m = { .name = n->context->config->name,
@@ -38,7 +52,8 @@ void node_parts_own(const struct node_parts *n, uint32_t parts, struct buf *out)
                                .storages = usage_of_storages,
                                .devices = devices_of_node,
                                .topology = topology_of,
-                               .topology_arg = n->topology };
+                               .topology_arg = n->topology,
+                               .topology_v1 = old_form_of };
 
     node_part_write(n->context->server, parts, &m, out);
     if (parts & NODE_PART_ALLOCATIONS)

@@ -243,7 +243,17 @@ static void add_device(void *arg, const struct net_device *d)
     info_array_infos(all->list, NODE_PART_OF_DEVICE, &one);
 }
 
-static void add_topology(struct info_array *l, const struct server *s, const struct machine *m)
+static void add_old_form(struct info_array *one, const struct machine *m)
+{
+    char *text = m->topology_v1 ? m->topology_v1(m->topology_arg) : NULL;
+
+    if (text)
+        info_array_text(one, PMIX_HWLOC_XML_V1, text);
+    free(text);
+}
+
+static void add_topology(struct info_array *l, const struct server *s, uint32_t parts,
+                         const struct machine *m)
 {
     struct info_array one = { .items = NULL };
     struct slice xml = m->topology(m->topology_arg);
@@ -253,6 +263,8 @@ static void add_topology(struct info_array *l, const struct server *s, const str
         return;
     info_array_text(&one, PMIX_HOSTNAME, name_of_node(s, m));
     info_array_text(&one, PMIX_HWLOC_XML_V2, text);
+    if (parts & NODE_PART_TOPOLOGY_V1)
+        add_old_form(&one, m);
     info_array_infos(l, NODE_PART_OF_HARDWARE, &one);
     free(text);
 }
@@ -309,7 +321,7 @@ void node_part_write(const struct server *s, uint32_t parts, const struct machin
     if (parts & NODE_PART_DEVICES)
         m->devices(add_device, &here);
     if (parts & NODE_PART_TOPOLOGY)
-        add_topology(&l, s, m);
+        add_topology(&l, s, parts, m);
     if (parts & NODE_PART_GROUPS)
         add_groups(&l, s);
     write_infos(&l, out);

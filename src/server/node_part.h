@@ -22,9 +22,10 @@ enum {
     NODE_PART_NODE = 4,
     NODE_PART_STORAGE = 8,
     NODE_PART_GROUPS = 16,
-    NODE_PART_TOPOLOGY = 32,    /* of its hardware, as hwloc's XML */
-    NODE_PART_DEVICES = 64,     /* of networks */
-    NODE_PART_ALLOCATIONS = 128 /* the launcher's */
+    NODE_PART_TOPOLOGY = 32,     /* of its hardware, as hwloc's XML */
+    NODE_PART_DEVICES = 64,      /* of networks */
+    NODE_PART_ALLOCATIONS = 128, /* the launcher's */
+    NODE_PART_TOPOLOGY_V1 = 256  /* likewise for hwloc 1, besides */
 };
 
 /* The keys of its infos; the value of each is an array of infos, and that of a table of

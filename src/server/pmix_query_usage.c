@@ -323,7 +323,8 @@ void pmix_find_topology(struct pmix_findings *f, const char *key, const struct q
 {
     const struct samples s = { f, NODE_PART_OF_HARDWARE, is_about_host, about };
     const pmix_info_t *part = next_sample(&s, NULL);
-    const char *xml = part ? info_inside_text(part, PMIX_HWLOC_XML_V2) : NULL;
+    const char *form = !strcmp(key, PMIX_HWLOC_XML_V1) ? key : PMIX_HWLOC_XML_V2;
+    const char *xml = part ? info_inside_text(part, form) : NULL;
 
     if (xml)
         info_array_text(&f->list, key, xml);

@@ -13,4 +13,7 @@
 enum { TOPO_XML_MISSING = 1 };
 int topo_xml(struct buf *out, struct errmsg *err);
 
+/* Appends the same in the form that hwloc 1 reads. */
+int topo_xml_v1(struct slice text, struct buf *out, struct errmsg *err);
+
 #endif

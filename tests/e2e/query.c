@@ -481,6 +481,11 @@ static void check_hardware(void)
         complain("this node's hardware");
     if (strncmp(text_of(&b, HWLOC_XML_V2), "<?xml", 5) != 0)
         complain("the hardware of %s", last_host);
+    if (!strstr(text_of(&b, HWLOC_XML_V2), "<topology version=\"2"))
+        complain("another form of the hardware");
+    b = ASK(PMIX_HWLOC_XML_V1, TEXT(PMIX_HOSTNAME, last_host));
+    if (!strstr(text_of(&b, PMIX_HWLOC_XML_V1), "<topology>"))
+        complain("the hardware of %s for hwloc 1", last_host);
     expect_missing("the hardware of no node", ASK(HWLOC_XML_V2, TEXT(PMIX_HOSTNAME, "nowhere")));
 }
 
