@@ -7,6 +7,7 @@
 #   make uninstall the same PREFIX and DESTDIR: removes exactly what was installed
 #   make deb       Debian packages, in build-deb
 #   make dist      archives of the sources and, for users without root, of the programs, in build-dist
+#   make site      the documents as pages for a browser, in build-site/html
 #   make bench     measure against the floor and against MPICH's Hydra
 #   make asan | tsan | fuzz | debian13      one of the further suites
 #   make campaign  the long runs at full size, hours; STEPS="kills fuzz" for some of them
@@ -27,7 +28,7 @@ else
 setup = @:
 endif
 
-.PHONY: all run check campaign install uninstall deb dist bench fuzz asan tsan debian13 format clean
+.PHONY: all run check campaign install uninstall deb dist site bench fuzz asan tsan debian13 format clean
 
 all:
 	$(setup) build
@@ -67,6 +68,11 @@ dist:
 	@scripts/dist source $(BUILD)-dist
 	@scripts/dist programs $(BUILD)-dist $(BUILD)-release
 
+site:
+	$(setup) build run test
+	@$(MAKE) --no-print-directory all SETUP=no
+	@scripts/site $(BUILD)-site $(BUILD)
+
 bench:
 	$(setup) build run test
 	@$(MAKE) --no-print-directory all SETUP=no
@@ -82,4 +88,4 @@ format:
 	@scripts/clang-format -i
 
 clean:
-	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-debian13 $(BUILD)-deb $(BUILD)-release $(BUILD)-dist
+	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-debian13 $(BUILD)-deb $(BUILD)-release $(BUILD)-dist $(BUILD)-site
