@@ -100,6 +100,29 @@ missing_at_barrier() # TITLE HOW OPTION...
     wait "$pid"
 }
 missing_at_barrier "processes that wait" waits
+cat >"$tmp/group.py" <<'END'
+import os, sys, time
+sys.argv[1] = "old"
+source = open(sys.argv[2]).read()
+exec(source[:source.index("def barrier")])
+if rank == 0:
+    store.send("wait", count(["/worker/attempt_0/default_pg/0/0/2"]))
+while not os.path.exists(sys.argv[3]):
+    time.sleep(0.02)
+END
+waits() # PID
+{
+    "$WIREUP" who >"$tmp/who" 2>&1
+    grep -q 'store query' "$tmp/who"
+}
+rm -f "$tmp/end"
+run "$patience" "$WIREUP" -n 3 "$python" "$tmp/group.py" - "$client" "$tmp/end" &
+pid=$!
+wait_until 60 waits
+same "who names the rank whose address others wait for" "$(sed -n 's/for [0-9.]* s/for S s/p' "$tmp/who" | head -1)" \
+    '  store query "/worker/attempt_0/default_pg/0/0/2" of rank 2, for S s, by rank 0: missing: 2'
+: >"$tmp/end"
+wait "$pid"
 missing_at_barrier "processes that ask" asks
 
 cat >"$tmp/port.py" <<'END'
