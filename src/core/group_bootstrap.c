@@ -352,6 +352,8 @@ static uint64_t missing_leaders(const struct group_bootstrap *g)
 {
     const struct call *first = first_leader(g);
 
+    if (first && first->leaders == GROUP_LEADERS_NAMED) /* they are expected with the added ones */
+        return 0;
     return first ? first->leaders - g->nleaders : 1;
 }
 
@@ -409,7 +411,8 @@ static void prune(struct core *c, struct group_bootstrap *g)
     if (g->lost_leader)
         fail_orphans(c, g);
     g->lost_leader = false;
-    set_clear(&g->informed);
+    if (!g->owed.n)
+        set_clear(&g->informed);
 }
 
 /* Nothing waits under the name, and nothing is owed: it is forgotten.  So are the oldest of too
@@ -455,7 +458,7 @@ static void fail(struct core *c, struct group_bootstrap *g, enum answer_status s
     {
         struct call *k = LIST_OF(l, struct call, link);
         answer(c, k, status, 0, SLICE_NULL);
-        if (g->owed_leaders)
+        if (g->owed_leaders || g->owed.n)
             set_add(&g->informed, &k->id, 1);
         drop_call(g, k);
     }
@@ -665,13 +668,23 @@ void group_bootstrap_put(struct buf *out, const struct job *j, uint32_t rank)
     parts_put_uint(out, rank);
 }
 
+/* Of leaders that know each other. */
+static bool adds_others(const struct call *a, const struct call *b)
+{
+    return a->leaders == GROUP_LEADERS_NAMED &&
+           (a->added.n != b->added.n ||
+            (a->added.n &&
+             memcmp(a->added.ids, b->added.ids, a->added.n * sizeof *a->added.ids) != 0));
+}
+
 /* A leader whose word is not that of the others. */
 static bool contradicts(const struct group_bootstrap *g, const struct call *k)
 {
     const struct call *first = first_leader(g);
     struct slice order = order_of(g);
+    bool full = first && first->leaders != GROUP_LEADERS_NAMED && !missing_leaders(g);
 
-    if (first && k->leaders && (first->leaders != k->leaders || !missing_leaders(g)))
+    if (first && k->leaders && (first->leaders != k->leaders || full || adds_others(first, k)))
         return true;
     return k->order.len && order.len && !slice_eq(k->order, order);
 }
@@ -704,9 +717,9 @@ static bool is_paid(struct core *c, struct group_bootstrap *g, const struct call
     if (!named && !leads)
         return false;
     g->owed_leaders -= leads;
-    fail_added(c, g, &k->added);
-    set_add(&g->informed, &k->id, 1);
+    set_add(&g->informed, &k->id, 1); /* it may be one of those that it adds */
     set_tidy(&g->informed);
+    fail_added(c, g, &k->added);
     prune(c, g);
     return true;
 }

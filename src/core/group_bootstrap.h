@@ -21,6 +21,10 @@
 #include "core/core.h"
 #include "core/core_call.h"
 
+/* Leaders that know each other: each adds the same processes, all leaders among them, so there is
+ * no leader that is not known, and nobody whom only one that has ended would have added. */
+#define GROUP_LEADERS_NAMED UINT64_MAX
+
 /* A list of processes in a request: for each its job's number and its rank, as in wire/parts.h. */
 void group_bootstrap_put(struct buf *out, const struct job *j, uint32_t rank);
 

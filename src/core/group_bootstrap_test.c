@@ -188,6 +188,41 @@ static void test_members(void)
     world_close(&w);
 }
 
+/* Each leader names all. */
+static void test_named_leaders(void)
+{
+    const uint64_t named = GROUP_LEADERS_NAMED;
+    struct world w;
+
+    world_open(&w);
+    CALLS(&w, 3);
+    CALLS(&w, 0, .leaders = named, .added = "0453", .data = "a");
+    EQ(CALLS(&w, 1, .leaders = 2), ANSWER_BAD_KEY);
+    EQ(CALLS(&w, 4, .leaders = named, .added = "045"), ANSWER_BAD_KEY);
+    CALLS(&w, 4, .leaders = named, .added = "3045", .data = "d");
+    got(&w, "034", "...");
+    CALLS(&w, 5);
+    got(&w, "0345", "yyyy");
+    OK(!strcmp(w.members[5], "0345") && !strcmp(w.data[5], "ad"));
+    nothing_is_kept(&w);
+
+    CALLS(&w, 3);
+    CALLS(&w, 0, .leaders = named, .added = "0243");
+    dies(&w, 4); /* a leader that has not called */
+    got(&w, "03", "nn");
+    CALLS(&w, 2, .leaders = named, .added = "0243");
+    got(&w, "2", "n");
+    nothing_is_kept(&w);
+
+    CALLS(&w, 0, .leaders = named, .added = "025", .tolerant = true);
+    dies(&w, 2);
+    CALLS(&w, 5);
+    got(&w, "05", "yy");
+    OK(!strcmp(w.members[0], "05"));
+    nothing_is_kept(&w);
+    world_close(&w);
+}
+
 static void test_refusals(void)
 {
     struct request bad = REQUEST_WITH(group_bootstrap, .group = SLICE("g"), .leaders = 1);
@@ -450,6 +485,7 @@ static void test_at_random(void)
 int main(void)
 {
     test_members();
+    test_named_leaders();
     test_refusals();
     test_time_out();
     test_added_one_ends();

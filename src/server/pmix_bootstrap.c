@@ -65,19 +65,16 @@ static bool names_itself(const struct command *c, const struct pmsg_group_constr
 
 /* ---- the request ----------------------------------------------------------------------------- */
 
-/* Members that are added without PMIX_GROUP_BOOTSTRAP: the other leaders, which do not name them,
- * would have to learn of them first. */
 static pmix_status_t check(const struct command *c, const struct pmsg_group_construct *m,
                            uint64_t leaders)
 {
     const pmix_value_t *local = directive(m, PMIX_GROUP_LOCAL_ONLY);
     bool leads = m->procs.n > 0;
 
-    if (leads && !directive(m, PMIX_GROUP_BOOTSTRAP))
-        return PMIX_ERR_NOT_SUPPORTED;
     if (!leads && (directive(m, PMIX_GROUP_BOOTSTRAP) || directive(m, PMIX_GROUP_ADD_MEMBERS)))
         return PMIX_ERR_BAD_PARAM;
-    if (leads && (!leaders || !names_itself(c, m)))
+    if (leads && (!leaders || !names_itself(c, m) ||
+                  (leaders == GROUP_LEADERS_NAMED && directive(m, PMIX_GROUP_BOOTSTRAP))))
         return PMIX_ERR_BAD_PARAM;
     if (local && pmix_flag_of(local))
         return PMIX_ERR_NOT_SUPPORTED; /* nobody knows yet where they are */
@@ -89,7 +86,7 @@ struct pmix_pending *pmix_ask_bootstrap(struct command *c, const struct pmsg_gro
 {
     const pmix_value_t *n = directive(m, PMIX_GROUP_BOOTSTRAP);
     struct buf added = BUF_NULL(LIMIT_STORE_VALUE), order = BUF_NULL(LIMIT_STORE_VALUE);
-    uint64_t leaders = n ? pmix_number_of(n) : 0;
+    uint64_t leaders = n ? pmix_number_of(n) : m->procs.n ? GROUP_LEADERS_NAMED : 0;
     struct pmix_pending *p = NULL;
 
     *status_p = check(c, m, leaders);

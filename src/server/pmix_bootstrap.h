@@ -1,6 +1,7 @@
 /* pmix_bootstrap.h - constructs of groups whose members do not know each other
  * (PMIX_GROUP_BOOTSTRAP): leaders name themselves and how many they are, and add others
- * (PMIX_GROUP_ADD_MEMBERS), which name nobody.  The core decides (core/group_bootstrap.h). */
+ * (PMIX_GROUP_ADD_MEMBERS), which name nobody.  Without PMIX_GROUP_BOOTSTRAP leaders that add
+ * others name all leaders.  The core decides (core/group_bootstrap.h). */
 #ifndef WIREUP_SERVER_PMIX_BOOTSTRAP_H
 #define WIREUP_SERVER_PMIX_BOOTSTRAP_H
 

@@ -436,11 +436,25 @@ static void want_time_out(void)
     want_group("with the other leader", &late, "0123");
 }
 
+/* Ranks 0 and 2 know each other, and add the others. */
+static void want_added(void)
+{
+    struct group g = led("added");
+
+    if (!MAY_BE_ADDED)
+        return;
+    g.leaders = 0;
+    if (g.added) {
+        g.named = "02";
+        g.added = "13";
+    }
+    want_group("members added to known ones", &g, "0123");
+}
+
 static void want_refusals(void)
 {
     struct group alone = { .id = "alone", .named = "0", .leaders = 1 };
     struct group foreign = { .id = "foreign", .named = "1", .leaders = 1 };
-    struct group added = { .id = "added", .named = "0", .added = "1" };
     struct group nobody = { .id = "nobody", .named = "0", .leaders = 1, .added = "9" };
     struct group local = { .id = "here", .named = "0", .leaders = 1 };
 
@@ -450,7 +464,6 @@ static void want_refusals(void)
 #ifndef OPENPMIX /* it looks first whether the process names itself */
     want("another's name", construct(&foreign), PMIX_ERR_BAD_PARAM);
 #endif
-    want("members added to known ones", construct(&added), PMIX_ERR_NOT_SUPPORTED);
     want("an unknown member", construct(&nobody), PMIX_ERR_NOT_FOUND);
     want("local only", construct(&local), PMIX_ERR_NOT_SUPPORTED);
     (void)foreign;
@@ -463,6 +476,7 @@ static void bootstrap(void)
     want_group("bootstrap", &boot, "0123");
     want_group("bootstrap again", &again, "0123");
     want_order();
+    want_added();
     want_time_out();
     if (me.rank == 0)
         want_refusals();

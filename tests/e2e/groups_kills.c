@@ -23,8 +23,9 @@
 
 enum { STEPS = 4, RANKS = 16 };
 enum directive { PLAIN, OPTIONAL, TOLERANT, WATCHED, DIRECTIVES };
-/* All know each other; one invites the others; or two lead, and add the others between them. */
-enum way { TOGETHER, INVITED, BOOTSTRAPPED, WAYS };
+/* All know each other; one invites the others; two lead, and add the others between them; or two
+ * that know each other. */
+enum way { TOGETHER, INVITED, BOOTSTRAPPED, ADDED, WAYS };
 enum moment { NOBODY, BEFORE, JOINING, BETWEEN, DESTRUCTING, MOMENTS };
 
 struct step {
@@ -179,7 +180,7 @@ static bool leads(const struct step *st, uint32_t rank)
     return rank == st->leader || rank == second_leader(st);
 }
 
-/* Of BOOTSTRAPPED: whom the process names, which is at most itself, and whom it adds. */
+/* Of BOOTSTRAPPED and ADDED: whom the process names (itself, or both leaders), and whom it adds. */
 static size_t name_few(const struct step *st, pmix_proc_t *procs, pmix_info_t *infos, size_t *n)
 {
     size_t all = members(procs, UINT32_MAX), leaders = 2;
@@ -189,14 +190,20 @@ static size_t name_few(const struct step *st, pmix_proc_t *procs, pmix_info_t *i
     if (!leads(st, me.rank))
         return 0;
     for (size_t i = 0; i < all; i++) {
-        if (!leads(st, procs[i].rank) && (procs[i].rank % 2 == 0) == (me.rank == st->leader))
+        if (!leads(st, procs[i].rank) &&
+            (st->way == ADDED || (procs[i].rank % 2 == 0) == (me.rank == st->leader)))
             added[a.size++] = procs[i];
     }
-    PMIX_INFO_LOAD(&infos[(*n)++], PMIX_GROUP_BOOTSTRAP, &leaders, PMIX_SIZE);
-    if (a.size)
+    if (st->way == BOOTSTRAPPED)
+        PMIX_INFO_LOAD(&infos[(*n)++], PMIX_GROUP_BOOTSTRAP, &leaders, PMIX_SIZE);
+    if (a.size || st->way == ADDED)
         PMIX_INFO_LOAD(&infos[(*n)++], PMIX_GROUP_ADD_MEMBERS, &a, PMIX_DATA_ARRAY);
     procs[0] = me;
-    return 1;
+    if (st->way == BOOTSTRAPPED)
+        return 1;
+    PMIX_LOAD_PROCID(&procs[0], me.nspace, st->leader);
+    PMIX_LOAD_PROCID(&procs[1], me.nspace, second_leader(st));
+    return 2;
 }
 
 static struct result construct(const char *id, const struct step *st)
@@ -210,7 +217,7 @@ static struct result construct(const char *id, const struct step *st)
     PMIX_INFO_LOAD(&infos[0], PMIX_GROUP_ASSIGN_CONTEXT_ID, &yes, PMIX_BOOL);
     if (flags[st->directive])
         PMIX_INFO_LOAD(&infos[n++], flags[st->directive], &yes, PMIX_BOOL);
-    if (st->way == BOOTSTRAPPED)
+    if (st->way == BOOTSTRAPPED || st->way == ADDED)
         nprocs = name_few(st, procs, infos, &n);
     else
         nprocs = members(procs, UINT32_MAX);
