@@ -191,6 +191,11 @@ clients()
 library()
 {
     is_ours
+    # The kit, whose ranks are inside: the server is PRRTE's, with the library of OpenPMIx 5.
+    cp "$WU_BUILD/src/launch/wireup-conform" "$bin/"
+    run "$patience" "$bin/wireup-conform" --only pmix-4 --server chroot "$root" prterun --allow-run-as-root \
+        --map-by :oversubscribe
+    ok "PRRTE serves PMIx 4" grep -q "^5 conform, 0 differ" "$out" || explain
     judges under_prrte_ours "under PRRTE" prrte-spoil
     all_programs under_prrte_ours "under PRRTE" prrte "$@"
     all_of_python under_prrte_ours "under PRRTE"
