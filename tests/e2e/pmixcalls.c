@@ -297,6 +297,9 @@ static void some_of_two(void)
     while (!called)
         usleep(1000);
     must("unpublish", PMIx_Unpublish(&keys[1], NULL, 0));
+    PMIX_INFO_DESTRUCT(&name);
+    for (int i = 0; i < 2; i++)
+        PMIX_PDATA_DESTRUCT(&two[i]);
 }
 
 static void questions(void)
