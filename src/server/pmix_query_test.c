@@ -303,7 +303,7 @@ static void test_device(void)
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
         i = find_in(device, texts[k].key);
         OK_F(i && i->value.type == PMIX_STRING && !strcmp(i->value.data.string, texts[k].text),
-             texts[k].key);
+             "the device's %s", texts[k].key);
     }
     i = find_in(device, PMIX_FABRIC_DEVICE_INDEX);
     OK(i && i->value.type == PMIX_UINT32 && i->value.data.uint32 == 7);
