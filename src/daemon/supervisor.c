@@ -100,11 +100,12 @@ static void report_killed(const struct supervisor *g, int sig)
 }
 
 /* Kills the processes that the worker had started, and removes the files by which others would find
- * it. */
-static void end_all(void)
+ * it; a worker that ends well has removed them itself. */
+static void end_all(bool well)
 {
     child_end_all();
-    rendezvous_tidy();
+    if (!well)
+        rendezvous_tidy();
 }
 
 /* Ends the worker, the processes it has started, and this process. */
@@ -112,7 +113,7 @@ __attribute__((noreturn)) static void end_worker(const struct supervisor *g, con
                                                  int code)
 {
     kill(g->worker, SIGKILL);
-    end_all();
+    end_all(false);
     log_sentence(g, sentence);
     _exit(code);
 }
@@ -126,7 +127,7 @@ static int worker_status(const struct supervisor *g)
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         if (pid != g->worker)
             continue;
-        end_all();
+        end_all(status == 0);
         if (WIFEXITED(status))
             return WEXITSTATUS(status);
         report_killed(g, WTERMSIG(status));

@@ -469,7 +469,7 @@ int rendezvous_connect_pid(pid_t pid)
 /* ---- tidying ---- */
 
 struct tidying {
-    unsigned long long world;
+    unsigned long long world; /* 0: not asked for yet; mostly there is no name at all */
     unsigned looks; /* lookups of other pid namespaces, whose processes we cannot see */
 };
 
@@ -497,6 +497,8 @@ static bool is_gone(struct tidying *t, const struct sight *s)
 
     if (s->early)
         return is_stillborn(s->dir, s->name);
+    if (!t->world)
+        t->world = pids_world();
     if (s->parsed.world == t->world)
         return has_ended(s->parsed.pid);
     if (t->looks == 0)
@@ -517,7 +519,7 @@ static bool remove_gone(void *arg, const struct sight *s)
 
 void rendezvous_tidy(void)
 {
-    struct tidying t = { pids_world(), FOREIGN_LOOKS };
+    struct tidying t = { 0, FOREIGN_LOOKS };
     struct look l = { .fn = remove_gone, .arg = &t };
 
     look_in_dirs(&l);
