@@ -72,11 +72,17 @@ static void test_bufs(void)
 
 static void test_escapes(void)
 {
-    struct buf b = BUF_NULL(64);
+    struct buf b = BUF_NULL(64), again = BUF_NULL(64);
 
     buf_escaped(&b, SLICE("a \"b\" \\\n\t\x7f\xc3%"));
     OK(slice_is(buf_slice(&b), "a \\\"b\\\" \\\\\\n\\x09\\x7f\\xc3%"));
+    buf_unescaped(&again, buf_slice(&b));
+    OK(slice_is(buf_slice(&again), "a \"b\" \\\n\t\x7f\xc3%"));
+    buf_clear(&again);
+    buf_unescaped(&again, SLICE("\\t\\xC3\\x4"));
+    OK_F(slice_is(buf_slice(&again), "\t\xc3x4"), "what is cut short stands for itself");
     buf_free(&b);
+    buf_free(&again);
 }
 
 static void test_maps(void)

@@ -145,6 +145,21 @@ void buf_escaped(struct buf *b, struct slice s)
     }
 }
 
+void buf_unescaped(struct buf *b, struct slice s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.ptr[i] != '\\' || i + 1 == s.len) {
+            buf_byte(b, s.ptr[i]);
+        } else if (s.ptr[i + 1] == 'x' && i + 3 < s.len) {
+            buf_byte(b, (char)slice_hex_byte(s.ptr[i + 2], s.ptr[i + 3]));
+            i += 3;
+        } else {
+            i++;
+            buf_byte(b, s.ptr[i] == 'n' ? '\n' : s.ptr[i] == 't' ? '\t' : s.ptr[i]);
+        }
+    }
+}
+
 __attribute__((format(printf, 2, 0))) static void append_format(struct buf *b, const char *format,
                                                                 va_list args)
 {

@@ -66,6 +66,8 @@ void buf_u64(struct buf *b, uint64_t v); /* decimal text */
 void buf_i64(struct buf *b, int64_t v);
 /* As inside the quotes of a C string; bytes that are not printable ASCII become \xHH. */
 void buf_escaped(struct buf *b, struct slice s);
+/* The bytes that such a text means; \t, too. */
+void buf_unescaped(struct buf *b, struct slice s);
 /* The time of day, "2026-11-24T01:02:03.456Z". */
 void buf_time(struct buf *b, uint64_t wall_ns);
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,7 @@
 /* slice.c - see slice.h.  Pure functions on borrowed bytes. */
 #include "base/slice.h"
 
+#include <ctype.h>
 #include <limits.h>
 
 size_t slice_find(struct slice a, char c)
@@ -56,6 +57,16 @@ bool slice_u64(struct slice a, uint64_t *value_p)
     }
     *value_p = v;
     return true;
+}
+
+static int hex_digit(char c)
+{
+    return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
+}
+
+unsigned char slice_hex_byte(char high, char low)
+{
+    return (unsigned char)(hex_digit(high) * 16 + hex_digit(low));
 }
 
 bool slice_u32(struct slice a, uint32_t *value_p)

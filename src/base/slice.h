@@ -79,6 +79,9 @@ bool slice_u64(struct slice a, uint64_t *value_p);
 bool slice_u32(struct slice a, uint32_t *value_p);
 bool slice_i64(struct slice a, int64_t *value_p);
 
+/* The byte that two hexadecimal digits (isxdigit()) mean. */
+unsigned char slice_hex_byte(char high, char low);
+
 /* The decimal text of a number, which is written into the memory that is given. */
 enum { SLICE_DIGITS_MAX = 20 };
 struct slice slice_digits(char memory[SLICE_DIGITS_MAX], uint64_t value);

@@ -183,7 +183,12 @@ static int look_at_program(struct processes *p, struct job *job, struct job_map_
     if (app->looked)
         return 0;
     elf_cache_trim(&p->files);
-    if (elf_walk(&p->files, app->path, app->env, &pmi_offer_marks, &walk, &first) != 0)
+    rc = elf_walk(&p->files, app->path, app->env, &pmi_offer_marks, &walk, &first);
+    if (rc == -ENOMEM) {
+        arena_free(&walk);
+        return errmsg_set(err, rc, "out of memory for the libraries that %s loads", app->path);
+    }
+    if (rc)
         first = NULL;
     if (app->pmi == JOB_MAP_PMI_AUTO)
         app->offer = pmi_offer_choose(&p->files, app, first);

@@ -56,27 +56,6 @@ static int read_file(const char *path, struct buf *text, struct errmsg *err)
     return buf_ok(text) ? 0 : errmsg_set(err, -1, "no memory");
 }
 
-static int hex(char c)
-{
-    return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
-}
-
-/* `\n`, `\t`, `\\` and `\xHH` become bytes. */
-static void unescape(struct slice s, struct buf *out)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.ptr[i] != '\\' || i + 1 == s.len) {
-            buf_byte(out, s.ptr[i]);
-        } else if (s.ptr[i + 1] == 'x' && i + 3 < s.len) {
-            buf_byte(out, (char)(hex(s.ptr[i + 2]) * 16 + hex(s.ptr[i + 3])));
-            i += 3;
-        } else {
-            i++;
-            buf_byte(out, s.ptr[i] == 'n' ? '\n' : s.ptr[i] == 't' ? '\t' : s.ptr[i]);
-        }
-    }
-}
-
 /* "1> bytes": the rank, the direction and the bytes.  False: a comment. */
 static bool read_record(struct slice line, uint32_t *rank_p, char *way_p, struct slice *bytes_p)
 {
@@ -146,7 +125,7 @@ static int take_reply(struct recording *r, uint32_t rank, struct slice bytes)
     struct slice all;
     int rc = 0;
 
-    unescape(bytes, unread);
+    buf_unescaped(unread, bytes);
     for (all = buf_slice(unread); rc == 0 && slice_find(all, '\n') < all.len;)
         rc = expect_reply(r, rank, slice_cut(&all, '\n'));
     buf_take(unread, buf_len(unread) - all.len);
@@ -160,7 +139,7 @@ static int take_request(struct recording *r, uint32_t rank, struct slice text)
 
     if (!st)
         return wrong(r, "no memory", text);
-    unescape(text, &bytes);
+    buf_unescaped(&bytes, text);
     st->client = rank + (r->port ? r->nranks : 0);
     st->text = arena_copy(&r->script->arena, buf_slice(&bytes));
     buf_free(&bytes);
@@ -359,7 +338,7 @@ static int codec_of(struct recording *r, struct slice text, unsigned *count_p)
         r->line++;
         if (!read_record(line, &rank, &way, &bytes))
             continue;
-        unescape(bytes, &streams[way == '>'][rank]);
+        buf_unescaped(&streams[way == '>'][rank], bytes);
         all = buf_slice(&streams[way == '>'][rank]);
         while (rc == 0 && slice_find(all, '\n') < all.len) {
             line = slice_cut(&all, '\n');

@@ -118,27 +118,6 @@ bool transcript_line(struct slice *body, struct transcript_line *line_p)
 
 /* ---- bytes as text --------------------------------------------------------------------------- */
 
-static int hex(char c)
-{
-    return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
-}
-
-/* `\n`, `\t`, `\\` and `\xHH` become bytes. */
-static void unescape(struct slice s, struct buf *out)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.ptr[i] != '\\' || i + 1 == s.len) {
-            buf_byte(out, s.ptr[i]);
-        } else if (s.ptr[i + 1] == 'x' && i + 3 < s.len) {
-            buf_byte(out, (char)(hex(s.ptr[i + 2]) * 16 + hex(s.ptr[i + 3])));
-            i += 3;
-        } else {
-            i++;
-            buf_byte(out, s.ptr[i] == 'n' ? '\n' : s.ptr[i] == 't' ? '\t' : s.ptr[i]);
-        }
-    }
-}
-
 static void rename_all(struct slice text, const struct transcript_names *names, struct buf *out)
 {
     while (text.len) {
@@ -236,7 +215,7 @@ static bool put_hex(struct slice digits, struct buf *out)
     for (size_t i = 0; i + 1 < digits.len; i += 2) {
         if (!isxdigit((unsigned char)digits.ptr[i]) || !isxdigit((unsigned char)digits.ptr[i + 1]))
             return false;
-        buf_byte(out, (char)(hex(digits.ptr[i]) * 16 + hex(digits.ptr[i + 1])));
+        buf_byte(out, (char)slice_hex_byte(digits.ptr[i], digits.ptr[i + 1]));
     }
     return digits.len % 2 == 0;
 }
@@ -281,7 +260,7 @@ static bool put_numbers(struct slice text, const struct transcript_names *names,
         buf_put(out, ones, sizeof ones);
     } else if (tag.len) {
         put_be(out, 0);
-        put_be(out, (uint32_t)(hex(tag.ptr[0]) * 16 + hex(tag.ptr[tag.len - 1])));
+        put_be(out, slice_hex_byte(tag.ptr[0], tag.ptr[tag.len - 1]));
         put_be(out, (uint32_t)buf_len(&body));
         put_be(out, 0);
     }
@@ -297,7 +276,7 @@ bool transcript_bytes(enum transcript_way way, struct slice text,
 
     if (way == WAY_PMIX)
         return put_numbers(text, names, live, out) && buf_ok(out);
-    unescape(text, &bytes);
+    buf_unescaped(&bytes, text);
     put_text(buf_slice(&bytes), names, live, out);
     buf_free(&bytes);
     return buf_ok(out);
