@@ -250,7 +250,7 @@ static void try_option(const struct synonym *s, struct slice name)
     const struct option_row *row = option_find(name);
 
     switch (s->kind) {
-    case SYNONYM_OWN: OK_F(row && slice_eq(option_name(row), name), "%s", line); break;
+    case SYNONYM_OWN: OK_F(row && row->take != TAKE_REFUSED, "%s", line); break;
     case SYNONYM_ALIAS: OK_F(row && row == option_find(slice_str(s->means)), "%s", line); break;
     case SYNONYM_AS:
         if (strstr(meant(s), "-configfile"))

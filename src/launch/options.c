@@ -147,6 +147,14 @@ static int on_hostfile(struct option_parse *p, const struct option_row *row,
     return 0;
 }
 
+static int on_default_hostfile(struct option_parse *p, const struct option_row *row,
+                               const char *const *values)
+{
+    (void)row;
+    p->opt->default_hostfile = strcmp(values[0], "none") ? values[0] : NULL;
+    return 0;
+}
+
 /* "7000-7100", or with ':' as in MPICH's variable. */
 static int on_port_range(struct option_parse *p, const struct option_row *row,
                          const char *const *values)

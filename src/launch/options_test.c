@@ -195,6 +195,15 @@ static void test_variables(void)
                   "OMPI_MCA_orte_keep_fqdn_hostnames=true"),
        LAUNCH_GO);
     OK(!strcmp(opt.default_hostfile, "/etc/mpi/hostfile") && !strcmp(opt.launcher_args, "-o x=10"));
+    EQ(parse_with("w|prog",
+                  "OMPI_MCA_orte_default_hostfile=none|PRTE_MCA_prte_default_hostfile=none"),
+       LAUNCH_GO);
+    OK(!opt.default_hostfile);
+    EQ(parse_with("w|--default-hostfile|none|prog", "OMPI_MCA_orte_default_hostfile=/f"),
+       LAUNCH_GO);
+    OK(!opt.default_hostfile);
+    EQ(parse_with("w|prog", "HYDRA_HOST_FILE=none"), LAUNCH_GO);
+    OK(!strcmp(opt.default_hostfile, "none"));
     EQ(parse_with(
            "w|prog",
            "I_MPI_HYDRA_HOST_FILE=/i|I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS=-i|I_MPI_PERHOST=4|"

@@ -10,6 +10,7 @@
 #include "launch/hostlist.h"
 #include "launch/mpmd.h"
 #include "launch/options.h"
+#include "launch/options_table.h"
 
 enum { WORDS_MAX = 1 << 20 };
 
@@ -26,6 +27,7 @@ struct srun_part {
     const char *errfile;         /* that of --output */
     const char *hosts, *exclude; /* NULL: not said */
     struct buf *answer, *remarks;
+    srun_words_file *file;
     bool many; /* --multi-prog */
 };
 
@@ -342,8 +344,42 @@ static int read_time(struct srun_part *p, const char *value)
     return add_number(p, "-timeout", (uint32_t)seconds);
 }
 
+/* The text of a file of the command line, in the arena. */
+static int read_file(struct srun_part *p, const char *name, struct slice *text_p)
+{
+    struct buf text = BUF_NULL((size_t)64 << 20);
+    int rc = p->file(name, &text);
+    const char *kept = rc < 0 ? NULL : arena_str(p->a, buf_slice(&text));
+
+    buf_free(&text);
+    if (rc < 0)
+        return wrong(p, "cannot read %.200s: %s", name, err_text(rc));
+    *text_p = slice_str(kept ? kept : "");
+    return kept ? 0 : -ENOMEM;
+}
+
+/* Lists of nodes in lines: one list. */
+static int read_nodefile(struct srun_part *p, const char *value)
+{
+    struct slice rest = SLICE_NULL;
+    const char *all = "";
+    int rc = read_file(p, value, &rest);
+
+    while (rc == 0 && rest.len && all) {
+        struct slice line = slice_trim(slice_cut(&rest, '\n'));
+        if (line.len)
+            all = arena_printf(p->a, "%s%s" SLICE_FMT, all, *all ? "," : "", SLICE_ARG(line));
+    }
+    if (rc == 0 && all && !*all)
+        return wrong(p, "%.200s names no node", value);
+    p->hosts = all;
+    return rc || all ? rc : -ENOMEM;
+}
+
 static int read_nodelist(struct srun_part *p, const char *value)
 {
+    if (strchr(value, '/'))
+        return read_nodefile(p, value);
     p->hosts = value;
     return 0;
 }
@@ -420,6 +456,40 @@ static int read_gpu_bind(struct srun_part *p, const char *value)
     return read_choice(p, value, all, sizeof all / sizeof *all);
 }
 
+static int read_tres_bind(struct srun_part *p, const char *value)
+{
+    const char *gpu = "gres/gpu:";
+
+    if (strncmp(value, gpu, strlen(gpu)) != 0)
+        return wrong(p, "'%.100s' is not supported: gres/gpu:closest or gres/gpu:none", value);
+    return read_gpu_bind(p, value + strlen(gpu));
+}
+
+/* "cpu=4", "gres/gpu=1", "gres/gpu:a100=2" */
+static int read_one_tres(struct srun_part *p, struct slice text)
+{
+    struct slice count = text, name = slice_cut(&count, '=');
+    uint32_t n;
+    bool gpu = slice_is(name, "gres/gpu") || slice_starts(name, SLICE("gres/gpu:"));
+    int rc;
+
+    if (!gpu && !slice_is(name, "cpu"))
+        return wrong(p, "'" SLICE_FMT "' is not supported: cpu=N and gres/gpu=N are",
+                     SLICE_ARG(slice_head(text, 100)));
+    rc = read_count(p, count, &n);
+    return rc ? rc : add_number(p, gpu ? "-gpus-per-rank" : "-cpus-per-rank", n);
+}
+
+static int read_tres(struct srun_part *p, const char *value)
+{
+    struct slice rest = slice_str(value);
+    int rc = rest.len ? 0 : read_one_tres(p, rest);
+
+    while (rest.len && rc == 0)
+        rc = read_one_tres(p, slice_cut(&rest, ','));
+    return rc;
+}
+
 /* "USR1@120"; B: and R: of Slurm are for batch scripts and reservations. */
 static int read_signal(struct srun_part *p, const char *value)
 {
@@ -464,6 +534,21 @@ static int read_mem_bind(struct srun_part *p, const char *value)
     return read_choice(p, value, all, sizeof all / sizeof *all);
 }
 
+static int read_no_kill(struct srun_part *p, const char *value)
+{
+    if (value && strcmp(value, "off") != 0)
+        return wrong(p, "'%.100s' is not supported: off, or no value", value);
+    return value ? 0 : add(p, "-disable-auto-cleanup");
+}
+
+/* Nothing else is the answer: the caller prints the help. */
+static int read_help(struct srun_part *p, const char *value)
+{
+    (void)p;
+    (void)value;
+    return LAUNCH_SHOW;
+}
+
 static int read_version(struct srun_part *p, const char *value)
 {
     (void)value;
@@ -481,7 +566,7 @@ static int read_mpi(struct srun_part *p, const char *value)
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct row {
-    const char *names, *arg, *as; /* "n|ntasks": the letter, if there is one, and the name */
+    const char *names, *arg, *as; /* "n|ntasks": the letter, if there is one, and the names */
     int (*read)(struct srun_part *p, const char *value);
     const char *why, *help;
     bool noted; /* not refused */
@@ -501,35 +586,48 @@ static char letter_of(const struct row *r)
     return r->names[1] == '|' ? r->names[0] : '\0';
 }
 
-static const char *name_of_row(const struct row *r)
+/* A word of the command line, and what it means. */
+struct hit {
+    const struct row *row; /* NULL: nothing */
+    struct slice name;     /* the whole one */
+};
+
+static struct slice first_name(const struct row *r)
 {
-    return letter_of(r) ? r->names + 2 : r->names;
+    struct slice rest = slice_str(r->names), name = SLICE_NULL;
+
+    if (option_next_name(&rest, &name) && letter_of(r))
+        option_next_name(&rest, &name);
+    return name;
 }
 
-static const struct row *find_letter(char letter)
+static struct hit find_letter(char letter)
 {
     for (size_t i = 0; i < ROWS; i++) {
         if (letter_of(&rows[i]) == letter)
-            return &rows[i];
+            return (struct hit){ &rows[i], first_name(&rows[i]) };
     }
-    return NULL;
+    return (struct hit){ NULL, SLICE_NULL };
 }
 
-/* A name, or the beginning of exactly one. */
-static const struct row *find_name(struct slice name)
+/* A name, or the beginning of names of exactly one row. */
+static struct hit find_name(struct slice wanted)
 {
-    const struct row *found = NULL;
+    struct hit found = { NULL, SLICE_NULL };
+    bool several = false;
 
     for (size_t i = 0; i < ROWS; i++) {
-        if (slice_is(name, name_of_row(&rows[i])))
-            return &rows[i];
-        if (!slice_starts(slice_str(name_of_row(&rows[i])), name))
-            continue;
-        if (found)
-            return NULL;
-        found = &rows[i];
+        struct slice rest = slice_str(rows[i].names), name;
+        while (option_next_name(&rest, &name)) {
+            if (name.len == 1 || !slice_starts(name, wanted))
+                continue;
+            if (name.len == wanted.len)
+                return (struct hit){ &rows[i], name };
+            several = several || (found.row && found.row != &rows[i]);
+            found = (struct hit){ &rows[i], name };
+        }
     }
-    return found;
+    return several ? (struct hit){ NULL, SLICE_NULL } : found;
 }
 
 static bool is_optional(const struct row *r)
@@ -540,10 +638,21 @@ static bool is_optional(const struct row *r)
 /* "  -n, --ntasks" */
 static void put_names(struct buf *out, const struct row *r)
 {
-    if (letter_of(r))
-        buf_printf(out, "  -%c, --%s", letter_of(r), name_of_row(r));
-    else
-        buf_printf(out, "       --%s", r->names);
+    struct slice rest = slice_str(r->names), name;
+    const char *before = letter_of(r) ? "  " : "       ";
+
+    for (; option_next_name(&rest, &name); before = ", ")
+        buf_printf(out, "%s%s" SLICE_FMT, before, name.len > 1 ? "--" : "-", SLICE_ARG(name));
+}
+
+static void put_refused(struct buf *out, const struct row *r)
+{
+    struct slice rest = slice_str(r->names), name;
+
+    while (option_next_name(&rest, &name)) {
+        if (name.len > 1)
+            buf_printf(out, " --" SLICE_FMT, SLICE_ARG(name));
+    }
 }
 
 static void print_help(struct buf *out)
@@ -564,7 +673,7 @@ static void print_help(struct buf *out)
     buf_str(out, "\nNot supported:");
     for (size_t i = 0; i < ROWS; i++) {
         if (rows[i].why && !rows[i].noted)
-            buf_printf(out, " --%s", name_of_row(&rows[i]));
+            put_refused(out, &rows[i]);
     }
     buf_byte(out, '\n');
 }
@@ -582,38 +691,40 @@ static int add_as(struct srun_part *p, const char *as, const char *value)
     return rest.len ? add_two(p, word, value) : add(p, word);
 }
 
-static int apply(struct srun_part *p, const struct row *r, const char *value)
+static int apply(struct srun_part *p, struct hit hit, const char *value)
 {
-    const char *name = name_of_row(r);
+    const struct row *r = hit.row;
 
-    p->option = arena_printf(p->a, "--%s", name);
+    p->option = arena_printf(p->a, "--" SLICE_FMT, SLICE_ARG(hit.name));
     if (!p->option)
         return -ENOMEM;
     if (r->noted) {
-        buf_printf(p->remarks, "srun --%s has no effect: %s\n", name, r->why);
+        buf_printf(p->remarks, "srun %s has no effect: %s\n", p->option, r->why);
         return 0;
     }
     if (r->why)
-        return errmsg_set(p->err, LAUNCH_USAGE, "srun --%s is not supported: %s", name, r->why);
+        return errmsg_set(p->err, LAUNCH_USAGE, "srun %s is not supported: %s", p->option, r->why);
     if (value && !r->arg)
         return wrong(p, "it takes no value");
-    if (!strcmp(name, "multi-prog"))
+    if (slice_is(hit.name, "multi-prog"))
         p->many = true;
     return r->read ? r->read(p, value) : add_as(p, r->as, value);
 }
 
 /* The value: behind the option's own word, or the next word. */
-static int with_value(struct srun_part *p, const struct row *r, const char *value,
+static int with_value(struct srun_part *p, struct hit hit, const char *value,
                       struct mpmd_words *left)
 {
+    const struct row *r = hit.row;
+
     if (value || !r->arg || is_optional(r) || (r->why && !r->noted))
-        return apply(p, r, value);
+        return apply(p, hit, value);
     if (left->count == 0)
-        return errmsg_set(p->err, LAUNCH_USAGE, "srun --%s needs a value: %s", name_of_row(r),
-                          r->arg);
+        return errmsg_set(p->err, LAUNCH_USAGE, "srun --" SLICE_FMT " needs a value: %s",
+                          SLICE_ARG(hit.name), r->arg);
     value = *left->items++;
     left->count--;
-    return apply(p, r, value);
+    return apply(p, hit, value);
 }
 
 static int unknown(struct srun_part *p, const char *word)
@@ -627,12 +738,12 @@ static int read_long(struct srun_part *p, const char *word, struct mpmd_words *l
 {
     const char *equals = strchr(word, '=');
     struct slice name = slice_str(word + 2);
-    const struct row *r;
+    struct hit hit;
 
     if (equals)
         name.len = (size_t)(equals - word - 2);
-    r = name.len ? find_name(name) : NULL;
-    return r ? with_value(p, r, equals ? equals + 1 : NULL, left) : unknown(p, word);
+    hit = find_name(name);
+    return hit.row ? with_value(p, hit, equals ? equals + 1 : NULL, left) : unknown(p, word);
 }
 
 /* "-n4", "-n 4", "-lK": flags may stand in one word. */
@@ -641,19 +752,14 @@ static int read_short(struct srun_part *p, const char *word, struct mpmd_words *
     int rc = 0;
 
     for (const char *at = word + 1; *at && rc == 0; at++) {
-        const struct row *r = find_letter(*at);
-        if (!r)
+        struct hit hit = find_letter(*at);
+        if (!hit.row)
             return unknown(p, word);
-        if (r->arg)
-            return with_value(p, r, at[1] ? at + (at[1] == '=' ? 2 : 1) : NULL, left);
-        rc = apply(p, r, NULL);
+        if (hit.row->arg)
+            return with_value(p, hit, at[1] ? at + (at[1] == '=' ? 2 : 1) : NULL, left);
+        rc = apply(p, hit, NULL);
     }
     return rc;
-}
-
-static bool asks_help(const char *word)
-{
-    return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "--usage");
 }
 
 static int read_options(struct srun_part *p, struct mpmd_words *left)
@@ -665,8 +771,6 @@ static int read_options(struct srun_part *p, struct mpmd_words *left)
         left->count--;
         if (!strcmp(word, "--"))
             break;
-        if (asks_help(word))
-            return LAUNCH_SHOW;
         rc = word[1] == '-' ? read_long(p, word, left) : read_short(p, word, left);
     }
     return rc;
@@ -807,29 +911,26 @@ static int read_programs(struct srun_part *p, struct slice text, const char *nam
     return 0;
 }
 
-static int add_many(struct srun_part *p, struct mpmd_words left, srun_words_file *file)
+static int add_many(struct srun_part *p, struct mpmd_words left)
 {
-    struct buf text = BUF_NULL((size_t)64 << 20);
+    struct slice text;
     int rc;
 
     p->option = "--multi-prog";
     if (left.count != 1)
         return wrong(p, "it needs one word, the name of its file");
-    rc = file(left.items[0], &text);
-    rc = rc < 0 ? wrong(p, "cannot read %.200s: %s", left.items[0], err_text(rc))
-                : read_programs(p, buf_slice(&text), left.items[0]);
-    buf_free(&text);
-    return rc;
+    rc = read_file(p, left.items[0], &text);
+    return rc ? rc : read_programs(p, text, left.items[0]);
 }
 
-static int read_part(struct srun_part *p, struct mpmd_words left, srun_words_file *file)
+static int read_part(struct srun_part *p, struct mpmd_words left)
 {
     int rc = read_options(p, &left);
 
     if (rc == 0)
         rc = complete(p);
     if (rc == 0 && p->many)
-        return add_many(p, left, file);
+        return add_many(p, left);
     if (rc == 0 && left.count == 0)
         return errmsg_set(p->err, LAUNCH_USAGE, "srun: no program to run; see wireup srun --help");
     for (uint32_t i = 0; i < left.count && rc == 0; i++)
@@ -864,9 +965,11 @@ int srun_words_translate(struct arena *a, int argc, char *const *argv, srun_word
 
     rc = add(&all, argv[0]);
     while (more && rc == 0) {
-        struct srun_part p = { .a = a, .err = err, .answer = &w->answer, .remarks = &w->remarks };
+        struct srun_part p = {
+            .a = a, .err = err, .file = file, .answer = &w->answer, .remarks = &w->remarks
+        };
         struct mpmd_words one = mpmd_cut(&rest, &more);
-        rc = read_part(&p, one, file);
+        rc = read_part(&p, one);
         for (uint32_t i = 0; i < p.n && rc == 0; i++)
             rc = add(&all, p.words[i]);
         if (rc == 0 && more)

@@ -2,7 +2,7 @@
  * Slurm's srun.  The command line is translated into our own words (synonyms.def) before anything
  * else reads it; what only a scheduler could do is refused in a sentence.
  *
- * Pure but for the file of --multi-prog, which the caller reads.
+ * Pure but for the files of --multi-prog and --nodefile, which the caller reads.
  */
 #ifndef WIREUP_LAUNCH_SRUN_WORDS_H
 #define WIREUP_LAUNCH_SRUN_WORDS_H

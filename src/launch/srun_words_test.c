@@ -16,11 +16,13 @@ static int programs(const char *path, struct buf *out)
 {
     if (!strcmp(path, "none"))
         return -ENOENT;
-    buf_str(out, !strcmp(path, "two")    ? "# ranks\n0-1 a x\n2 b\n"
-                 : !strcmp(path, "rest") ? "0 master 'a b'\n* worker\n"
-                 : !strcmp(path, "own")  ? "0 a\n1-2 b -r %t -o %o\n"
-                 : !strcmp(path, "gap")  ? "0 a\n2 b\n"
-                                         : "0\n");
+    buf_str(out, !strcmp(path, "two")      ? "# ranks\n0-1 a x\n2 b\n"
+                 : !strcmp(path, "rest")   ? "0 master 'a b'\n* worker\n"
+                 : !strcmp(path, "own")    ? "0 a\n1-2 b -r %t -o %o\n"
+                 : !strcmp(path, "gap")    ? "0 a\n2 b\n"
+                 : !strcmp(path, "/nodes") ? "n[1-2]\n\n  n4,n5\n"
+                 : !strcmp(path, "empty")  ? "\n"
+                                           : "0\n");
     return 0;
 }
 
@@ -90,6 +92,14 @@ static const struct {
     { "srun --input=2 p", "-stdin 2 " GO_ON "p" },
     { "srun -n 8 -w n[1-2] -m plane=2 p", "-hosts n1,n2 -n 8 -ppn 2 " GO_ON INPUT "p" },
     { "srun -N 2 -n 4 -m plane=2 p", "-n 4 -ppn 2 " GO_ON INPUT "p" },
+    { "srun -F /nodes p", "-hosts n1,n2,n4,n5 " GO_ON INPUT "p" },
+    { "srun -w /nodes -x n[4-5] p", "-hosts n1,n2 " GO_ON INPUT "p" },
+    { "srun --tres-per-task=cpu=4,gres/gpu:a100=2 p",
+      "-cpus-per-rank 4 -gpus-per-rank 2 " GO_ON INPUT "p" },
+    { "srun --tres-bind=gres/gpu:closest --test-only p", "-dry-run " GO_ON INPUT "p" },
+    { "srun --tasks-per-node=2 --cpu_bind=none p", "-ppn 2 -bind-to none " GO_ON INPUT "p" },
+    { "srun --propagate --exclusive --exclusive=user --x11 -k --no-kill=off p",
+      "-disable-auto-cleanup " GO_ON INPUT "p" },
     { "srun -m block p", "-map-by slot " GO_ON INPUT "p" },
     { "srun -m cyclic p", "-map-by node " GO_ON INPUT "p" },
     { "srun -m block:cyclic p", "-map-by socket " GO_ON INPUT "p" },
@@ -133,6 +143,14 @@ static const struct {
     { "srun --bogus p", "srun: unknown option '--bogus'" },
     { "srun -z p", "srun: unknown option '-z'" },
     { "srun --no 3 p", "unknown option '--no'" },
+    { "srun --nodefile=empty p", "--nodefile: empty names no node" },
+    { "srun --nodefile=none p", "--nodefile: cannot read none: No such file" },
+    { "srun --tres-per-task=license/x=1 p", "'license/x=1' is not supported: cpu=N" },
+    { "srun --tres-per-task=cpu p", "'' is not a number from 1 on" },
+    { "srun --tres-bind=gres/x:none p", "'gres/x:none' is not supported" },
+    { "srun --container-workdir /w p",
+      "srun --container-workdir is not supported: with --container-image" },
+    { "srun --no-kill=2 p", "'2' is not supported: off" },
     { "srun --pty p", "srun --pty is not supported: processes have no terminal" },
     { "srun --signal=B:USR1 p", "'B:USR1' is not supported: SIGNAL or SIGNAL@SECONDS" },
     { "srun --open-mode=append p", "redirect the output of srun" },
@@ -213,6 +231,7 @@ int main(void)
            "srun --partition has no effect: there is no scheduler; -w names the nodes, or run it "
            "inside salloc\nsrun --mem has no effect: memory is not limited\n"));
     OK(translate("srun --help") == LAUNCH_SHOW && buf_len(&words.answer) > 1000);
+    OK(translate("srun -n 2 --usage p") == LAUNCH_SHOW && buf_len(&words.answer) > 1000);
     for (size_t i = 0; i < synonym_count; i++) {
         struct slice rest = slice_str(synonyms[i].names), name;
         while (synonyms[i].mode == SYNONYM_LINE_srun && option_next_name(&rest, &name))

@@ -191,9 +191,41 @@ static void put_variables(struct page *p, const char *begin)
     }
 }
 
+static unsigned names_of(const struct synonym *s)
+{
+    struct slice rest = slice_str(s->names), name;
+    unsigned n = 0;
+
+    while (option_next_name(&rest, &name))
+        n++;
+    return n;
+}
+
+/* "164 words: 120 have a meaning, 24 no effect, 20 are refused." */
+static void put_count(struct page *p)
+{
+    unsigned meant = 0, idle = 0, refused = 0;
+
+    for (size_t i = 0; i < synonym_count; i++) {
+        const struct synonym *s = &synonyms[i];
+        bool empty = s->kind == SYNONYM_AS && !*s->means;
+        unsigned *n = s->kind == SYNONYM_REFUSED || s->kind == SYNONYM_CALLED           ? &refused
+                      : s->kind == SYNONYM_NOTHING || s->kind == SYNONYM_NOTED || empty ? &idle
+                                                                                        : &meant;
+        if (s->whose & p->whose)
+            *n += names_of(s);
+    }
+    buf_printf(p->out,
+               "\nOf %u words, %u have a meaning here, %u have no effect, and %u are refused with "
+               "what to do "
+               "instead.\n",
+               meant + idle + refused, meant, idle, refused);
+}
+
 static void put_page(struct page *p, const char *intro)
 {
     buf_str(p->out, intro);
+    put_count(p);
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         put_section(p, &sections[i]);
 }

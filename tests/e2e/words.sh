@@ -1,5 +1,5 @@
 #!/bin/sh
-# Some 450 command lines of MPICH's mpiexec, Open MPI's mpirun and Slurm's srun, one of each option of their manuals and
+# Some 480 command lines of MPICH's mpiexec, Open MPI's mpirun and Slurm's srun, one of each option of their manuals and
 # more: what becomes of each is in tests/words/golden.txt.  At most one of twenty is refused, each with what to do
 # instead.
 . "$(dirname "$0")/lib.sh"
@@ -14,6 +14,7 @@ done
 "$WU_SRC/tests/machines/make-xml" "$WU_SRC/tests/machines/machines.def" "$tmp" || exit 1
 printf 'n1 slots=2\nn2 slots=2\n' >HOSTFILE
 printf -- '-n 2 true\n-n 1 true\n' >CONFIG
+printf 'n1\nn2\n' >NODES
 printf 'rank 0=n1 slot=0\nrank 1=n2 slot=0\n' >RANKFILE
 printf '0-1 true\n2 true\n' >MULTI
 printf 'btl = self\nmpi_show_handle_leaks = 1\n' >TUNE
@@ -23,7 +24,7 @@ chmod +x MULTI
 # The nodes of the ranks, and how they are bound on a machine of 32 cores; or the sentence.
 result() # COMMAND LINE
 {
-    eval "timeout 20 $1" >"$out" 2>"$err" </dev/null
+    eval "timeout 20 env $1" >"$out" 2>"$err" </dev/null
     case $? in
     0) awk '/^ *[0-9]+  / { n++; nodes = nodes (nodes ? " " : "") $2; sub(/^ *[0-9]+ +[^ ]+ +[0-9]+ +[0-9]+ +/, "")
                 if ($0 != last) bound = bound (bound ? " | " : "") $0; last = $0 }
@@ -67,7 +68,7 @@ options_of() # COMMAND LINE...
 without_row() # PAGE
 {
     while read -r word; do
-        grep -q -- "\`-$word\`" "$WU_SRC/docs/coming-from-$1.md" || echo "$word"
+        grep -q -e "\`-$word\`" -e "\`--$word\`" "$WU_SRC/docs/coming-from-$1.md" || echo "$word"
     done
 }
 if mpiexec.hydra --version 2>/dev/null | grep -q 'Version: *4\.0'; then
@@ -80,4 +81,19 @@ if mpirun.openmpi --version 2>/dev/null | grep -q 'Open MPI) 4\.1'; then
     ok "$(wc -l <"$tmp/mpirun") options of Open MPI 4.1" [ "$(wc -l <"$tmp/mpirun")" -gt 80 ]
     same "each has its row" "$(without_row mpirun <"$tmp/mpirun")" ""
 fi
+if srun --version 2>/dev/null | grep -q 'slurm 22\.05'; then
+    printf 'ClusterName=none\nSlurmctldHost=localhost\nNodeName=localhost\nPartitionName=p Nodes=localhost\n' >"$tmp/slurm.conf"
+    SLURM_CONF=$tmp/slurm.conf srun --help 2>&1 | grep -oE '(^ *|, )-+[a-zA-Z][-a-zA-Z]*' | sed 's/^[ ,-]*//' | sort -u >"$tmp/srun"
+    ok "$(wc -l <"$tmp/srun") options of Slurm 22.05" [ "$(wc -l <"$tmp/srun")" -gt 130 ]
+    same "each has its row" "$(without_row srun <"$tmp/srun")" ""
+fi
+in_manuals() # lines "PAGE WORD"
+{
+    sed '/^#/d' "$words/manuals.txt" | awk '/^[a-z]/ { page = $1; next } { for (i = 1; i <= NF; i++) print page, $i }'
+}
+for page in hydra mpirun srun; do
+    in_manuals | sed -n "s/^$page //p" | sort -u >"$tmp/manual"
+    ok "$(wc -l <"$tmp/manual") options in the manuals of $page" [ "$(wc -l <"$tmp/manual")" -gt 60 ]
+    same "each has its row" "$(without_row $page <"$tmp/manual")" ""
+done
 finish
