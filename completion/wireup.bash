@@ -6,7 +6,7 @@ _wireup_values()
 {
     case $1 in
     env|genv) [[ $2 == *=* ]] && echo 1 || echo 2 ;;
-    n|np|c|wdir|wd|chdir|pset|job-name|configfile|timeout|timeout-signal|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|default-hostfile|ppn|perhost|npernode|N|map-by|cpus-per-rank|cpus-per-task|cpus-per-proc|gpus-per-rank|gpus-per-task|gpus-per-proc|g|ranks-per-device|ranks-per-gpu|topology|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|connectivity|port-range|usize|bind-to|binding|cpu-list|cpu-set|membind|topolib|env|envlist|genv|genvlist|env-style|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-file|output-directory|output-from|pmi|use-wireup-libraries|memory-alloc-kinds|job-attr|debugger|debugger-ranks|breakpoint|trace|tool-files|tools|display|output|with-ft|path|prefix|runtime-options|rtos|npersocket|output-filename|app|ppr|file|mapby|bindto|set-env|initial-errhandler|stream-buffering|nproc-per-node|nproc_per_node|log-dir|log_dir|master-addr|master_addr|master-port|master_port|demux|gpu-support|personality|forward-signals|rdzv-backend|rdzv_backend|rdzv-endpoint|rdzv_endpoint|rdzv-id|rdzv_id|rdzv-conf|rdzv_conf|monitor-interval|monitor_interval|start-method|start_method) echo 1 ;;
+    n|np|c|wdir|wd|chdir|pset|job-name|configfile|config|timeout|timeout-signal|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|default-hostfile|ppn|perhost|npernode|N|map-by|cpus-per-rank|cpus-per-task|cpus-per-proc|gpus-per-rank|gpus-per-task|gpus-per-proc|g|ranks-per-device|ranks-per-gpu|topology|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|connectivity|port-range|usize|bind-to|binding|cpu-list|cpu-set|membind|topolib|env|envlist|genv|genvlist|env-style|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-file|output-directory|output-from|pmi|use-wireup-libraries|memory-alloc-kinds|job-attr|debugger|debugger-ranks|breakpoint|trace|tool-files|tools|display|output|with-ft|path|prefix|runtime-options|rtos|npersocket|output-filename|app|ppr|file|mapby|bindto|set-env|initial-errhandler|stream-buffering|nproc-per-node|nproc_per_node|log-dir|log_dir|master-addr|master_addr|master-port|master_port|demux|gpu-support|personality|forward-signals|rdzv-backend|rdzv_backend|rdzv-endpoint|rdzv_endpoint|rdzv-id|rdzv_id|rdzv-conf|rdzv_conf|monitor-interval|monitor_interval|start-method|start_method) echo 1 ;;
     mca|gmca|omca|gomca|pmixmca|gpmixmca|prtemca|gprtemca) echo 2 ;;
     pmi_args) echo 4 ;;
     *) echo 0 ;;
@@ -57,7 +57,7 @@ _wireup_value()
     env-style) COMPREPLY=($(compgen -W "auto none torch jax horovod" -- "$cur")) ;;
     pmi) COMPREPLY=($(compgen -W "auto pmi1 pmi2 pmix all" -- "$cur")) ;;
     tool-files|tools) COMPREPLY=($(compgen -W "off on system" -- "$cur")) ;;
-    configfile|hostfile|f|machinefile|default-hostfile|topology|rankfile|rf|wireupd|outfile-pattern|outfile|errfile-pattern|errfile|output-file|trace) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    configfile|config|hostfile|f|machinefile|default-hostfile|topology|rankfile|rf|wireupd|outfile-pattern|outfile|errfile-pattern|errfile|output-file|trace) COMPREPLY=($(compgen -f -- "$cur")) ;;
     wdir|wd|chdir|output-directory) COMPREPLY=($(compgen -d -- "$cur")) ;;
     bind-to|binding) COMPREPLY=($(compgen -W "none hwthread core l1cache l2cache l3cache numa socket machine rr user:" -- "$cur")) ;;
     map-by) COMPREPLY=($(compgen -W "slot node hwthread core l1cache l2cache l3cache numa socket machine ppr:" -- "$cur")) ;;
@@ -103,7 +103,7 @@ _wireup()
 complete -o default -F _wireup wireup
 
 _wireup_options="
-n np c wdir wd chdir pset job-name configfile timeout timeout-signal get-stack-traces
+n np c wdir wd chdir pset job-name configfile config timeout timeout-signal get-stack-traces
 hosts host H hostlist machine machines machinelist hostfile f machinefile ppn perhost
 npernode N map-by cpus-per-rank cpus-per-task cpus-per-proc gpus-per-rank gpus-per-task
 gpus-per-proc g ranks-per-device ranks-per-gpu topology rank-by rankby rankmap
@@ -133,7 +133,7 @@ gpu-support no-ready-msg personality forward-signals do-not-resolve use-regexp
 enable-instant-on-support fwd-mpirun-port standalone rdzv-backend rdzv_backend
 rdzv-endpoint rdzv_endpoint rdzv-id rdzv_id rdzv-conf rdzv_conf monitor-interval
 monitor_interval start-method start_method no-python no_python"
-_wireup_commands="who serve names trace fetch timeline replay sim up tools ps top kill attach down on doctor bug-report map srun conform help version"
+_wireup_commands="who serve names trace fetch timeline replay sim up tools ps top kill attach down on doctor bug-report map srun conform config help version"
 
 # The options of the command $1.
 _wireup_choices()
@@ -160,6 +160,7 @@ _wireup_choices()
     map) echo "--json" ;;
     srun) echo "" ;;
     conform) echo "--json --only --n --timeout --server --client" ;;
+    config) echo "--config --json" ;;
     help) echo "--json" ;;
     version) echo "--json" ;;
     *) return 1 ;;

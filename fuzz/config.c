@@ -1,5 +1,5 @@
-/* config.c - fuzzes configuration files, and with them the option parser: every block that is
- * accepted has a program, every refusal a sentence. */
+/* config.c - fuzzes configuration files and files of settings, and with them the option parser:
+ * every block that is accepted has a program, every refusal a sentence. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,26 @@
 #include "launch/options.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The same text as a file of settings. */
+static void read_settings(const uint8_t *data, size_t size)
+{
+    static char name[] = "wireup", program[] = "prog";
+    char *argv[] = { name, program, NULL };
+    struct settings_file file = { .source = OPTION_USER, .name = "settings" };
+    struct launch_options opt;
+    struct errmsg err = { "" };
+    int rc;
+
+    file.text = slice_mem(data, size);
+    file.found = size % 2;
+    launch_options_init(&opt);
+    opt.files = &file;
+    rc = options_parse(&opt, 2, argv, argv + 2, &err);
+    if ((rc == LAUNCH_USAGE && err.text[0] == '\0') || rc == LAUNCH_SHOW)
+        abort();
+    launch_options_free(&opt);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -21,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rc = options_parse(&opt, 3, argv, argv + 3, &err);
     if (rc != LAUNCH_GO)
         abort();
+    read_settings(data, size);
     rc = options_parse_config(&opt, file, slice_mem(data, size), &err);
     if (rc == LAUNCH_USAGE && err.text[0] == '\0')
         abort();

@@ -83,3 +83,11 @@ void log_line(const struct log *log, enum log_level level, const char *format, .
     log_vline(log, level, format, args);
     va_end(args);
 }
+
+void log_remarks(const struct log *log, struct slice lines)
+{
+    while (lines.len) {
+        struct slice line = slice_cut(&lines, '\n');
+        log_warn(log, SLICE_FMT, SLICE_ARG(line));
+    }
+}

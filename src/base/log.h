@@ -38,6 +38,9 @@ void log_vline(const struct log *log, enum log_level level, const char *format, 
 /* Text that is already divided into lines. */
 void log_text(const struct log *log, struct slice text);
 
+/* Each line of a text as a warning. */
+void log_remarks(const struct log *log, struct slice lines);
+
 #define log_error(log, ...) log_line((log), LOG_ERROR, __VA_ARGS__)
 #define log_warn(log, ...)  log_line((log), LOG_WARN, __VA_ARGS__)
 #define log_info(log, ...)  log_line((log), LOG_INFO, __VA_ARGS__)

@@ -470,7 +470,7 @@ int rendezvous_connect_pid(pid_t pid)
 
 struct tidying {
     unsigned long long world; /* 0: not asked for yet; mostly there is no name at all */
-    unsigned looks; /* lookups of other pid namespaces, whose processes we cannot see */
+    unsigned looks;           /* lookups of other pid namespaces, whose processes we cannot see */
 };
 
 /* Its launcher was killed before it got its final name. */

@@ -236,6 +236,7 @@ static int prepare_and_stand(struct dvm *s, int argc, char **argv, const struct 
     memcpy(words + 1, argv + 2, ((size_t)argc - 2) * sizeof *words);
     words[argc - 1] = (char *)(uintptr_t) "/bin/true";
     rc = launch_prepare_with(argc, words, environ, &hooks, &options, &plan, &err);
+    log_remarks(log, buf_slice(&options.remarks));
     if (rc != LAUNCH_GO && rc != LAUNCH_SHOW) {
         log_error(log, "%s", err.text);
         code = launch_exit_code(rc);

@@ -258,6 +258,7 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
         log.most = LOG_ERROR;
     if (options.verbose || options.very_verbose)
         log.most = options.very_verbose ? LOG_DEBUG : LOG_INFO;
+    log_remarks(&log, buf_slice(&options.remarks));
     code = launch_exit_code(rc);
     if (rc == LAUNCH_SHOW) {
         if (write_all_slice(STDOUT_FILENO, buf_slice(&options.answer)) < 0)
@@ -283,7 +284,6 @@ static bool as_srun(struct arena *a, int *argc_p, char ***argv_p, const struct l
 {
     struct srun_words w = { .answer = BUF_NULL(1 << 20), .remarks = BUF_NULL(1 << 20) };
     struct errmsg err = { "" };
-    struct slice rest;
     int rc = srun_words_translate(a, *argc_p, *argv_p, localhost_read_file, &w, &err);
 
     *code_p = launch_exit_code(rc);
@@ -291,11 +291,8 @@ static bool as_srun(struct arena *a, int *argc_p, char ***argv_p, const struct l
         *code_p = 1;
     else if (rc != LAUNCH_GO && rc != LAUNCH_SHOW)
         log_error(log, "%s", rc < 0 ? "out of memory" : err.text);
-    rest = buf_slice(&w.remarks);
-    while (rc == LAUNCH_GO && rest.len) {
-        struct slice line = slice_cut(&rest, '\n');
-        log_warn(log, SLICE_FMT, SLICE_ARG(line));
-    }
+    if (rc == LAUNCH_GO)
+        log_remarks(log, buf_slice(&w.remarks));
     buf_free(&w.answer);
     buf_free(&w.remarks);
     *argc_p = w.argc;

@@ -19,6 +19,8 @@
 /* Limit of texts for --help and the like: never reached, even by dry runs of very large jobs. */
 #define ANSWER_MAX ((size_t)1 << 30)
 
+#define REMARKS_MAX ((size_t)1 << 16)
+
 /* Blocks, strings and lists of one command line. */
 #define OPTIONS_MAX ((size_t)256 << 20)
 
@@ -29,7 +31,10 @@ struct option_parse {
     uint32_t left;
     bool nodes_for_all; /* this block's nodes are the job's */
     bool as_mpirun;     /* that is our name, or prterun */
-    char name[128];     /* "-n", "HYDRA_DEBUG": for messages */
+    enum option_source source;
+    const struct settings_file *file; /* that is being read; or NULL */
+    const char *where;                /* its line: "/etc/wireup.conf:3" */
+    char name[128];                   /* "-n", "HYDRA_DEBUG": for messages */
     struct errmsg *err;
 };
 
@@ -465,7 +470,109 @@ static int refuse(struct option_parse *p, const struct option_row *row)
     return errmsg_set(p->err, LAUNCH_USAGE, "%s is not supported: %s", p->name, row->help);
 }
 
-static int apply(struct option_parse *p, const struct option_row *row, const char *const *values)
+/* Settings of a file that give way together to what comes later. */
+static void forget_set(struct launch_options *o, enum option_set set)
+{
+    switch (set) {
+    case SET_NODES:
+        o->hosts = (struct host_list){ 0 };
+        o->hostfile = NULL;
+        break;
+    case SET_PLACES:
+        o->map_by = o->rank_by = o->rankmap = o->rankfile = NULL;
+        o->ppn = o->cpus_per_rank = o->gpus_per_rank = o->ranks_per_device = 0;
+        break;
+    case SET_ROOM: o->oversubscribe = o->no_oversubscribe = false; break;
+    case SET_FORWARD:
+        o->env.forward = ENV_UNSAID;
+        o->env.list = o->env.list_last = NULL;
+        break;
+    case SET_OUTPUT:
+        o->outfile_pattern = o->errfile_pattern = NULL;
+        o->output_file = o->output_directory = NULL;
+        break;
+    case SET_LIMIT:
+        o->timeout_s = o->warning_s = 0;
+        o->warning = 0;
+        break;
+    case SET_NONE:
+    case OPTION_SETS: break;
+    }
+}
+
+static bool by_file(enum option_source source)
+{
+    return source > OPTION_DEFAULT && source < OPTION_ENVIRONMENT;
+}
+
+/* The nodes of a later program are its own. */
+static void take_decision(struct option_parse *p, const struct option_row *row)
+{
+    enum option_source *by = &p->opt->set_by[row->set];
+
+    if (row->set == SET_NONE || (row->set == SET_NODES && !p->nodes_for_all))
+        return;
+    if (by_file(*by) && p->source > *by)
+        forget_set(p->opt, row->set);
+    *by = p->source;
+}
+
+/* For `wireup config`. */
+static int note_setting(struct option_parse *p, const struct option_row *row, const char *value)
+{
+    struct launch_options *o = p->opt;
+    struct option_setting *s = arena_alloc(&o->arena, sizeof *s);
+    const char *where = p->where ? p->where : arena_str(&o->arena, slice_str(p->name));
+
+    if (!s || !value || !where)
+        return -ENOMEM;
+    *s = (struct option_setting){ NULL, row, p->source, value, where };
+    if (o->last_setting)
+        o->last_setting->next = s;
+    else
+        o->settings = s;
+    o->last_setting = s;
+    return 0;
+}
+
+/* "KEY VALUE": the second may be a word that the callback takes itself. */
+static const char *values_text(struct option_parse *p, const struct option_row *row,
+                               const char *const *values)
+{
+    uint32_t n = option_values(row);
+
+    if (n == 0)
+        return "yes";
+    if (n == 1 && p->where && p->left)
+        return arena_printf(&p->opt->arena, "%s %s", values[0], *p->next);
+    return n == 1 ? arena_str(&p->opt->arena, slice_str(values[0]))
+                  : arena_printf(&p->opt->arena, "%s %s", values[0], values[1]);
+}
+
+/* What a file cannot say. */
+static int check_setting(struct option_parse *p, const struct option_row *row, const char *value)
+{
+    if (row->typed)
+        return option_wrong(p, "this belongs on the command line: %s", row->typed);
+    if (p->file && p->file->found && row->take != TAKE_NOTHING &&
+        (!row->project || strstr(value, "file=")))
+        return option_wrong(p,
+                            "a file that nobody has named cannot say this; to use it: -config %s",
+                            p->file->name);
+    return 0;
+}
+
+/* A setting of a file, or of the environment. */
+static int check_and_note(struct option_parse *p, const struct option_row *row, const char *value)
+{
+    int rc = value ? 0 : -ENOMEM;
+
+    if (rc == 0 && by_file(p->source))
+        rc = check_setting(p, row, value);
+    return rc ? rc : note_setting(p, row, value);
+}
+
+static int store(struct option_parse *p, const struct option_row *row, const char *const *values)
 {
     switch (row->take) {
     case TAKE_ON: *(bool *)field_of(p, row) = true; return 0;
@@ -474,13 +581,26 @@ static int apply(struct option_parse *p, const struct option_row *row, const cha
     case TAKE_TEXT: *(const char **)field_of(p, row) = values[0]; return 0;
     case TAKE_WORD: return set_word(p, row, values[0]);
     case TAKE_CALL: return row->call(p, row, values);
-    case TAKE_AS: return option_apply(p, row->as, row->count ? values[0] : NULL);
     case TAKE_REFUSED: return refuse(p, row);
+    case TAKE_AS:
     case TAKE_NOTHING:
     case TAKE_ALIAS:
     case TAKE_GROUP: break;
     }
     return 0;
+}
+
+static int apply(struct option_parse *p, const struct option_row *row, const char *const *values)
+{
+    int rc = 0;
+
+    if (row->take == TAKE_AS)
+        return option_apply(p, row->as, row->count ? values[0] : NULL);
+    if (p->source != OPTION_DEFAULT && p->source != OPTION_TYPED)
+        rc = check_and_note(p, row, values_text(p, row, values));
+    if (rc == 0)
+        take_decision(p, row);
+    return rc ? rc : store(p, row, values);
 }
 
 /* "ppr:%:socket" with the value in its place. */
@@ -600,7 +720,7 @@ static int apply_environment(struct option_parse *p, char *const *envp)
     return rc;
 }
 
-/* ---- the command line ---- */
+/* ---- files of settings, and the command line ---- */
 
 static int unknown(struct option_parse *p, struct slice name)
 {
@@ -623,6 +743,102 @@ static int unknown(struct option_parse *p, struct slice name)
         return errmsg_set(p->err, LAUNCH_USAGE, "unknown option '%s'; did you mean -" SLICE_FMT "?",
                           p->name, SLICE_ARG(best));
     return errmsg_set(p->err, LAUNCH_USAGE, "unknown option '%s'; --help lists all", p->name);
+}
+
+static bool is_flag(const struct option_row *row)
+{
+    return row->take == TAKE_ON || row->take == TAKE_OFF;
+}
+
+/* "prepend-rank yes" is "prepend-rank"; no: as if no weaker file had said it. */
+static int read_flag(struct option_parse *p, const struct option_row *row, const char *text)
+{
+    static const char *const yes[] = { "yes", "true", "on", "1" };
+    int rc = check_and_note(p, row, text);
+
+    for (size_t i = 0; i < sizeof yes / sizeof *yes && rc == 0; i++) {
+        if (strcasecmp(text, yes[i]) == 0)
+            return store(p, row, NULL);
+    }
+    if (rc == 0 && !option_words_is_false(text))
+        rc = option_wrong(p, "must be yes or no, not '%.100s'", text);
+    if (rc == 0)
+        *(bool *)field_of(p, row) = row->take == TAKE_OFF;
+    return rc;
+}
+
+/* The words of a line behind the name.  A callback may take one more itself. */
+static int read_line_values(struct option_parse *p, const struct option_row *row,
+                            const char *behind_equals)
+{
+    const char *values[4] = { behind_equals };
+    uint32_t have = behind_equals && *behind_equals, need = option_values(row);
+    int rc;
+
+    if (!have && p->left && strcmp(*p->next, "=") == 0)
+        p->next++, p->left--;
+    if (is_flag(row) && p->left + have == 1)
+        return read_flag(p, row, have ? behind_equals : *p->next);
+    for (; have < need && p->left; have++, p->left--)
+        values[have] = *p->next++;
+    if (have < need && row->take != TAKE_REFUSED)
+        return missing_value(p, row);
+    rc = row->take == TAKE_REFUSED ? refuse(p, row) : apply(p, row, values);
+    if (rc == 0 && p->left)
+        rc =
+            option_wrong(p, "'%.100s' is one word too many; quotes keep blanks together", *p->next);
+    return rc;
+}
+
+static int read_setting(struct option_parse *p, struct mpmd_words words)
+{
+    struct slice rest = slice_str(words.items[0]), name;
+    const struct option_row *row;
+    bool equals = strchr(words.items[0], '=') != NULL;
+
+    while (rest.len && rest.ptr[0] == '-')
+        rest = slice_skip(rest, 1);
+    name = slice_cut(&rest, '=');
+    p->next = words.items + 1;
+    p->left = words.count - 1;
+    snprintf(p->name, sizeof p->name, SLICE_FMT, SLICE_ARG(slice_head(name, 100)));
+    row = name.len ? option_find(name) : NULL;
+    return row ? read_line_values(p, row, equals ? rest.ptr : NULL) : unknown(p, name);
+}
+
+static int read_settings(struct option_parse *p, const struct settings_file *f)
+{
+    struct config_reader in = { f->name, f->text, 1 };
+    struct errmsg *err = p->err, why = { "" };
+    struct mpmd_words words;
+    unsigned line;
+    int rc;
+
+    p->source = f->source;
+    p->file = f;
+    while ((rc = mpmd_config_next(&p->opt->arena, &in, &words, &line, err)) == 0) {
+        p->err = &why;
+        p->where = arena_printf(&p->opt->arena, "%s:%u", f->name, line);
+        rc = p->where ? read_setting(p, words) : -ENOMEM;
+        p->err = err;
+        if (rc)
+            return rc > 0 ? errmsg_set(err, LAUNCH_USAGE, "%.300s: %.800s", p->where, why.text)
+                          : rc;
+    }
+    p->file = NULL;
+    p->where = NULL;
+    return rc == MPMD_BAD ? LAUNCH_USAGE : rc == MPMD_END ? 0 : rc;
+}
+
+static int apply_files(struct option_parse *p)
+{
+    int rc = 0;
+
+    p->nodes_for_all = true;
+    for (const struct settings_file *f = p->opt->files; f && rc == 0; f = f->next)
+        rc = read_settings(p, f);
+    p->left = 0;
+    return rc;
 }
 
 static bool asks_help(const char *word)
@@ -876,7 +1092,11 @@ int options_parse(struct launch_options *opt, int argc, char *const *argv, char 
     p.as_mpirun = is_mpirun(self_of(argc, argv));
     opt->path_only = strcmp(self_of(argc, argv), "mpiexec.hydra") == 0;
     if (rc == 0)
+        rc = apply_files(&p);
+    p.source = OPTION_ENVIRONMENT;
+    if (rc == 0)
         rc = apply_environment(&p, envp);
+    p.source = OPTION_TYPED;
     if (rc == 0)
         rc = read_command_line(&p, words_of(argc, argv));
     return rc ? rc : complete(opt, err);
@@ -884,7 +1104,7 @@ int options_parse(struct launch_options *opt, int argc, char *const *argv, char 
 
 static int read_config_line(struct option_parse *p, struct mpmd_words words, const char *where)
 {
-    const char *configfile = p->opt->configfile;
+    const char *configfile = p->opt->configfile, *config = p->opt->config;
     int rc = new_block(p, where);
 
     if (rc == 0)
@@ -892,6 +1112,8 @@ static int read_config_line(struct option_parse *p, struct mpmd_words words, con
     if (rc == 0 && p->opt->configfile != configfile)
         rc = errmsg_set(p->err, LAUNCH_USAGE,
                         "-configfile is not allowed within a configuration file");
+    if (rc == 0 && p->opt->config != config)
+        rc = errmsg_set(p->err, LAUNCH_USAGE, "-config must be on the command line");
     return rc ? rc : take_program(p);
 }
 
@@ -900,12 +1122,12 @@ int options_parse_config(struct launch_options *opt, const char *name, struct sl
 {
     struct config_reader in = { name, text, 1 };
     struct errmsg why;
-    struct option_parse p = { .opt = opt, .err = &why };
+    struct option_parse p = { .opt = opt, .err = &why, .source = OPTION_TYPED };
     struct mpmd_words words;
     unsigned line;
     int rc;
 
-    p.nodes_for_all = opt->hosts.count == 0 && !opt->hostfile;
+    p.nodes_for_all = by_file(opt->set_by[SET_NODES]) || (opt->hosts.count == 0 && !opt->hostfile);
     while ((rc = mpmd_config_next(&opt->arena, &in, &words, &line, err)) == 0) {
         const char *where = arena_printf(&opt->arena, "%s:%u", name, line);
         rc = where ? read_config_line(&p, words, where) : -ENOMEM;
@@ -925,12 +1147,14 @@ void launch_options_init(struct launch_options *opt)
     memset(opt, 0, sizeof *opt);
     arena_init(&opt->arena, OPTIONS_MAX);
     buf_init(&opt->answer, ANSWER_MAX);
+    buf_init(&opt->remarks, REMARKS_MAX);
 }
 
 void launch_options_free(struct launch_options *opt)
 {
     arena_free(&opt->arena);
     buf_free(&opt->answer);
+    buf_free(&opt->remarks);
     launch_options_init(opt);
 }
 

@@ -6,12 +6,14 @@
  * from the same rows (the last three in options_doc.h).
  *
  * Parsing does no I/O: files that options name (-configfile, -hostfile) are read by the caller
- * (plan_builder.c), which hands their text to options_parse_config() and hosts_parse_file().
+ * (plan_builder.c), which hands their text to options_parse_config() and hosts_parse_file(); files
+ * of settings are read before (settings.h), and their texts are in the options when the parser
+ * begins.
  *
  * Command line:   wireup [run] OPTIONS PROGRAM ARGS [: OPTIONS PROGRAM ARGS]...
  * Any number of leading dashes; `-opt value` and `-opt=value`; `--` ends the options of a block.
  * An option of the whole job may stand in any block; the last one given overrides earlier ones, and
- * the command line overrides the environment.
+ * the command line overrides the environment, which overrides files of settings.
  */
 #ifndef WIREUP_LAUNCH_OPTIONS_H
 #define WIREUP_LAUNCH_OPTIONS_H
@@ -62,6 +64,49 @@ static inline enum agent_kind launcher_kind(uint32_t launcher)
 /* In the order of the words in options.def. */
 enum { ORDER_GIVEN = 0, ORDER_ASCENDING, ORDER_UP, ORDER_DESCENDING, ORDER_DOWN };
 
+/* Where the value of an option comes from, the weakest first. */
+enum option_source {
+    OPTION_DEFAULT = 0,
+    OPTION_SYSTEM,
+    OPTION_USER,
+    OPTION_PROJECT,
+    OPTION_ENVIRONMENT,
+    OPTION_TYPED,
+};
+
+/* Options of one decision (.set in options.def). */
+enum option_set {
+    SET_NONE = 0,
+    SET_NODES,
+    SET_PLACES,
+    SET_ROOM,
+    SET_FORWARD,
+    SET_OUTPUT,
+    SET_LIMIT,
+    OPTION_SETS
+};
+
+/* A file of settings, one option per line: `bind-to core`, `bind-to = core`, `prepend-rank`,
+ * `prepend-rank no`; quotes and comments as in mpmd.h. */
+struct settings_file {
+    struct settings_file *next; /* stronger */
+    enum option_source source;
+    bool found; /* nobody has named it: only rows with .project */
+    const char *name;
+    struct slice text;
+};
+
+struct option_row;
+
+/* One setting of a file or of the environment, as it was read. */
+struct option_setting {
+    struct option_setting *next;
+    const struct option_row *row;
+    enum option_source source;
+    const char *value; /* several are joined by blanks */
+    const char *where; /* "/etc/wireup.conf:3", "the variable HYDRA_RMK" */
+};
+
 /* One block: the part of the command line between two `:`, one line of a configuration file. */
 struct launch_block {
     struct launch_block *next;
@@ -87,7 +132,12 @@ struct launch_singleton {
 };
 
 struct launch_options {
-    struct arena arena;                       /* strings and blocks */
+    struct arena arena;          /* strings and blocks */
+    const char *config;          /* of -config */
+    struct settings_file *files; /* set before options_parse() */
+    struct option_setting *settings, *last_setting;
+    enum option_source set_by[OPTION_SETS];   /* who has last made that decision */
+    struct buf remarks;                       /* lines, for standard error */
     struct launch_block *blocks, *last_block; /* all with a program */
     uint32_t nblocks;                         /* 0 with -configfile, until that is read */
     const char *configfile;
@@ -192,8 +242,8 @@ void options_version_json(struct json *j); /* members */
 void launch_options_init(struct launch_options *opt);
 void launch_options_free(struct launch_options *opt); /* harmless twice */
 
-/* Fills opt (which it initialises) from defaults, environment and command line.  argv and envp must
- * outlive it.  LAUNCH_GO, LAUNCH_SHOW or LAUNCH_USAGE; negative: no memory. */
+/* Fills opt (which is initialised) from defaults, opt->files, environment and command line.  argv
+ * and envp must outlive it.  LAUNCH_GO, LAUNCH_SHOW or LAUNCH_USAGE; negative: no memory. */
 int options_parse(struct launch_options *opt, int argc, char *const *argv, char *const *envp,
                   struct errmsg *err);
 

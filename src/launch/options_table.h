@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/slice.h"
+#include "launch/options.h"
 #include "launch/synonyms.h"
 
 enum option_take {
@@ -38,6 +39,9 @@ struct option_parse;
 struct option_row {
     const char *names;
     enum option_take take;
+    enum option_set set;
+    bool many, project; /* see options.def; typed as well */
+    const char *typed;
     bool in_block; /* `offset` is in struct launch_block, else in struct launch_options */
     bool hidden;
     bool called; /* only for those who call us by the name of mpirun or prterun */

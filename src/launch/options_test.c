@@ -36,6 +36,8 @@ void *__wrap_calloc(size_t n, size_t size)
 static struct launch_options opt;
 static struct errmsg err;
 
+static struct settings_file *given_files;
+
 /* Words separated by '|'; environment likewise. */
 static int parse_with(const char *line, const char *environment)
 {
@@ -58,6 +60,7 @@ static int parse_with(const char *line, const char *environment)
         count[k] = n;
     }
     launch_options_free(&opt);
+    opt.files = given_files;
     err.text[0] = '\0';
     return options_parse(&opt, count[0], words[0], words[1], &err);
 }
@@ -424,6 +427,127 @@ static void test_hydra(void)
     }
 }
 
+/* ---- files of settings ---- */
+
+/* With the texts of the files of system, user and project (NULL: none); the last was only found. */
+static int parse_files(const char *system, const char *user, const char *project, const char *line,
+                       const char *environment)
+{
+    static struct settings_file files[3];
+    const char *texts[3] = { system, user, project }, *names[3] = { "sys", "user", "found" };
+    int rc;
+
+    for (int i = 2; i >= 0; i--) {
+        if (!texts[i])
+            continue;
+        files[i] = (struct settings_file){ given_files, OPTION_SYSTEM + (enum option_source)i,
+                                           i == 2, names[i], slice_str(texts[i]) };
+        given_files = &files[i];
+    }
+    rc = parse_with(line, environment);
+    given_files = NULL;
+    return rc;
+}
+
+static void test_settings(void)
+{
+    static const char sys[] = "tree-width 5", user[] = "tree-width 6", found[] = "tree-width 7";
+    static const char env[] = "WIREUP_TREE_WIDTH=8";
+
+    OK(parse_files(sys, NULL, NULL, "w|prog", "") == 0 && opt.tree_width == 5);
+    OK(parse_files(sys, user, NULL, "w|prog", "") == 0 && opt.tree_width == 6);
+    OK(parse_files(sys, user, found, "w|prog", "") == 0 && opt.tree_width == 7);
+    OK(parse_files(sys, user, found, "w|prog", env) == 0 && opt.tree_width == 8);
+    OK(parse_files(sys, user, found, "w|-tree-width|9|prog", env) == 0 && opt.tree_width == 9);
+    OK(opt.settings && opt.last_setting->source == OPTION_ENVIRONMENT &&
+       !strcmp(opt.settings->where, "sys:1") && !strcmp(opt.settings->value, "5"));
+    OK(parse_files("prepend-rank\n-verbose=yes\nquiet = no", "prepend-rank no", NULL, "w|prog",
+                   "") == 0 &&
+       !opt.prepend_rank && opt.verbose && !opt.quiet);
+    OK(parse_files("disable-auto-cleanup", NULL, NULL, "w|prog", "") == 0 && !opt.auto_cleanup);
+    OK(parse_files("disable-auto-cleanup no", NULL, NULL, "w|prog", "") == 0 && opt.auto_cleanup);
+    OK(parse_files("n 3 # of each\nwdir '/a b'", NULL, NULL, "w|prog|:|-n|1|other", "") == 0 &&
+       opt.blocks->nprocs == 3 && opt.blocks->next->nprocs == 1 &&
+       !strcmp(opt.blocks->next->wdir, "/a b"));
+    OK(parse_files("genv A 1\ngenv B=2\nmca k v", NULL, NULL, "w|prog", "") == 0 &&
+       !strcmp(opt.env.sets->text, "A=1") && !strcmp(opt.env.sets->next->text, "B=2") &&
+       !strcmp(opt.env.sets_last->text, "OMPI_MCA_k=v") && !strcmp(opt.settings->value, "A 1"));
+    OK(parse_files("bynode", NULL, NULL, "w|prog", "") == 0 && !strcmp(opt.map_by, "node"));
+}
+
+/* What is one decision is made by the strongest alone. */
+static void test_decisions(void)
+{
+    OK(parse_files(
+           "hostfile f\noutput-file o\nmap-by core\nppn 2\noversubscribe\ngenvnone\n"
+           "timeout 9000\ntimeout-signal USR1@600",
+           NULL, NULL,
+           "w|-hosts|a,b|-output-directory|d|-rankfile|r|-nooversubscribe|-genvlist|A|-timeout|5"
+           "|prog",
+           "") == 0);
+    OK(!opt.hostfile && opt.hosts.count == 2 && !opt.output_file && opt.output_directory);
+    OK(!opt.map_by && !opt.ppn && opt.rankfile && !opt.oversubscribe && opt.no_oversubscribe);
+    OK(opt.env.forward == ENV_LIST && opt.timeout_s == 5 && !opt.warning);
+    OK(parse_files("hosts a", "hosts b,c", NULL, "w|prog", "") == 0 && opt.hosts.count == 2);
+    OK(parse_files("hosts a", NULL, NULL, "w|prog|:|-hosts|b|other", "") == 0 &&
+       opt.hosts.count == 1 && opt.last_block->hosts.count == 1);
+    OK(parse_files("map-by core", NULL, NULL, "w|prog", "I_MPI_PERHOST=2") == 0 && opt.ppn == 2 &&
+       !opt.map_by);
+    OK(parse_with("w|-map-by|core|prog", "I_MPI_PERHOST=2") == 0 && opt.ppn == 2 && opt.map_by);
+    OK(parse_files("hosts a,b", NULL, NULL, "w|-configfile|jobs", "") == 0 &&
+       options_parse_config(&opt, "jobs", SLICE("-hosts c prog\n"), &err) == 0 &&
+       opt.hosts.count == 1);
+}
+
+static const char *setting_of(const struct option_row *row)
+{
+    static char text[128];
+
+    snprintf(text, sizeof text, SLICE_FMT " x", SLICE_ARG(option_name(row)));
+    return text;
+}
+
+static void check_file(const char *user, const char *found, const char *sentence)
+{
+    int rc = parse_files(NULL, user, found, "w|prog", "");
+
+    if (!OK_F(rc == LAUNCH_USAGE && strcmp(err.text, sentence) == 0, "%s", sentence))
+        printf("# got %d: %s\n", rc, err.text);
+}
+
+static void test_settings_mistakes(void)
+{
+    const struct option_row *row;
+
+    check_file("\n\nbind-too core", NULL,
+               "user:3: unknown option 'bind-too'; did you mean -bind-to?");
+    check_file("=", NULL, "user:1: unknown option ''; --help lists all");
+    check_file("--", NULL, "user:1: unknown option ''; --help lists all");
+    check_file("n", NULL, "user:1: n needs a value: N");
+    check_file("n =", NULL, "user:1: n needs a value: N");
+    check_file("n 1 2", NULL, "user:1: n: '2' is one word too many; quotes keep blanks together");
+    check_file("n x", NULL, "user:1: n must be a number from 1 to 16777216, not 'x'");
+    check_file("wdir 'a\n", NULL, "user:1: a quote is not closed");
+    check_file("quiet maybe", NULL, "user:1: quiet: must be yes or no, not 'maybe'");
+    check_file("env A=1", NULL,
+               "user:1: env: this belongs on the command line: it is of one program; write genv");
+    check_file("soft 1:2", NULL,
+               "user:1: soft is not supported: give one number of processes by -n");
+    for (size_t i = 0; i < option_row_count; i++) {
+        row = &option_rows[i];
+        if (row->take == TAKE_TEXT && !row->typed && !row->project)
+            OK_F(parse_files(NULL, NULL, setting_of(row), "w|prog", "") == LAUNCH_USAGE &&
+                     strstr(err.text, "that nobody has named"),
+                 "found " SLICE_FMT, SLICE_ARG(option_name(row)));
+    }
+    check_file(
+        NULL, "map-by seq:file=nodes",
+        "found:1: map-by: a file that nobody has named cannot say this; to use it: -config found");
+    check_file(
+        NULL, "output dir=/x",
+        "found:1: output: a file that nobody has named cannot say this; to use it: -config found");
+}
+
 /* ---- no memory ---- */
 
 static void test_allocations(void)
@@ -446,6 +570,13 @@ static void test_allocations(void)
         fail_at = 0;
     } while (rc == -12);
     OK_F(rc == LAUNCH_GO && n > 2, "and of %u of a configuration file", n - 1);
+    n = 0;
+    do {
+        fail_at = ++n;
+        rc = parse_files("hosts a\ngenv A 1\n", "map-by 'core'\nmca k v", NULL, "w|prog", "");
+        fail_at = 0;
+    } while (rc == -12);
+    OK_F(rc == LAUNCH_GO && n > 2, "and of %u of files of settings", n - 1);
 }
 
 int main(void)
@@ -464,6 +595,9 @@ int main(void)
     test_many_blocks();
     test_table();
     test_hydra();
+    test_settings();
+    test_decisions();
+    test_settings_mistakes();
     test_allocations();
     launch_options_free(&opt);
     launch_options_free(&opt);

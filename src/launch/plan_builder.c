@@ -15,6 +15,7 @@
 #include "launch/plan_hardware.h"
 #include "launch/map_policy.h"
 #include "launch/rankfile.h"
+#include "launch/settings.h"
 #include "launch/placement_words.h"
 #include "launch/allocation.h"
 #include "launch/plan_print.h"
@@ -782,7 +783,9 @@ int launch_prepare_with(int argc, char **argv, char **envp, const struct launch_
 
     launch_options_init(opt);
     job_map_init(plan);
-    rc = options_parse(opt, argc, argv, envp, err);
+    rc = settings_read(opt, argc, argv, envp, NULL, err);
+    if (rc == 0)
+        rc = options_parse(opt, argc, argv, envp, err);
     if (rc == 0 && hooks->limited)
         hooks->limited(hooks->arg, opt->timeout_s);
     if (rc == 0 && !opt->singleton.port) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "launch/attach.h"
+#include "launch/config_command.h"
 #include "launch/queries.h"
 #include "tools/command.h"
 #include "launch/options.h"
@@ -92,6 +93,7 @@ static int (*const runners[COMMANDS])(const struct command_line *l) = {
     [COMMAND_up] = dvm_misused,
     [COMMAND_on] = dvm_misused,
     [COMMAND_sim] = simulate,
+    [COMMAND_config] = config_command,
     [COMMAND_fetch] = fetch_command,
     [COMMAND_help] = help,
     [COMMAND_version] = version,

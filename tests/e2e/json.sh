@@ -37,6 +37,7 @@ do_sim() { "$WIREUP" sim --nodes 8 --json; }
 do_map() { "$WIREUP" map --json -n 3 true; }
 do_doctor() { "$WIREUP" doctor --json || [ $? = 1 ]; }
 do_bug_report() { "$WIREUP" bug-report --json -o "$tmp/report.tar" "$tmp/trace"; }
+do_config() { printf 'quiet\n' >settings && "$WIREUP" config --json --config settings; }
 do_help() { "$WIREUP" help --json; }
 do_version() { "$WIREUP" version --json; }
 do_serve()

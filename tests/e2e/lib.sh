@@ -38,6 +38,7 @@ set -u
 e2e=$WU_SRC/tests/e2e
 export NO_COLOR=1 # the test `terminal` has its own
 export WU_SRC WU_BUILD WU_LAUNCHER="$WIREUP"
+export WIREUP_CONFIG=none # the test `settings` has its own
 # Programs on other people's client libraries keep them: that is what most tests are about.
 export WIREUP_LIBRARIES=no
 
