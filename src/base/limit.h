@@ -328,6 +328,13 @@
  * LIMIT_ASKED_MS, LIMIT_KILLED_MS and LIMIT_CLOSING_MS together. */
 #define LIMIT_DOWN_MS 30000
 
+/* Jobs of `wireup run -batch` at once: each is a launcher with two processes. */
+#define LIMIT_BATCH_AT_ONCE 256
+
+/* A launcher that was offered slots of a DVM must have placed its ranks within this time; the next
+ * one waits for it. */
+#define LIMIT_DVM_TURN_MS 10000
+
 /* Time that processes have between SIGTERM and SIGKILL. */
 #define LIMIT_KILL_GRACE_MS 2000
 

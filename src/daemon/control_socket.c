@@ -17,6 +17,7 @@
 #include "io/rendezvous.h"
 #include "daemon/allocations.h"
 #include "daemon/dvm_exec.h"
+#include "daemon/dvm_leases.h"
 #include "daemon/listener.h"
 #include "daemon/local_job.h"
 #include "daemon/cluster_io.h"
@@ -163,30 +164,31 @@ static void reply_unpublish(struct control_socket *d, struct slice service, stru
     buf_str(out, server_unpublish(context_of(d)->server, service, NULL) ? "found\n" : "none\n");
 }
 
-/* A node of the DVM that others may use.  (This one has a name if it was given as one.) */
-static bool is_free(const struct control_socket *d, const struct cluster_io *s, uint32_t position)
+/* How a node is: others may use it; it is lost; or it is reserved, or comes up. */
+static const char *node_word(const struct dvm_slots_node *n)
 {
-    const char *name = s->names[position];
-
-    return name && (position == 0 || router_reaches(&s->router, position)) &&
-           !allocations_has(d->config.jobs->allocations, name);
+    return n->usable ? "up" : n->lost ? "lost" : "unavailable";
 }
 
-/* The number of daemons that a DVM runs for others, and a line for each node. */
+/* The DVM's name, and a line for each node. */
 static void reply_dvm(struct control_socket *d, struct slice args, struct buf *out)
 {
-    const struct cluster_io *s = context_of(d)->cluster;
+    const struct dvm_leases *l = context_of(d)->config->dvm_leases;
+    struct arena a = ARENA_NULL(64 << 20);
+    struct dvm_slots_node *nodes;
+    uint32_t n = 0;
 
     (void)args;
-    if (!s || !s->dvm_execs || s->router.config.me != 0) {
+    if (!l || !l->cluster) {
         buf_str(out, "none\n");
         return;
     }
-    buf_printf(out, "standing %d %u\n", (int)getpid(), s->dvm_execs->count);
-    for (uint32_t p = 0; p < s->router.config.count; p++) {
-        if (is_free(d, s, p))
-            buf_printf(out, "%s %u\n", s->names[p], s->slots ? s->slots[p] : 1);
-    }
+    nodes = dvm_leases_nodes(l, &a, &n);
+    buf_printf(out, "standing %d %s\n", (int)getpid(), l->config.name);
+    for (uint32_t i = 0; nodes && i < n; i++)
+        buf_printf(out, "%s %u %u %s\n", nodes[i].name, nodes[i].slots, nodes[i].used,
+                   node_word(&nodes[i]));
+    arena_free(&a);
 }
 
 static void reply_down(struct control_socket *d, struct slice args, struct buf *out)
@@ -386,7 +388,7 @@ static void answer_line(struct visitor *v, struct slice line)
         }
     }
     buf_str(&v->out, "error: unknown question; this launcher knows who, names, taken, read, "
-                     "published, unpublish, standing, "
+                     "published, unpublish, standing, lease, "
                      "down, jobs, usage, signal, on, uri, tools, trace, ranks, pmix\n");
 }
 
@@ -406,6 +408,24 @@ static bool take_exec(struct visitor *v, struct slice line)
         close(fd);
     buf_printf(&v->out, "error: %s\n", err.text);
     return false;
+}
+
+/* `lease PROCESSES now|wait NODES`: the connection becomes the lease.  False: this is no DVM. */
+static bool take_lease(struct visitor *v, struct slice words)
+{
+    struct dvm_leases *l = context_of(v->of)->config->dvm_leases;
+    struct arena a = ARENA_NULL(CONTROL_SOCKET_LINE_MAX);
+    const char *kept = arena_str(&a, words);
+    int fd = l && l->cluster && kept ? fcntl(v->fd, F_DUPFD_CLOEXEC, 3) : -1;
+
+    if (fd < 0) {
+        buf_str(&v->out, "error: this is not a DVM\n");
+    } else {
+        visitor_free(v);
+        dvm_leases_take(l, fd, slice_str(kept));
+    }
+    arena_free(&a);
+    return fd >= 0;
 }
 
 /* `pmix`: the connection becomes a PMIx client's or tool's. */
@@ -460,7 +480,10 @@ static void visitor_read(void *arg)
         take_client(v);
         return;
     }
-    if (slice_starts(all, SLICE("on "))) {
+    if (slice_starts(all, SLICE("lease "))) {
+        if (take_lease(v, slice_head(slice_skip(all, 6), end - 6)))
+            return;
+    } else if (slice_starts(all, SLICE("on "))) {
         if (take_exec(v, slice_head(slice_skip(all, 3), end - 3)))
             return;
     } else if (slice_is(slice_head(all, end), "who") || slice_starts(all, SLICE("who "))) {

@@ -23,6 +23,7 @@
 #include "io/netinfo.h"
 #include "daemon/job_msgs.h"
 #include "daemon/cluster_io.h"
+#include "daemon/dvm_leases.h"
 #include "daemon/distances.h"
 #include "daemon/node_priv.h"
 #include "daemon/preflight.h"
@@ -402,6 +403,8 @@ static void on_job_ended(void *arg, struct effect *e)
     startup_timing_over(&n->timing, j);
     allocations_job_ended(&n->allocations, j);
     job_shutdown_bury(&n->job_shutdown, j);
+    if (n->context.config->dvm_leases)
+        dvm_leases_changed(n->context.config->dvm_leases);
 }
 
 static void on_spawn(void *arg, struct effect *e)

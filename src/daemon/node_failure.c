@@ -8,6 +8,7 @@
 
 #include "daemon/job_shutdown.h"
 #include "daemon/dvm_exec.h"
+#include "daemon/dvm_leases.h"
 #include "daemon/node_parts.h"
 #include "daemon/pending_query.h"
 #include "daemon/preflight.h"
@@ -125,6 +126,8 @@ static void lose_at_launcher(struct cluster_io *s, uint32_t position)
     streams_cut(&s->streams, position);
     if (s->dvm_execs)
         dvm_execs_lost(s->dvm_execs, position);
+    if (s->context->config->dvm_leases)
+        dvm_leases_changed(s->context->config->dvm_leases);
     lose_in_jobs(s, position,
                  r ? r->text
                    : "it has lost its connection to the launcher and found no other in time");

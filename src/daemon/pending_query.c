@@ -13,6 +13,7 @@
 #include "report/who_part.h"
 #include "daemon/node_context.h"
 #include "daemon/cluster_io.h"
+#include "daemon/dvm_leases.h"
 #include "wire/parts.h"
 
 enum { PENDING_QUERY_REPORT_MAX = 64 << 20 };
@@ -254,18 +255,43 @@ static void write_report(const struct pending_query *i, struct buf *out)
 
 /* ---- lines about jobs ---- */
 
+/* lost: room for the names that the row borrows. */
+static void describe_dvm(const struct dvm_leases *l, struct launcher_row *r, struct buf *lost)
+{
+    struct arena a = ARENA_NULL(64 << 20);
+    uint32_t n = 0;
+    struct dvm_slots_node *nodes = dvm_leases_nodes(l, &a, &n);
+    struct dvm_slots_sum sum = dvm_slots_sum(nodes, nodes ? n : 0);
+
+    for (uint32_t i = 0; nodes && i < n; i++) {
+        if (nodes[i].lost)
+            buf_printf(lost, "%s%s", buf_len(lost) ? "," : "", nodes[i].name);
+    }
+    r->dvm_name = slice_str(l->config.name);
+    r->slots = sum.slots;
+    r->free = sum.free;
+    r->waiting = dvm_leases_waiting(l);
+    r->lost = buf_slice(lost);
+    arena_free(&a);
+}
+
 static void put_launcher(const struct pending_queries *q, struct slice silent, struct buf *out)
 {
     const struct node_context *n = q->context;
     const struct node_config *c = n->config;
-    bool is_dvm = n->cluster && n->cluster->dvm_execs;
+    const struct dvm_leases *dvm = c ? c->dvm_leases : NULL;
+    struct buf lost = BUF_NULL(PENDING_QUERY_REPORT_MAX);
     struct launcher_row r = { .number = q->number.value,
                               .pid = c && c->guard ? (int)c->guard : (int)getpid(),
-                              .is_dvm = is_dvm,
-                              .nodes = is_dvm ? n->cluster->daemons.in[DAEMON_STATE_SERVING] : 0,
+                              .is_dvm = dvm && dvm->cluster,
                               .silent = silent };
 
+    if (r.is_dvm) {
+        r.nodes = n->cluster->daemons.in[DAEMON_STATE_SERVING];
+        describe_dvm(dvm, &r, &lost);
+    }
     launcher_row_put(&r, out);
+    buf_free(&lost);
 }
 
 static void put_jobs(const struct pending_queries *q, const struct core *merged, struct buf *out)

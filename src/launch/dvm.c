@@ -17,13 +17,16 @@
 #include "base/limit.h"
 #include "io/rendezvous.h"
 #include "io/write_all.h"
+#include "launch/dvm_find.h"
 #include "launch/queries.h"
 #include "launch/remote.h"
 #include "launch/plan_builder.h"
 #include "launch/spawn_plan.h"
 #include "tools/command_json.h"
-#include "daemon/launch_methods.h"
+#include "daemon/allocations.h"
 #include "daemon/dvm_exec.h"
+#include "daemon/dvm_leases.h"
+#include "daemon/local_job.h"
 #include "daemon/shutdown.h"
 #include "daemon/supervisor.h"
 #include "daemon/tools.h"
@@ -32,61 +35,19 @@ extern char **environ;
 
 enum { DVM_ANSWER = 1 << 24, DVM_LINE = 60 << 10 };
 
-/* ---- finding the DVM ---- */
-
-/* The DVM's launcher, and its answer; pid 0: there is none. */
-static struct launcher_name find_standing(struct buf *answer)
-{
-    struct launcher_name *all, found = { .pid = 0 };
-    int n = rendezvous_list(&all);
-
-    for (int i = 0; i < n && !found.pid; i++) {
-        buf_clear(answer);
-        if (queries_launcher(&all[i], SLICE("standing\n"), answer) == 0 &&
-            slice_starts(buf_slice(answer), SLICE("standing ")))
-            found = all[i];
-    }
-    free(all);
-    return found;
-}
-
-/* "NAME SLOTS" in each line after the first. */
-static bool read_nodes(struct slice text, struct arena *a, struct host_list *list)
-{
-    slice_cut(&text, '\n');
-    while (text.len) {
-        struct slice line = slice_cut(&text, '\n'), name = slice_cut(&line, ' ');
-        struct host h = { .name = arena_str(a, name) };
-        if (!h.name || !slice_u32(line, &h.slots) || h.slots == 0 || hosts_add(a, list, h) < 0)
-            return false;
-    }
-    return true;
-}
-
-enum standing dvm_nodes(struct arena *a, struct host_list *list, const char **exec_p)
-{
-    struct buf answer = BUF_NULL(DVM_ANSWER);
-    char self[4096], *word;
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self);
-    bool found = n > 0 && (size_t)n < sizeof self && find_standing(&answer).pid &&
-                 read_nodes(buf_slice(&answer), a, list);
-
-    if (found) {
-        self[n] = '\0';
-        word = agent_word(a, self); /* blanks in it are quoted */
-        *exec_p = word ? arena_printf(a, "%s on", word) : NULL;
-        found = *exec_p != NULL;
-    }
-    buf_free(&answer);
-    return !found ? STANDING_NONE : list->count ? STANDING_FOUND : STANDING_FULL;
-}
-
 /* ---- up ---- */
+
+/* To the process that waits in the foreground. */
+struct dvm_news {
+    uint32_t nnodes;
+    char name[LIMIT_JOB_NAME + 1];
+};
 
 struct dvm {
     struct remote remote;
     struct dvm_exec_list dvm_execs;
-    uint32_t nnodes;
+    struct dvm_leases leases;
+    struct dvm_news is_up;
     const struct launch_options *options;
     const struct log *log;
     struct session_dir sessions;
@@ -102,7 +63,9 @@ static void come_up(void *arg)
 
     supervisor_detach(s->control_fd);
     watch_close(&s->waits);
-    if (send(s->news, &s->nnodes, sizeof s->nnodes, MSG_NOSIGNAL) < 0)
+    s->leases.up = true;
+    dvm_leases_changed(&s->leases);
+    if (send(s->news, &s->is_up, sizeof s->is_up, MSG_NOSIGNAL) < 0)
         node_give_up(s->remote.node, 1); /* no foreground process: it was killed */
     close(s->news);
 }
@@ -175,6 +138,7 @@ static struct node_config configuration(struct dvm *s, const struct job_map *pla
                                   .job_attrs = o->job_attrs,
                                   .njob_attrs = o->njob_attrs,
                                   .plan_spawn = plan_spawn,
+                                  .dvm_leases = &s->leases,
                                   .tools_like = plan,
                                   .reaped = reaped,
                                   .reach = reach,
@@ -182,6 +146,20 @@ static struct node_config configuration(struct dvm *s, const struct job_map *pla
 
     node_raise_nofile(&config);
     return config;
+}
+
+static bool is_reserved(void *arg, const char *node)
+{
+    const struct dvm *s = arg;
+
+    return allocations_has(s->remote.cluster.jobs->allocations, node);
+}
+
+static void open_leases(struct dvm *s)
+{
+    const struct dvm_leases_config config = { s->is_up.name, is_reserved, s };
+
+    dvm_leases_open(&s->leases, &s->remote.cluster, &config);
 }
 
 static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, struct log log)
@@ -192,7 +170,7 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
     struct node *node;
     int code = 1;
 
-    s->nnodes = plan->nnodes;
+    s->is_up.nnodes = plan->nnodes;
     if (gethostname(host, sizeof host - 1) == 0)
         config.name = host;
     node = node_new(&config, &err);
@@ -204,6 +182,7 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
         s->remote.arg = s;
         dvm_execs_open(&s->dvm_execs, &s->remote.cluster);
         s->remote.cluster.dvm_execs = &s->dvm_execs;
+        open_leases(s);
         watch_open(&s->waits, node_loop(node), s->news, nobody_waits, NULL, s);
         watch_want(&s->waits, LOOP_READ);
         remote_go(&s->remote);
@@ -212,10 +191,27 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
         log_error(&log, "%s", err.text);
     }
     watch_close(&s->waits);
+    dvm_leases_close(&s->leases);
     dvm_execs_close(&s->dvm_execs);
     remote_close(&s->remote);
     node_free(node);
     return code;
+}
+
+/* Takes the name, if no other DVM has it. */
+static bool is_new(struct dvm *s, const char *name, const struct log *log)
+{
+    struct dvm_place there;
+    struct errmsg err;
+
+    snprintf(s->is_up.name, sizeof s->is_up.name, "%s", name ? name : DVM_UNNAMED);
+    if (dvm_find(s->is_up.name, &there, &err) != 0)
+        return true;
+    log_error(log,
+              "your DVM %s is already up (launcher %d); end it with `wireup down%s%s`, or start "
+              "another one with -name",
+              there.name, (int)there.where.pid, name ? " " : "", name ? name : "");
+    return false;
 }
 
 /* The options of a job whose program is never run: the plan is only for the nodes. */
@@ -240,7 +236,7 @@ static int prepare_and_stand(struct dvm *s, int argc, char **argv, const struct 
     if (rc != LAUNCH_GO && rc != LAUNCH_SHOW) {
         log_error(log, "%s", err.text);
         code = launch_exit_code(rc);
-    } else if (rc == LAUNCH_GO) {
+    } else if (rc == LAUNCH_GO && is_new(s, options.dvm_name, log)) {
         s->options = &options;
         if (!options.remote) /* it is of this machine alone */
             options.here = plan.nodes[0].name;
@@ -267,21 +263,13 @@ static void worker_killed(void *arg, const char *sentence)
 static int be_standing(int news, uint64_t begun_ns, int argc, char **argv, const struct log *log)
 {
     struct dvm s = { .news = news, .begun_ns = begun_ns, .log = log };
-    struct buf answer = BUF_NULL(DVM_ANSWER);
-    struct launcher_name there;
 
     session_dir_name(&s.sessions, tool_files_dir(NULL, "TMPDIR"));
     if (setsid() < 0 || supervisor_split(log, worker_killed, &s, &s.control_fd) < 0) {
         log_error(log, "cannot start the worker process: %s", err_text(errno));
         return 1;
     }
-    there = find_standing(&answer);
-    buf_free(&answer);
-    if (!there.pid)
-        return prepare_and_stand(&s, argc, argv, log);
-    log_error(log, "your DVM is already up (launcher %d); end it with `wireup down`",
-              (int)there.pid);
-    return 1;
+    return prepare_and_stand(&s, argc, argv, log);
 }
 
 /* Signals from the user are passed to the background, until the DVM is up or has ended. */
@@ -297,23 +285,25 @@ static bool pass_signals(int signals, pid_t pid)
     return any;
 }
 
-static int print_up(uint32_t nnodes, bool json)
+static int print_up(const struct dvm_news *up, bool json)
 {
-    struct buf answer = BUF_NULL(DVM_ANSWER);
-    struct launcher_name who = { .pid = 0 };
+    bool named = strcmp(up->name, DVM_UNNAMED) != 0;
+    const char *them = up->nnodes == 1 ? "it" : "them";
+    struct dvm_place place = { .where.pid = 0 };
     struct command_json o;
+    struct errmsg err;
 
     if (!json) {
-        printf("%u node%s up; `wireup run` uses %s, `wireup down` ends %s\n", nnodes,
-               nnodes == 1 ? " is" : "s are", nnodes == 1 ? "it" : "them",
-               nnodes == 1 ? "it" : "them");
+        printf("%u node%s up; `wireup run%s%s` uses %s, `wireup down%s%s` ends %s\n", up->nnodes,
+               up->nnodes == 1 ? " is" : "s are", named ? " -dvm " : "", named ? up->name : "",
+               them, named ? " " : "", named ? up->name : "", them);
         return fflush(stdout) == 0 ? 0 : 1;
     }
-    who = find_standing(&answer);
-    buf_free(&answer);
+    dvm_find(up->name, &place, &err);
     command_json_begin(&o, "wireup-up-1");
-    json_u64(&o.json, "nodes", nnodes);
-    json_i64(&o.json, "pid", who.pid);
+    json_str(&o.json, "name", up->name);
+    json_u64(&o.json, "nodes", up->nnodes);
+    json_i64(&o.json, "pid", place.where.pid);
     return command_json_end(&o, 0);
 }
 
@@ -323,7 +313,7 @@ static int wait_up(pid_t pid, int news, int signals, bool json)
 {
     struct pollfd p[2] = { { news, POLLIN, 0 }, { signals, POLLIN, 0 } };
     bool interrupted = false;
-    uint32_t nnodes;
+    struct dvm_news up;
     int status = 0;
 
     for (;;) {
@@ -333,10 +323,10 @@ static int wait_up(pid_t pid, int news, int signals, bool json)
             interrupted = true;
         if (!p[0].revents)
             continue;
-        if (recv(news, &nnodes, sizeof nnodes, MSG_DONTWAIT) != (ssize_t)sizeof nnodes)
+        if (recv(news, &up, sizeof up, MSG_DONTWAIT) != (ssize_t)sizeof up)
             break; /* both processes of the background have ended */
         if (!interrupted) {
-            return print_up(nnodes, json);
+            return print_up(&up, json);
         }
     }
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -403,40 +393,42 @@ static bool has_ended(int pidfd)
     return rc != 0;
 }
 
-static int end_standing(const struct launcher_name *who, struct buf *answer, const struct log *log)
+static int end_dvm(const struct dvm_place *dvm, const struct log *log)
 {
-    int pidfd = (int)syscall(SYS_pidfd_open, who->pid, 0);
+    int pidfd = (int)syscall(SYS_pidfd_open, dvm->where.pid, 0);
+    struct buf answer = BUF_NULL(DVM_ANSWER);
+    int rc = queries_launcher(&dvm->where, SLICE("down\n"), &answer);
 
-    buf_clear(answer);
-    if (queries_launcher(who, SLICE("down\n"), answer) < 0) {
+    buf_free(&answer);
+    if (rc < 0) {
         if (pidfd >= 0)
             close(pidfd);
-        log_error(log, "the DVM (launcher %d) does not answer", (int)who->pid);
+        log_error(log, "the DVM %s (launcher %d) does not answer", dvm->name, (int)dvm->where.pid);
         return 1;
     }
     if (has_ended(pidfd))
         return 0;
-    log_error(log, "the DVM (launcher %d) has not ended within %d s", (int)who->pid,
-              LIMIT_DOWN_MS / 1000);
+    log_error(log, "the DVM %s (launcher %d) has not ended within %d s", dvm->name,
+              (int)dvm->where.pid, LIMIT_DOWN_MS / 1000);
     return 1;
 }
 
 int dvm_down(const struct command_line *l)
 {
-    struct buf answer = BUF_NULL(DVM_ANSWER);
-    struct launcher_name who = find_standing(&answer);
+    struct dvm_place dvm;
     struct command_json o;
-    int rc = 1;
+    struct errmsg err;
+    int rc = dvm_find(l->operand, &dvm, &err);
 
-    if (who.pid)
-        rc = end_standing(&who, &answer, l->log);
+    if (rc == 0)
+        rc = end_dvm(&dvm, l->log);
     else
-        log_error(l->log, "you have no DVM on this machine; start one with `wireup up`");
-    buf_free(&answer);
+        log_error(l->log, "%s", err.text);
     if (rc || !l->choices[CHOICE_down_json])
-        return rc;
+        return rc ? 1 : 0;
     command_json_begin(&o, "wireup-down-1");
-    json_i64(&o.json, "pid", who.pid);
+    json_str(&o.json, "name", dvm.name);
+    json_i64(&o.json, "pid", dvm.where.pid);
     return command_json_end(&o, 0);
 }
 
@@ -531,28 +523,74 @@ static int carry_json(int fd, const char *node)
     return command_json_end(&o, code);
 }
 
-int dvm_on(int argc, char **argv, const struct log *log)
+/* Options come before the node. */
+struct on_line {
+    bool json;
+    const char *dvm; /* NULL: by the rule */
+    int first;       /* of the words: the node */
+};
+
+static bool is_option(const char *word, const char *name)
 {
-    bool json = !strcmp(argv[2], "--json") || !strcmp(argv[2], "-json");
-    int first = json ? 3 : 2;
-    struct buf answer = BUF_NULL(DVM_ANSWER), line = BUF_NULL(DVM_LINE);
-    struct launcher_name who = find_standing(&answer);
-    int fd = who.pid ? rendezvous_connect(&who) : -ESRCH, code = 1;
+    size_t dashes = strspn(word, "-");
+
+    return dashes > 0 && !strcmp(word + dashes, name);
+}
+
+static struct on_line read_on(int argc, char **argv)
+{
+    struct on_line l = { .first = 2 };
+
+    for (; l.first < argc && argv[l.first][0] == '-'; l.first++) {
+        if (is_option(argv[l.first], "json"))
+            l.json = true;
+        else if (is_option(argv[l.first], "dvm") && l.first + 1 < argc)
+            l.dvm = argv[++l.first];
+        else
+            break;
+    }
+    return l;
+}
+
+static int run_on(const struct on_line *l, int argc, char **argv, int fd, const struct log *log)
+{
+    struct buf line = BUF_NULL(DVM_LINE);
+    int code = 1;
 
     buf_str(&line, "on");
-    for (int i = first; i < argc; i++) {
+    for (int i = l->first; i < argc; i++) {
         buf_byte(&line, ' ');
         put_word(&line, argv[i]);
     }
     buf_byte(&line, '\n');
-    if (fd < 0 || !buf_ok(&line))
-        log_error(log, fd < 0 ? "you have no DVM on this machine that answers"
-                              : "the command line is too long for the DVM");
+    if (!buf_ok(&line))
+        log_error(log, "the command line is too long for the DVM");
     else if (write_all_slice(fd, buf_slice(&line)) == 0 && was_taken(fd, log))
-        code = json ? carry_json(fd, argv[first]) : carry(fd, NULL);
-    if (fd >= 0)
-        close(fd);
-    buf_free(&answer);
+        code = l->json ? carry_json(fd, argv[l->first]) : carry(fd, NULL);
     buf_free(&line);
+    return code;
+}
+
+int dvm_on(int argc, char **argv, const struct log *log)
+{
+    struct on_line l = read_on(argc, argv);
+    struct dvm_place dvm;
+    struct errmsg err;
+    int rc, fd, code;
+
+    if (l.first + 1 >= argc)
+        return dvm_misused(&(struct command_line){ .log = log });
+    rc = dvm_find(l.dvm, &dvm, &err);
+    if (rc) {
+        log_error(log, "%s", err.text);
+        return 1;
+    }
+    fd = rendezvous_connect(&dvm.where);
+    if (fd < 0) {
+        log_error(log, "your DVM %s does not answer: %s", dvm.name, err_text(fd));
+        return 1;
+    }
+    code = run_on(&l, argc, argv, fd, log);
+    close(fd);
     return code;
 }

@@ -1,6 +1,7 @@
 /* dvm.h - the DVM (standing daemons): `wireup up` starts the daemons of many nodes once, and stays
  * in the background; `wireup run` starts its own daemons through them, in milliseconds; `wireup ps`
- * lists its jobs; `wireup down` ends it.  See daemon/dvm_exec.h.
+ * lists its jobs; `wireup down` ends it.  There may be several, by name (dvm_find.h).  See
+ * daemon/dvm_exec.h and, for their slots, daemon/dvm_leases.h.
  *
  * PMIx tools attach to its launcher as to every other and start jobs by PMIx_Spawn: these are jobs
  * of the DVM itself, on all its nodes, with the environment of `wireup up`.
@@ -23,9 +24,5 @@ int dvm_on(int argc, char **argv, const struct log *log);
 int dvm_down(const struct command_line *l);
 /* `up` and `on` parse their own words; these rows of the table are for the documents. */
 int dvm_misused(const struct command_line *l);
-
-/* For `wireup run` without nodes: those of the DVM, if there is one, that are up and that nobody
- * has reserved, and the command that starts daemons on them. */
-enum standing dvm_nodes(struct arena *a, struct host_list *list, const char **exec_p);
 
 #endif

@@ -114,7 +114,7 @@ static void add_job(struct job_list *l, struct listed_job j)
 {
     j.id = id_of(l, &j);
     if (j.is_none)
-        j.name = j.launcher->row.is_dvm ? "DVM" : "-";
+        j.name = j.launcher->row.is_dvm ? arena_str(&l->arena, j.launcher->row.dvm_name) : "-";
     else
         j.name = j.row.label.len ? arena_str(&l->arena, j.row.label)
                                  : base_name(&l->arena, j.row.program);

@@ -47,11 +47,27 @@ static const char *state_of(const struct listed_job *j)
     return job_row_state_name(j->row.state);
 }
 
+/* "4 of 6 slots free, 2 jobs wait; lost: n2" */
+static void put_dvm(const struct launcher_row *r, char *cell)
+{
+    char waiting[64] = "";
+
+    if (r->waiting)
+        snprintf(waiting, sizeof waiting, ", %u job%s", r->waiting,
+                 r->waiting == 1 ? " waits" : "s wait");
+    snprintf(cell, CELL_MAX, "%llu of %llu slots free%s%s" SLICE_FMT, (unsigned long long)r->free,
+             (unsigned long long)r->slots, waiting, r->lost.len ? "; lost: " : "",
+             SLICE_ARG(slice_head(r->lost, CELL_MAX / 2)));
+}
+
 static void put_waits(const struct listed_job *j, char *cell)
 {
-    struct slice silent = j->launcher->row.silent;
+    const struct launcher_row *l = &j->launcher->row;
+    struct slice silent = l->silent;
 
-    if (silent.len)
+    if (j->is_none && l->is_dvm)
+        put_dvm(l, cell);
+    else if (silent.len)
         snprintf(cell, CELL_MAX, "no answer from " SLICE_FMT, SLICE_ARG(silent));
     else if (j->row.waits.len)
         snprintf(cell, CELL_MAX, SLICE_FMT, SLICE_ARG(j->row.waits));
@@ -186,7 +202,12 @@ static void launcher_json(struct json *j, const struct listed_launcher *l)
     json_u64(j, "number", l->row.number);
     json_i64(j, "pid", l->row.pid);
     json_bool(j, "dvm", l->row.is_dvm);
+    json_text(j, "name", l->row.dvm_name);
     json_u64(j, "nodes_up", l->row.nodes);
+    json_u64(j, "slots", l->row.slots);
+    json_u64(j, "slots_free", l->row.free);
+    json_u64(j, "waiting", l->row.waiting);
+    put_names(j, "lost", l->row.lost);
     json_u64(j, "jobs", l->njobs);
     put_names(j, "no_answer", l->row.silent);
     json_object_end(j);

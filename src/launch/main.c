@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/privilege.h"
 #include "io/write_all.h"
+#include "launch/batch.h"
 #include "launch/debuggers.h"
 #include "launch/localhost.h"
 #include "launch/conform.h"
@@ -22,6 +23,7 @@
 #include "launch/plan_builder.h"
 #include "launch/spawn_plan.h"
 #include "launch/dvm.h"
+#include "launch/dvm_lease.h"
 #include "daemon/mpir.h"
 #include "daemon/singleton.h"
 #include "daemon/supervisor.h"
@@ -59,6 +61,7 @@ struct launch {
     struct launch_options *options;
     struct remote remote;
     struct debuggers debuggers;
+    struct dvm_lease lease;
     struct session_dir sessions;
     struct log log;
     uint64_t begun_ns;
@@ -77,7 +80,10 @@ static void reaped(void *arg, pid_t pid, int status)
 static void started(void *arg, const struct job *j)
 {
     struct launch *l = arg;
+    struct errmsg err;
 
+    if (l->options->scouting && j->parent == JOB_NO_RANK)
+        dvm_lease_take(&l->lease, &j->plan, &err); /* now its ranks have their places */
     debuggers_start(&l->debuggers, l->options, j, &l->log);
 }
 
@@ -243,17 +249,20 @@ static void limited(void *arg, uint32_t seconds)
 static int prepare_and_run(int argc, char **argv, struct launch *launch, struct log log)
 {
     /* `run` means the DVM if there is one. */
-    const struct launch_hooks hooks = { .standing =
-                                            argc > 1 && !strcmp(argv[1], "run") ? dvm_nodes : NULL,
-                                        .limited = limited,
-                                        .arg = launch };
+    const struct launch_hooks hooks = {
+        .dvm = dvm_lease_nodes, .dvm_arg = &launch->lease, .limited = limited, .arg = launch
+    };
     struct launch_options options;
     struct job_map plan;
     struct errmsg err = { "" };
     int rc, code;
 
     launch->options = &options;
+    launch->lease = (struct dvm_lease){ .fd = -1, .log = log };
+    launch->lease.by_rule = argc > 1 && !strcmp(argv[1], "run");
     rc = launch_prepare_with(argc, argv, environ, &hooks, &options, &plan, &err);
+    if (rc == LAUNCH_GO)
+        rc = dvm_lease_take(&launch->lease, &plan, &err);
     if (options.quiet)
         log.most = LOG_ERROR;
     if (options.verbose || options.very_verbose)
@@ -273,6 +282,7 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
                  plan.nprocs == 1 ? "" : "es", plan.nnodes, plan.nnodes == 1 ? "" : "s");
         code = run_plan(launch, &plan, log);
     }
+    dvm_lease_end(&launch->lease);
     job_map_free(&plan);
     launch_options_free(&options);
     return code;
@@ -329,6 +339,8 @@ int main(int argc, char **argv)
     if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "conform") &&
         !(argc == 3 && strstr(argv[2], "help")))
         return conform_become(argv, &log);
+    if (!strcmp(log.who, "wireup") && batch_meant(argc, argv))
+        return batch_run(argc, argv, &log);
     /* As mpiexec it has no commands: `mpiexec who` runs the program who. */
     if (!strcmp(log.who, "wireup") && run_command(argc, argv, &log, &code))
         return code;

@@ -271,13 +271,11 @@ static int on_job_attr(struct option_parse *p, const struct option_row *row,
     return add_attr(p->opt, key, value);
 }
 
-static int on_job_name(struct option_parse *p, const struct option_row *row,
-                       const char *const *values)
+/* A name for people, of a job or a DVM. */
+static int take_name(struct option_parse *p, const char *name, const char **name_p)
 {
-    const char *name = values[0];
     size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
 
-    (void)row;
     if (!((*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z')) || name[len] ||
         len > LIMIT_JOB_NAME)
         return errmsg_set(
@@ -285,8 +283,30 @@ static int on_job_name(struct option_parse *p, const struct option_row *row,
             "%s must begin with a letter and have at most %d letters, digits and . _ -, "
             "not '%.100s'",
             p->name, LIMIT_JOB_NAME, name);
-    p->opt->job_name = name;
+    *name_p = name;
     return 0;
+}
+
+static int on_job_name(struct option_parse *p, const struct option_row *row,
+                       const char *const *values)
+{
+    (void)row;
+    return take_name(p, values[0], &p->opt->job_name);
+}
+
+/* batch.h takes it where it belongs. */
+static int on_batch(struct option_parse *p, const struct option_row *row, const char *const *values)
+{
+    (void)row;
+    return errmsg_set(p->err, LAUNCH_USAGE, "%s comes first: wireup run -batch %.200s [OPTIONS]",
+                      p->name, values[0]);
+}
+
+static int on_dvm_name(struct option_parse *p, const struct option_row *row,
+                       const char *const *values)
+{
+    (void)row;
+    return take_name(p, values[0], &p->opt->dvm_name);
 }
 
 static const char *const interfaces[] = { "PMIx 3 to 5", "PMI 2.0", "PMI 1.2", "PMI 1.1" };

@@ -156,6 +156,8 @@ struct launch_options {
     const char *map_by, *rank_by, *bind_to;
     uint32_t membind; /* both words mean the kernel's default */
     bool oversubscribe, no_oversubscribe;
+    const char *dvm;      /* the DVM that is used; NULL: not given */
+    bool wait;            /* ... when the job fits into it */
     uint32_t order_nodes; /* ORDER_... */
     const char *here;     /* the name of this machine in the node lists; NULL: it is in none */
     bool remote;          /* other machines take part */
@@ -213,6 +215,7 @@ struct launch_options {
     const char *debugger_ranks; /* NULL: all */
     const char *memory_alloc_kinds;
     const char *job_name; /* for people; NULL: none */
+    const char *dvm_name; /* of `wireup up`; NULL: not given */
     struct spawn_pair *job_attrs;
     uint32_t njob_attrs, job_attrs_room;
     struct launch_singleton singleton;

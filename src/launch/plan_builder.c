@@ -43,7 +43,7 @@ struct plan_builder {
     const struct host *const *node_hosts;
     struct env_rules manager_env;
     char **first_env; /* of the first program, before its style was noted */
-    standing_fn *standing;
+    const struct launch_hooks *hooks;
     struct errmsg *err;
 };
 
@@ -149,23 +149,17 @@ static int read_allocation(struct plan_builder *p, bool named)
 {
     struct launch_options *opt = p->opt;
     struct allocation_world w = { p->envp, rm_file, rm_run, p };
-    enum standing there;
-    int rc;
+    const struct dvm_wish wish = { named, p->where.map.over };
+    bool used = false;
+    int rc = 0;
 
     if (opt->launcher == LAUNCHER_FORK)
         return 0;
     opt->rm = allocation_detect(&w, opt->rmk);
-    if (named)
-        return 0;
-    there =
-        p->standing ? p->standing(&opt->arena, &opt->hosts, &opt->launcher_exec) : STANDING_NONE;
-    if (there == STANDING_FULL)
-        return errmsg_set(p->err, LAUNCH_REFUSED,
-                          "your DVM has no free node: all are reserved or lost");
-    if (there == STANDING_FOUND) {
-        opt->tree_width = 0; /* its nodes cannot run its command: we start all daemons */
-        return 0;
-    }
+    if (p->hooks->dvm)
+        rc = p->hooks->dvm(p->hooks->dvm_arg, opt, &wish, &used, p->err);
+    if (rc || used || named)
+        return rc;
     rc = allocation_read(&w, opt->rmk, &opt->arena, &opt->hosts, &opt->rm, p->err);
     return rc == ALLOCATION_NONE ? 0 : rc == HOSTS_BAD ? LAUNCH_USAGE : rc;
 }
@@ -226,13 +220,15 @@ static int choose_nodes(struct plan_builder *p)
 {
     struct launch_options *opt = p->opt;
     const char *file = opt->hostfile || opt->hosts.count ? opt->hostfile : opt->default_hostfile;
-    int rc = read_allocation(p, file || opt->hosts.count);
+    int rc = read_hosts(p, &opt->hosts, file);
     uint32_t i = 0;
 
+    if (rc == 0)
+        rc = read_allocation(p, file || opt->hosts.count);
     if (rc == 0 && !file)
         rc = nodes_of_rankfile(p);
     if (rc == 0)
-        rc = finish_hosts(p, &opt->hosts, file);
+        rc = finish_hosts(p, &opt->hosts, NULL);
 
     p->blocks = arena_array(&opt->arena, opt->nblocks, sizeof *p->blocks);
     if (!p->blocks)
@@ -770,7 +766,7 @@ static int explain_errno(int rc, struct errmsg *err)
 int launch_prepare(int argc, char **argv, char **envp, struct launch_options *opt,
                    struct job_map *plan, struct errmsg *err)
 {
-    const struct launch_hooks none = { .standing = NULL };
+    const struct launch_hooks none = { .dvm = NULL };
 
     return launch_prepare_with(argc, argv, envp, &none, opt, plan, err);
 }
@@ -793,7 +789,7 @@ int launch_prepare_with(int argc, char **argv, char **envp, const struct launch_
         if (!p)
             return explain_errno(-ENOMEM, err);
         *p = (struct plan_builder){
-            .opt = opt, .plan = plan, .envp = envp, .standing = hooks->standing, .err = err
+            .opt = opt, .plan = plan, .envp = envp, .hooks = hooks, .err = err
         };
         localhost_init(&p->machine, opt->localhost);
         rc = run_steps(p);

@@ -21,13 +21,21 @@
 int launch_prepare(int argc, char **argv, char **envp, struct launch_options *opt,
                    struct job_map *plan, struct errmsg *err);
 
-/* The nodes of the DVM that nobody has reserved, and the command that starts daemons there. */
-enum standing { STANDING_NONE, STANDING_FOUND, STANDING_FULL /* no node is left */ };
-typedef enum standing standing_fn(struct arena *a, struct host_list *list, const char **exec_p);
+/* What the job asks of a DVM. */
+struct dvm_wish {
+    bool named;             /* the user has named nodes: opt->hosts has them */
+    enum mapping_over over; /* OVER_NO: only slots that are free */
+};
+
+/* If a DVM is used, sets *used_p and the command that starts daemons there, and adds its nodes to
+ * opt->hosts if the user has named none.  0; LAUNCH_REFUSED with a sentence; -errno. */
+typedef int dvm_fn(void *arg, struct launch_options *opt, const struct dvm_wish *wish, bool *used_p,
+                   struct errmsg *err);
 
 /* Callbacks of the caller; each may be NULL. */
 struct launch_hooks {
-    standing_fn *standing; /* used first if the user has named no nodes */
+    dvm_fn *dvm; /* asked before the resource manager */
+    void *dvm_arg;
     /* Only the options have been read; seconds: the time limit (0: none). */
     void (*limited)(void *arg, uint32_t seconds);
     void *arg;

@@ -50,7 +50,12 @@ void launcher_row_put(const struct launcher_row *r, struct buf *out)
     put_u64(out, r->number);
     put_u64(out, (uint64_t)r->pid);
     put_u64(out, r->is_dvm);
+    put_text(out, r->dvm_name);
     put_u64(out, r->nodes);
+    put_u64(out, r->slots);
+    put_u64(out, r->free);
+    put_u64(out, r->waiting);
+    put_text(out, r->lost);
     put_text(out, r->silent);
     buf_byte(out, '\n');
 }
@@ -98,7 +103,12 @@ bool launcher_row_get(struct slice line, struct launcher_row *r)
     r->number = get_u32(&line, &good);
     r->pid = (int)get_u64(&line, INT32_MAX, &good);
     r->is_dvm = get_u64(&line, 1, &good) != 0;
+    r->dvm_name = slice_cut(&line, '\t');
     r->nodes = get_u32(&line, &good);
+    r->slots = get_u64(&line, UINT64_MAX, &good);
+    r->free = get_u64(&line, UINT64_MAX, &good);
+    r->waiting = get_u32(&line, &good);
+    r->lost = slice_cut(&line, '\t');
     r->silent = line;
     return good;
 }

@@ -15,7 +15,7 @@
 #include "base/slice.h"
 #include "core/core.h"
 
-enum { JOB_ROWS_VERSION = 1 };
+enum { JOB_ROWS_VERSION = 2 };
 
 enum job_row_state {
     JOB_ROW_STARTING,
@@ -29,8 +29,14 @@ struct launcher_row {
     uint32_t number; /* io/job_number.h; 0: none */
     int pid;         /* the one that users know */
     bool is_dvm;
-    uint32_t nodes;      /* of a DVM: that are up */
-    struct slice silent; /* names of nodes that did not answer, separated by commas */
+    /* Of a DVM: */
+    struct slice dvm_name;
+    uint32_t nodes;       /* that are up */
+    uint64_t slots, free; /* of those */
+    uint32_t waiting;     /* launchers that wait for slots */
+    struct slice lost;    /* names of nodes, separated by commas */
+    /* Names of nodes that did not answer, separated by commas. */
+    struct slice silent;
 };
 
 struct job_row {

@@ -540,7 +540,7 @@ static void full(void)
     const char *launcher = getenv("WIREUP");
 
     expect("new", with_count(PMIX_ALLOC_NEW, NULL, 1, &a), PMIX_SUCCESS);
-    snprintf(line, sizeof line, "%s run -n 1 true 2>&1 | grep -q 'your DVM has no free node'",
+    snprintf(line, sizeof line, "%s run -n 1 true 2>&1 | grep -q 'your DVM dvm has no free node'",
              launcher ? launcher : "wireup");
     if (system(line) != 0)
         complain("wireup run is not refused");

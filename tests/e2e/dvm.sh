@@ -33,7 +33,7 @@ dvm up -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2
 same "three nodes come up" "$rc $(cat "$out")" \
     '0 3 nodes are up; `wireup run` uses them, `wireup down` ends them' || explain
 dvm up -launch-agent "$tmp/agent" -hosts n4
-ok "a second DVM is refused" grep -q "your DVM is already up" "$err" || explain
+ok "a second DVM of the same name is refused" grep -q "your DVM dvm is already up" "$err" || explain
 
 dvm run -n 6 "$bin/rawpmi1" exchange
 ok "a job runs on them" grep -q "^raw 6 good" "$out" || explain

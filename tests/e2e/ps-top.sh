@@ -209,8 +209,8 @@ same "kill succeeds, however fast the job ends" "$wrong" 0 || note "$(cat "$tmp/
 # ---- a DVM and its jobs
 run 120 "$WIREUP" up -launch-agent "$tmp/agent" -hosts n1,n2
 ps
-ok "a DVM has a line" grep -Eq '^ *[0-9]+  DVM +0 +2 +standing ' "$out" || explain
-dvm=$(column 1 DVM)
+ok "a DVM has a line" grep -Eq '^ *[0-9]+  dvm +0 +2 +standing .* 2 of 2 slots free' "$out" || explain
+dvm=$(column 1 dvm)
 run 120 "$WIREUP" who "$dvm"
 ok "without a job" eval '[ "$rc" = 1 ] && grep -q "has no job$" "$err"' || explain
 run 120 "$WIREUP" down

@@ -1,0 +1,434 @@
+/* dvm_leases.c - see dvm_leases.h.  Reading order: what is in use; the turn; connections. */
+#include "daemon/dvm_leases.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/limit.h"
+#include "daemon/local_job.h"
+#include "daemon/node_context.h"
+
+enum { DVM_LEASES_ARENA = 64 << 20, DVM_LEASES_OUT = 16 << 20, DVM_LEASES_LINE = 1 << 20 };
+
+enum dvm_lessee_state {
+    DVM_LESSEE_QUEUED,
+    DVM_LESSEE_TURN, /* it has been offered slots */
+    DVM_LESSEE_HELD, /* it has said which it takes */
+    DVM_LESSEE_ENDS  /* its error is being written */
+};
+
+struct dvm_lessee {
+    struct list link;
+    struct dvm_leases *of;
+    int fd;
+    struct watch watch;
+    struct buf in, out;
+    enum dvm_lessee_state state;
+    uint32_t wanted;
+    bool waits, queued; /* it has been told that it waits */
+    char *only;         /* "n1,n2"; NULL: all nodes */
+    uint32_t *ranks;    /* by position; NULL: none yet */
+    uint32_t count;
+};
+
+/* ---- what is in use -------------------------------------------------------------------------- */
+
+static const struct node_context *context_of(const struct dvm_leases *l)
+{
+    return l->cluster->context;
+}
+
+static uint32_t count_of(const struct dvm_leases *l)
+{
+    return l->cluster->router.config.count;
+}
+
+/* This one has a name if it was given as one. */
+static bool is_usable(const struct dvm_leases *l, uint32_t position)
+{
+    const struct cluster_io *s = l->cluster;
+    const char *name = s->names[position];
+
+    return name && (position == 0 || router_reaches(&s->router, position)) &&
+           !l->config.is_reserved(l->config.arg, name);
+}
+
+/* The position with that name; the count: none. */
+static uint32_t position_of(const struct dvm_leases *l, struct slice name)
+{
+    uint32_t p = 0;
+
+    while (p < count_of(l) && !(l->cluster->names[p] && slice_is(name, l->cluster->names[p])))
+        p++;
+    return p;
+}
+
+/* Of the DVM itself: a tool's. */
+static void add_job(const struct dvm_leases *l, const struct job *j, struct dvm_slots_node *by)
+{
+    uint32_t *at = calloc(j->plan.nnodes ? j->plan.nnodes : 1, sizeof *at);
+
+    for (uint32_t n = 0; at && n < j->plan.nnodes; n++)
+        at[n] = position_of(l, slice_str(j->plan.nodes[n].name));
+    for (uint32_t r = 0; at && r < j->plan.nprocs; r++) {
+        uint32_t p = at[j->plan.procs[r].node];
+        if (p < count_of(l) && j->procs[r].state != PROC_STATE_GONE)
+            by[p].used++;
+    }
+    free(at);
+}
+
+static void count_used(const struct dvm_leases *l, struct dvm_slots_node *by)
+{
+    LIST_EACH(k, &l->all)
+    {
+        const struct dvm_lessee *e = LIST_OF(k, struct dvm_lessee, link);
+        for (uint32_t p = 0; p < e->count; p++)
+            by[p].used += e->ranks[p];
+    }
+    LIST_EACH(k, &l->cluster->jobs->all)
+    {
+        const struct job *j = LIST_OF(k, struct local_job, link)->job;
+        if (!j->is_tool && !j->follows && j->phase != JOB_ENDED)
+            add_job(l, j, by);
+    }
+}
+
+/* By position, those without a name too; NULL: no memory. */
+static struct dvm_slots_node *by_position(const struct dvm_leases *l, struct arena *a)
+{
+    const struct cluster_io *s = l->cluster;
+    struct dvm_slots_node *by = arena_array(a, count_of(l), sizeof *by);
+
+    for (uint32_t p = 0; by && p < count_of(l); p++)
+        by[p] = (struct dvm_slots_node){ .name = s->names[p],
+                                         .slots = s->slots ? s->slots[p] : 1,
+                                         .usable = is_usable(l, p),
+                                         .lost = p && router_is_lost(&s->router, p) };
+    if (by)
+        count_used(l, by);
+    return by;
+}
+
+/* Is name in "a,b"?  NULL: all are. */
+static bool is_among(const char *list, const char *name)
+{
+    struct slice rest = slice_str(list ? list : "");
+
+    while (rest.len) {
+        if (slice_is(slice_cut(&rest, ','), name))
+            return true;
+    }
+    return !list;
+}
+
+static struct dvm_slots_node *nodes_among(const struct dvm_leases *l, const char *only,
+                                          struct arena *a, uint32_t *n_p)
+{
+    struct dvm_slots_node *by = by_position(l, a);
+    uint32_t n = 0;
+
+    for (uint32_t p = 0; by && p < count_of(l); p++) {
+        if (by[p].name && is_among(only, by[p].name))
+            by[n++] = by[p];
+    }
+    *n_p = n;
+    return by;
+}
+
+struct dvm_slots_node *dvm_leases_nodes(const struct dvm_leases *l, struct arena *a, uint32_t *n_p)
+{
+    return nodes_among(l, NULL, a, n_p);
+}
+
+uint32_t dvm_leases_waiting(const struct dvm_leases *l)
+{
+    uint32_t n = 0;
+
+    LIST_EACH(k, &l->all)
+    n += LIST_OF(k, struct dvm_lessee, link)->state == DVM_LESSEE_QUEUED;
+    return n;
+}
+
+/* ---- the turn -------------------------------------------------------------------------------- */
+
+static void dvm_lessee_free(struct dvm_lessee *e)
+{
+    if (e->of->turn == e) {
+        e->of->turn = NULL;
+        timer_stop(&e->of->patience);
+    }
+    watch_close(&e->watch);
+    close(e->fd);
+    list_unlink(&e->link);
+    buf_free(&e->in);
+    buf_free(&e->out);
+    free(e->only);
+    free(e->ranks);
+    free(e);
+}
+
+static void flush(struct dvm_lessee *e)
+{
+    struct slice s = buf_slice(&e->out);
+    ssize_t n = s.len ? send(e->fd, s.ptr, s.len, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
+
+    if (n > 0)
+        buf_take(&e->out, (size_t)n);
+    watch_want(&e->watch, LOOP_READ | (buf_len(&e->out) ? LOOP_WRITE : 0u));
+}
+
+/* Then its other end closes the connection. */
+static void refuse(struct dvm_lessee *e, const struct errmsg *err)
+{
+    e->state = DVM_LESSEE_ENDS;
+    buf_printf(&e->out, "error: %s\n", err->text);
+    flush(e);
+}
+
+static void put_lost(const struct dvm_slots_node *nodes, uint32_t n, struct buf *out)
+{
+    const char *before = " ";
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (!nodes[i].lost)
+            continue;
+        buf_printf(out, "%s%s", before, nodes[i].name);
+        before = ",";
+    }
+    buf_str(out, *before == ',' ? "\n" : " -\n");
+}
+
+static void grant(struct dvm_lessee *e, struct dvm_slots_node *nodes, uint32_t n, uint32_t layers)
+{
+    struct dvm_slots_sum sum = dvm_slots_sum(nodes, n);
+
+    buf_printf(&e->out, "granted %u %llu %llu", layers, (unsigned long long)sum.free,
+               (unsigned long long)sum.slots);
+    put_lost(nodes, n, &e->out);
+    dvm_slots_sort(nodes, n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t offer = dvm_slots_offer(&nodes[i], layers);
+        if (offer)
+            buf_printf(&e->out, "%s %u\n", nodes[i].name, offer);
+    }
+    buf_str(&e->out, ".\n");
+    e->state = DVM_LESSEE_TURN;
+    e->of->turn = e;
+    timer_set(&e->of->patience, LIMIT_DVM_TURN_MS);
+    flush(e);
+}
+
+/* A job without a number of processes has one for each slot. */
+static uint64_t needs(const struct dvm_lessee *e, const struct dvm_slots_sum *sum)
+{
+    return e->wanted ? e->wanted : sum->slots;
+}
+
+/* True: it can be had some time, or is granted now. */
+static bool is_possible(const struct dvm_lessee *e, const struct dvm_slots_sum *sum,
+                        struct errmsg *err)
+{
+    const char *name = e->of->config.name;
+
+    if (sum->slots == 0)
+        errmsg_set(err, 1, "your DVM %s has no free node%s: all are reserved or lost", name,
+                   e->only ? " of these" : "");
+    else if (e->waits && needs(e, sum) > sum->slots)
+        errmsg_set(err, 1, "-wait: the job has %u processes, and %s DVM %s %llu slots", e->wanted,
+                   e->only ? "these nodes of your" : "your", name, (unsigned long long)sum->slots);
+    else
+        return true;
+    return false;
+}
+
+static void queue(struct dvm_lessee *e, const struct dvm_slots_sum *sum)
+{
+    if (e->queued)
+        return;
+    e->queued = true;
+    buf_printf(&e->out, "queued %llu %llu\n", (unsigned long long)sum->free,
+               (unsigned long long)sum->slots);
+    flush(e);
+}
+
+/* Whether the next one that waits may have its turn: they do not overtake each other. */
+static bool consider(struct dvm_lessee *e, bool others_wait)
+{
+    struct arena a = ARENA_NULL(DVM_LEASES_ARENA);
+    uint32_t n = 0;
+    struct dvm_slots_node *nodes = nodes_among(e->of, e->only, &a, &n);
+    struct dvm_slots_sum sum = dvm_slots_sum(nodes, nodes ? n : 0);
+    struct errmsg err = { "out of memory" };
+    bool waits = false;
+
+    if (!nodes || !is_possible(e, &sum, &err))
+        refuse(e, &err);
+    else if (e->waits && (others_wait || needs(e, &sum) > sum.free))
+        waits = true;
+    else
+        grant(e, nodes, n, dvm_slots_layers(nodes, n, e->wanted));
+    if (waits)
+        queue(e, &sum);
+    arena_free(&a);
+    return waits;
+}
+
+void dvm_leases_changed(struct dvm_leases *l)
+{
+    bool others_wait = false;
+
+    if (!l->cluster || !l->up)
+        return;
+    LIST_EACH(k, &l->all)
+    {
+        struct dvm_lessee *e = LIST_OF(k, struct dvm_lessee, link);
+        if (l->turn)
+            return;
+        if (e->state == DVM_LESSEE_QUEUED)
+            others_wait = consider(e, others_wait) || others_wait;
+    }
+}
+
+/* It does not answer; its connection ends. */
+static void turn_over(void *arg)
+{
+    struct dvm_leases *l = arg;
+
+    if (l->turn)
+        dvm_lessee_free(l->turn);
+    dvm_leases_changed(l);
+}
+
+/* ---- connections ----------------------------------------------------------------------------- */
+
+/* "NAME RANKS NAME RANKS ..."; names that are unknown have been lost meanwhile. */
+static bool read_taken(struct dvm_lessee *e, struct slice words)
+{
+    uint32_t count = count_of(e->of), ranks;
+
+    if (!e->ranks)
+        e->ranks = calloc(count, sizeof *e->ranks);
+    if (!e->ranks)
+        return false;
+    memset(e->ranks, 0, count * sizeof *e->ranks);
+    e->count = count;
+    while (words.len) {
+        uint32_t p = position_of(e->of, slice_cut(&words, ' '));
+        if (!slice_u32(slice_cut(&words, ' '), &ranks))
+            return false;
+        if (p < count)
+            e->ranks[p] += ranks;
+    }
+    return true;
+}
+
+static bool take_line(struct dvm_lessee *e, struct slice line)
+{
+    struct slice word = slice_cut(&line, ' ');
+
+    if (!slice_is(word, "took") || (e->state != DVM_LESSEE_TURN && e->state != DVM_LESSEE_HELD) ||
+        !read_taken(e, line))
+        return false;
+    e->state = DVM_LESSEE_HELD;
+    if (e->of->turn == e) {
+        e->of->turn = NULL;
+        timer_stop(&e->of->patience);
+    }
+    return true;
+}
+
+static void on_read(void *arg)
+{
+    struct dvm_lessee *e = arg;
+    struct dvm_leases *l = e->of;
+    char *room = buf_room(&e->in, 4096);
+    ssize_t n = room ? recv(e->fd, room, 4096, MSG_DONTWAIT) : 0;
+    bool good = n > 0;
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (good)
+        buf_commit(&e->in, (size_t)n);
+    while (good && slice_find(buf_slice(&e->in), '\n') < buf_len(&e->in)) {
+        struct slice all = buf_slice(&e->in), line = slice_cut(&all, '\n');
+        good = take_line(e, line);
+        buf_take(&e->in, line.len + 1);
+    }
+    if (!good)
+        dvm_lessee_free(e);
+    dvm_leases_changed(l);
+}
+
+static void on_write(void *arg)
+{
+    flush(arg);
+}
+
+/* PROCESSES now|wait NODES.  False: err has the reason. */
+static bool read_wish(struct dvm_lessee *e, struct slice words, struct errmsg *err)
+{
+    bool good = slice_u32(slice_cut(&words, ' '), &e->wanted);
+    struct slice how = slice_cut(&words, ' '), rest = words;
+
+    e->waits = slice_is(how, "wait");
+    if (!good || !(e->waits || slice_is(how, "now")) || rest.len == 0) {
+        errmsg_set(err, 1, "the request must be `lease PROCESSES now|wait NODES`");
+        return false;
+    }
+    if (slice_is(rest, "*"))
+        return true;
+    e->only = strndup(rest.ptr, rest.len);
+    while (rest.len) {
+        struct slice name = slice_cut(&rest, ',');
+        if (position_of(e->of, name) < count_of(e->of))
+            continue;
+        errmsg_set(err, 1, SLICE_FMT " is not a node of your DVM %s",
+                   SLICE_ARG(slice_head(name, 200)), e->of->config.name);
+        return false;
+    }
+    return e->only != NULL;
+}
+
+void dvm_leases_take(struct dvm_leases *l, int fd, struct slice words)
+{
+    struct dvm_lessee *e = calloc(1, sizeof *e);
+    struct errmsg err = { "out of memory" };
+
+    if (!e) {
+        close(fd);
+        return;
+    }
+    *e = (struct dvm_lessee){ .of = l, .fd = fd };
+    buf_init(&e->in, DVM_LEASES_LINE);
+    buf_init(&e->out, DVM_LEASES_OUT);
+    list_append(&l->all, &e->link);
+    watch_open(&e->watch, context_of(l)->loop, fd, on_read, on_write, e);
+    if (watch_want(&e->watch, LOOP_READ) < 0)
+        dvm_lessee_free(e);
+    else if (!read_wish(e, words, &err))
+        refuse(e, &err);
+    else
+        dvm_leases_changed(l);
+}
+
+void dvm_leases_open(struct dvm_leases *l, struct cluster_io *s,
+                     const struct dvm_leases_config *config)
+{
+    *l = (struct dvm_leases){ .config = *config, .cluster = s };
+    list_init(&l->all);
+    timer_init(&l->patience, s->context->loop, turn_over, l);
+}
+
+void dvm_leases_close(struct dvm_leases *l)
+{
+    if (!l->cluster)
+        return;
+    LIST_EACH(k, &l->all)
+    dvm_lessee_free(LIST_OF(k, struct dvm_lessee, link));
+    timer_stop(&l->patience);
+    l->cluster = NULL;
+}

@@ -1,0 +1,58 @@
+/* dvm_leases.h - the slots of a DVM, and the launchers that use them: `wireup run` leases slots
+ * before it places its ranks, and holds them until its connection ends.
+ *
+ * The launcher places ranks, because only it knows how; so one launcher at a time has the turn: it
+ * is offered what is free, and answers by what it takes.  Launchers that wait (-wait) get their
+ * turn when their job fits, in the order in which they have come; the others get it at once.  Jobs
+ * that tools have given to the DVM itself use slots, too.
+ *
+ *     launcher  lease PROCESSES now|wait NODES     NODES: a list with commas, or * for all
+ *     DVM       queued FREE SLOTS                  at most once: it must wait
+ *     DVM       granted LAYERS FREE SLOTS LOST     dvm_slots.h; LOST: names with commas, or -
+ *               NAME SLOTS                         each node, the least loaded first
+ *               .
+ *     launcher  took NAME RANKS NAME RANKS ...     within LIMIT_DVM_TURN_MS; again if it changes
+ *
+ * or `error: SENTENCE`, and the connection ends.
+ */
+#ifndef WIREUP_DAEMON_DVM_LEASES_H
+#define WIREUP_DAEMON_DVM_LEASES_H
+
+#include "base/arena.h"
+#include "daemon/cluster_io.h"
+#include "daemon/dvm_slots.h"
+
+struct dvm_lessee;
+
+struct dvm_leases_config {
+    const char *name; /* of the DVM */
+    bool (*is_reserved)(void *arg, const char *node);
+    void *arg;
+};
+
+struct dvm_leases {
+    struct dvm_leases_config config;
+    struct cluster_io *cluster; /* NULL: not open */
+    bool up;                    /* its nodes have come up; until then everybody waits */
+    struct list all;            /* in the order in which they have come */
+    struct dvm_lessee *turn;    /* who is asked what it takes; NULL: nobody */
+    struct timer patience;
+};
+
+void dvm_leases_open(struct dvm_leases *l, struct cluster_io *s,
+                     const struct dvm_leases_config *config);
+void dvm_leases_close(struct dvm_leases *l); /* harmless twice, and on zeroed memory */
+
+/* The connection of a launcher, taken over, and the words behind `lease`. */
+void dvm_leases_take(struct dvm_leases *l, int fd, struct slice words);
+
+/* Slots may have become free, or nodes been lost. */
+void dvm_leases_changed(struct dvm_leases *l);
+
+/* All nodes with what is in use, in the arena; *n_p 0: no memory. */
+struct dvm_slots_node *dvm_leases_nodes(const struct dvm_leases *l, struct arena *a, uint32_t *n_p);
+
+/* Launchers that wait. */
+uint32_t dvm_leases_waiting(const struct dvm_leases *l);
+
+#endif

@@ -1,0 +1,240 @@
+/* dvm_lease.c - see dvm_lease.h. */
+#include "launch/dvm_lease.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "io/rendezvous.h"
+#include "io/write_all.h"
+#include "launch/dvm_find.h"
+#include "daemon/launch_methods.h"
+
+enum { DVM_LEASE_ANSWER = 16 << 20, DVM_LEASE_LINE = 1 << 20 };
+
+/* ---- the question ---- */
+
+/* The sum of all -n; 0: one of them is not given. */
+static uint32_t processes_of(const struct launch_options *opt)
+{
+    uint64_t sum = 0;
+
+    for (const struct launch_block *b = opt->blocks; b; b = b->next) {
+        if (b->nprocs == 0)
+            return 0;
+        sum += b->nprocs;
+    }
+    return sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
+}
+
+static int ask(const struct dvm_lease *l, const struct launch_options *opt)
+{
+    struct buf line = BUF_NULL(DVM_LEASE_LINE);
+    int rc;
+
+    buf_printf(&line, "lease %u %s ", processes_of(opt), opt->wait ? "wait" : "now");
+    for (uint32_t i = 0; i < opt->hosts.count; i++)
+        buf_printf(&line, "%s%s", i ? "," : "", opt->hosts.items[i].name);
+    buf_str(&line, opt->hosts.count ? "\n" : "*\n");
+    rc = buf_ok(&line) ? write_all_slice(l->fd, buf_slice(&line)) : -ENOMEM;
+    buf_free(&line);
+    return rc;
+}
+
+/* ---- the answer ---- */
+
+/* The next line, for as long as it takes; it is valid until the next call.  False: the connection
+ * has ended. */
+static bool next_line(const struct dvm_lease *l, struct buf *in, size_t *used, struct slice *line_p)
+{
+    struct slice all;
+
+    buf_take(in, *used);
+    *used = 0;
+    for (;;) {
+        struct pollfd p = { l->fd, POLLIN, 0 };
+        char *room;
+        ssize_t n;
+        all = buf_slice(in);
+        if (slice_find(all, '\n') < all.len)
+            break;
+        room = buf_room(in, 4096);
+        if (!room)
+            return false;
+        n = poll(&p, 1, -1) < 0 ? -1 : recv(l->fd, room, 4096, MSG_DONTWAIT);
+        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+            return false;
+        if (n > 0)
+            buf_commit(in, (size_t)n);
+    }
+    *line_p = slice_head(all, slice_find(all, '\n'));
+    *used = line_p->len + 1;
+    return true;
+}
+
+/* Somebody at a terminal wants to know why nothing happens. */
+static void print_queued(const struct dvm_lease *l, struct slice rest)
+{
+    struct slice free_slots = slice_cut(&rest, ' ');
+
+    log_line(&l->log, isatty(STDIN_FILENO) && isatty(STDERR_FILENO) ? LOG_WARN : LOG_INFO,
+             "waiting for slots: " SLICE_FMT " of " SLICE_FMT " of DVM %s are free",
+             SLICE_ARG(free_slots), SLICE_ARG(rest), l->name);
+}
+
+/* What `granted` says. */
+struct dvm_grant {
+    uint32_t layers, free, slots;
+};
+
+static bool read_grant(const struct dvm_lease *l, struct slice words, struct dvm_grant *g)
+{
+    bool good = slice_u32(slice_cut(&words, ' '), &g->layers) &&
+                slice_u32(slice_cut(&words, ' '), &g->free) &&
+                slice_u32(slice_cut(&words, ' '), &g->slots);
+
+    if (good && !slice_is(words, "-"))
+        log_warn(&l->log, "DVM %s has lost " SLICE_FMT "; the job uses its other nodes", l->name,
+                 SLICE_ARG(words));
+    return good;
+}
+
+/* "NAME SLOTS" */
+static bool add_node(struct arena *a, struct slice line, struct host_list *list)
+{
+    struct host h = { .name = arena_str(a, slice_cut(&line, ' ')) };
+
+    return h.name && slice_u32(line, &h.slots) && h.slots && hosts_add(a, list, h) == 0;
+}
+
+static int refused(struct slice line, const char *name, struct errmsg *err)
+{
+    if (slice_starts(line, SLICE("error: ")))
+        return errmsg_set(err, LAUNCH_REFUSED, SLICE_FMT, SLICE_ARG(slice_skip(line, 7)));
+    return errmsg_set(err, LAUNCH_REFUSED, "the DVM %s has ended, or is of another release", name);
+}
+
+/* Until the offer is complete; list NULL: the user has named the nodes. */
+static int receive(struct dvm_lease *l, struct arena *a, struct host_list *list,
+                   struct dvm_grant *g, struct errmsg *err)
+{
+    struct buf in = BUF_NULL(DVM_LEASE_ANSWER);
+    struct slice line = SLICE_NULL, rest, word;
+    bool granted = false, good = true;
+    size_t used = 0;
+
+    while (good && next_line(l, &in, &used, &line) && !slice_is(line, ".")) {
+        rest = line;
+        word = slice_cut(&rest, ' ');
+        if (granted)
+            good = !list || add_node(a, line, list);
+        else if (slice_is(word, "queued"))
+            print_queued(l, rest);
+        else
+            good = granted = slice_is(word, "granted") && read_grant(l, rest, g);
+    }
+    good = good && granted && slice_is(line, ".");
+    if (!good)
+        refused(line, l->name, err);
+    buf_free(&in);
+    return good ? 0 : LAUNCH_REFUSED;
+}
+
+/* ---- the lease ---- */
+
+/* The command that starts daemons on its nodes. */
+static int set_exec(const struct dvm_lease *l, struct launch_options *opt)
+{
+    char self[4096], *word;
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self);
+
+    if (n <= 0 || (size_t)n >= sizeof self)
+        return -ENOENT;
+    self[n] = '\0';
+    word = agent_word(&opt->arena, self); /* blanks in it are quoted */
+    opt->launcher_exec = word ? arena_printf(&opt->arena, "%s on --dvm %s", word, l->name) : NULL;
+    opt->tree_width = 0; /* its nodes cannot run this command: we start all daemons */
+    return opt->launcher_exec ? 0 : -ENOMEM;
+}
+
+static int check_full(const struct dvm_lease *l, const struct dvm_wish *wish,
+                      const struct launch_options *opt, const struct dvm_grant *g,
+                      struct errmsg *err)
+{
+    if (g->layers < 2 || wish->over != OVER_NO)
+        return 0;
+    if (processes_of(opt) > g->slots)
+        return errmsg_set(err, LAUNCH_REFUSED,
+                          "the job has %u processes, more than the %u slots of DVM %s",
+                          processes_of(opt), g->slots, l->name);
+    return errmsg_set(
+        err, LAUNCH_REFUSED,
+        "%u of %u slots of DVM %s are free, and the job has %u process%s; -wait waits "
+        "for slots",
+        g->free, g->slots, l->name, processes_of(opt), processes_of(opt) == 1 ? "" : "es");
+}
+
+static int lease(struct dvm_lease *l, const struct dvm_place *place, struct launch_options *opt,
+                 const struct dvm_wish *wish, struct errmsg *err)
+{
+    struct dvm_grant g = { 0, 0, 0 };
+    int rc;
+
+    snprintf(l->name, sizeof l->name, "%s", place->name);
+    l->fd = rendezvous_connect(&place->where);
+    rc = l->fd < 0 ? l->fd : ask(l, opt);
+    if (rc < 0)
+        return errmsg_set(err, LAUNCH_REFUSED, "the DVM %s does not answer: %s", l->name,
+                          err_text(rc));
+    rc = receive(l, &opt->arena, opt->hosts.count ? NULL : &opt->hosts, &g, err);
+    if (rc == 0)
+        rc = check_full(l, wish, opt, &g, err);
+    return rc ? rc : set_exec(l, opt);
+}
+
+int dvm_lease_nodes(void *arg, struct launch_options *opt, const struct dvm_wish *wish,
+                    bool *used_p, struct errmsg *err)
+{
+    struct dvm_lease *l = arg;
+    struct dvm_place place;
+    int rc;
+
+    *used_p = false;
+    if (!opt->dvm && (!l->by_rule || wish->named) && !opt->wait)
+        return 0;
+    rc = dvm_find(opt->dvm, &place, err);
+    if (rc == DVM_FIND_NONE && !opt->dvm && !opt->wait)
+        return 0;
+    if (rc)
+        return rc < 0 ? rc : LAUNCH_REFUSED;
+    *used_p = true;
+    return lease(l, &place, opt, wish, err);
+}
+
+int dvm_lease_take(struct dvm_lease *l, const struct job_map *plan, struct errmsg *err)
+{
+    struct buf line = BUF_NULL(DVM_LEASE_LINE);
+    int rc;
+
+    if (l->fd < 0)
+        return 0;
+    buf_str(&line, "took");
+    for (uint32_t n = 0; n < plan->nnodes; n++)
+        buf_printf(&line, " %s %u", plan->nodes[n].name, plan->nodes[n].nprocs);
+    buf_byte(&line, '\n');
+    rc = buf_ok(&line) ? write_all_slice(l->fd, buf_slice(&line)) : -ENOMEM;
+    buf_free(&line);
+    if (rc == 0)
+        return 0;
+    return errmsg_set(err, LAUNCH_REFUSED, "the DVM %s has ended: nothing was started", l->name);
+}
+
+void dvm_lease_end(struct dvm_lease *l)
+{
+    if (l->fd >= 0)
+        close(l->fd);
+    l->fd = -1;
+}

@@ -1,0 +1,30 @@
+/* dvm_lease.h - a job's slots of a DVM: which nodes it may use, and telling the DVM what it uses
+ * (daemon/dvm_leases.h).  The lease ends with its descriptor, at the latest when the launcher has
+ * ended.
+ */
+#ifndef WIREUP_LAUNCH_DVM_LEASE_H
+#define WIREUP_LAUNCH_DVM_LEASE_H
+
+#include "base/limit.h"
+#include "base/log.h"
+#include "launch/plan_builder.h"
+
+struct dvm_lease {
+    int fd;       /* -1: none */
+    bool by_rule; /* a DVM is used if there is one (`wireup run`) */
+    struct log log;
+    char name[LIMIT_JOB_NAME + 1]; /* of the DVM */
+};
+
+/* A dvm_fn; arg: the lease.  Blocks until the DVM has given the launcher its turn. */
+int dvm_lease_nodes(void *arg, struct launch_options *opt, const struct dvm_wish *wish,
+                    bool *used_p, struct errmsg *err);
+
+/* The ranks have been placed, or again.  0; LAUNCH_REFUSED with a sentence: the DVM has ended.
+ * Harmless without a lease. */
+int dvm_lease_take(struct dvm_lease *l, const struct job_map *plan, struct errmsg *err);
+
+/* Harmless twice. */
+void dvm_lease_end(struct dvm_lease *l);
+
+#endif
