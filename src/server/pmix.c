@@ -135,7 +135,7 @@ static const struct command_handler {
     [CMD_QUERY] = { pmix_read_query, pmix_reply_query },
     [CMD_LOG] = { pmix_read_log, pmix_reply_batch },
     [CMD_JOB_CONTROL] = { pmix_read_control, pmix_reply_batch },
-    [CMD_MONITOR] = { pmix_read_monitor, NULL },
+    [CMD_MONITOR] = { pmix_read_monitor, pmix_reply_monitor },
     [CMD_GET_CREDENTIAL] = { pmix_read_get_credential, pmix_reply_credential },
     [CMD_VALIDATE_CREDENTIAL] = { pmix_read_validate, pmix_reply_validated },
     [CMD_IOF_PULL] = { pmix_read_pull, NULL },

@@ -3,6 +3,7 @@
 
 #include "core/usage.h"
 #include "server/node_part.h"
+#include "server/pmix_usage.h"
 #include "server/pmix_value.h"
 #include "tests/pmix_bytes.h"
 #include "tests/world.h"
@@ -371,6 +372,54 @@ static void test_storage(void)
     world_close(&w);
 }
 
+/* ---- samples for monitors -------------------------------------------------------------------- */
+
+/* How many samples of processes there are for these targets. */
+static size_t samples(struct world *w, uint32_t rank, const char *key, uint16_t type, void *items,
+                      struct slice parts)
+{
+    pmix_data_array_t list = { .type = type, .size = 1, .array = items };
+    pmix_info_t request[2] = { { .value = { .type = PMIX_DATA_ARRAY } },
+                               { .value = { .type = PMIX_DATA_ARRAY, .data.darray = &list } } };
+    struct info_array out = { .items = NULL };
+    size_t n;
+
+    strcpy(request[0].key, PMIX_MONITOR_PROC_RESOURCE_USAGE);
+    strcpy(request[1].key, key);
+    OK(pmix_usage_parts(&request[0]) == NODE_PART_USAGE && pmix_usage_is_fine(request, 2));
+    pmix_usage_samples(pmix_session_of(w->jobs[0].peers[rank]->session), request, 2, parts, &out);
+    n = out.n;
+    info_array_free(&out);
+    return n;
+}
+
+/* A pid with its node, which only clients of 6.1 can send; bare ones, and jobs that are not seen,
+ * in tests/e2e/monitors.c. */
+static void test_samples(void)
+{
+    struct buf part = BUF_NULL(1 << 20);
+    pmix_proc_t all = { "job_1", PMIX_RANK_WILDCARD };
+    pmix_node_pid_t pid = { .pid = PID };
+    struct world w;
+
+    begin(&w);
+    world_job(&w, 2, 1, JOB_NO_RANK);
+    w.jobs[1].job->procs[0].pid = PID + 1;
+    node_part_write(&w.server, NODE_PART_USAGE, &machine, &part);
+    EQ(samples(&w, 0, PMIX_MONITOR_TARGET_PIDS, PMIX_NODE_PID, &pid, buf_slice(&part)), 1);
+    pid.pid = -1;
+    EQ(samples(&w, 0, PMIX_MONITOR_TARGET_PIDS, PMIX_NODE_PID, &pid, buf_slice(&part)), 2);
+    pid.nodeid = 1;
+    EQ(samples(&w, 0, PMIX_MONITOR_TARGET_PIDS, PMIX_NODE_PID, &pid, buf_slice(&part)), 0);
+    pid.hostname = (char *)(uintptr_t) "elsewhere";
+    EQ(samples(&w, 0, PMIX_MONITOR_TARGET_PIDS, PMIX_NODE_PID, &pid, buf_slice(&part)), 0);
+    EQ(samples(&w, 0, PMIX_MONITOR_TARGET_PROCS, PMIX_PROC, &all, buf_slice(&part)), 1);
+    server_deliver(&w.server, INPUT(rights_lost, .connection = w.jobs[0].peers[0]->id));
+    EQ(samples(&w, 0, PMIX_MONITOR_TARGET_PROCS, PMIX_PROC, &all, buf_slice(&part)), 0);
+    buf_free(&part);
+    world_close(&w);
+}
+
 int main(void)
 {
     test_rights();
@@ -379,5 +428,6 @@ int main(void)
     test_device();
     test_cut();
     test_storage();
+    test_samples();
     return tap_done();
 }

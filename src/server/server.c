@@ -236,6 +236,8 @@ void server_give_answer(struct server *s, uint64_t ticket, const struct answer *
     pendings_done(&s->core.waits, ticket);
     if (ticket & TICKET_OF_HOST)
         server_reply(s, ticket, a);
+    else if (ticket & TICKET_OF_MONITOR)
+        server_monitor_sampled(s, ticket, a);
     if (!p) /* it has disconnected meanwhile */
         return;
     answer(s, p, (uint32_t)ticket, a);
@@ -364,7 +366,9 @@ static void carry_out(struct server *s, struct peer *p, const struct request *rq
     case REQ_define_pset:
         a_p->status = server_pset_request(s, p, &rq->u.define_pset, now_ns);
         break;
-    case REQ_monitor: a_p->status = server_monitor_request(s, p, &rq->u.monitor, now_ns); break;
+    case REQ_monitor:
+        a_p->status = server_monitor_request(s, p, &rq->u.monitor, ticket, now_ns);
+        break;
     case REQ_beat: a_p->status = server_monitor_beat(s, p); break;
     case REQ_abort:
         core_request(&s->core, p->job, p->rank, ticket, rq, now_ns, a_p);

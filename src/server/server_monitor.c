@@ -1,8 +1,10 @@
-/* server_monitor.c - monitors that clients ask for: their own heartbeats, and files that have to
- * change.  What does not move for too long is reported by an event, once, and is not monitored any
- * more.
+/* server_monitor.c - monitors that clients ask for: their own heartbeats, files that have to
+ * change, and what processes and nodes use.  What does not move for too long is reported by an
+ * event, once, and is not monitored any more.  Usage is sampled at once, which is the reply, and
+ * then in each period, which are events.
  *
- * The server sees no file: the host looks (EFFECT_file_look), and tells what it has seen.
+ * The server sees no file: the host looks (EFFECT_file_look), and tells what it has seen; and it
+ * gathers what the nodes tell of usage (EFFECT_node_parts).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 #include "core/effect.h"
 #include "core/request.h"
 #include "pmix_common.h"
+#include "server/pmix_usage.h"
 #include "server/server_priv.h"
 #include "wire/pmix_pack.h"
 
@@ -29,11 +32,14 @@ struct monitor {
     bool beaten;             /* in this period */
     bool looking;            /* the host has not told yet */
     bool seen;               /* there is something to compare with */
-    uint8_t watches;         /* of the file; 0: heartbeats */
+    uint8_t watches;         /* of the file */
+    uint32_t usage;          /* what the nodes tell; both 0: heartbeats */
+    bool local;              /* this node alone does */
     uint8_t range;
     int code;
     struct looks last;
-    struct slice name, file; /* stored after the struct; a NUL follows the name */
+    struct slice name; /* these are stored after the struct; a NUL follows the name */
+    struct slice file, infos;
     char text[];
 };
 
@@ -66,15 +72,21 @@ static struct peer *peer_of(struct server *s, const struct monitor *m)
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
+static bool begins(const struct request_monitor *rq)
+{
+    return rq->period_ns || rq->usage;
+}
+
 /* A monitor of the same name is replaced; without names, one of the same object. */
 static bool is_replaced(const struct monitor *m, const struct request_monitor *rq)
 {
-    return slice_eq(m->name, rq->name) && (rq->name.len || slice_eq(m->file, rq->file));
+    return slice_eq(m->name, rq->name) &&
+           (rq->name.len || (slice_eq(m->file, rq->file) && m->usage == rq->usage));
 }
 
 static bool is_ended(const struct monitor *m, const struct request_monitor *rq)
 {
-    if (rq->period_ns)
+    if (begins(rq))
         return is_replaced(m, rq);
     return rq->all || slice_eq(m->name, rq->name);
 }
@@ -120,23 +132,35 @@ static enum answer_status check(struct server *s, const struct peer *p,
     return ANSWER_OK;
 }
 
+static struct slice keep(char **at_p, struct slice text)
+{
+    char *at = *at_p;
+
+    if (text.len)
+        memcpy(at, text.ptr, text.len);
+    *at_p += text.len;
+    return slice_mem(at, text.len);
+}
+
 static struct monitor *monitor_new(const struct request_monitor *rq)
 {
-    struct monitor *m = calloc(1, sizeof *m + rq->name.len + 1 + rq->file.len);
+    struct monitor *m = calloc(1, sizeof *m + rq->name.len + 1 + rq->file.len + rq->infos.len);
+    char *at;
 
     if (!m)
         return NULL;
+    at = m->text;
+    m->name = keep(&at, rq->name);
+    at++;
+    m->file = keep(&at, rq->file);
+    m->infos = keep(&at, rq->infos);
+    m->usage = rq->usage;
+    m->local = rq->local;
     m->period_ns = rq->period_ns;
     m->drops = rq->drops;
     m->code = rq->code;
     m->range = rq->range;
     m->watches = rq->watches;
-    if (rq->name.len)
-        memcpy(m->text, rq->name.ptr, rq->name.len);
-    m->name = slice_mem(m->text, rq->name.len);
-    if (rq->file.len)
-        memcpy(m->text + rq->name.len + 1, rq->file.ptr, rq->file.len);
-    m->file = slice_mem(m->text + rq->name.len + 1, rq->file.len);
     return m;
 }
 
@@ -149,6 +173,12 @@ static void look(struct server *s, const struct peer *p, struct monitor *m)
     if (m->looking || !effect_own(&e))
         return;
     m->looking = effects_push(&s->core.effects, e);
+}
+
+static bool ask_nodes(struct server *s, uint64_t ticket, uint32_t usage, bool local)
+{
+    return effects_push(&s->core.effects,
+                        EFFECT_WITH(node_parts, .ticket = ticket, .parts = usage, .local = local));
 }
 
 static enum answer_status begin(struct server *s, const struct peer *p,
@@ -173,11 +203,58 @@ static enum answer_status begin(struct server *s, const struct peer *p,
 }
 
 enum answer_status server_monitor_request(struct server *s, struct peer *p,
-                                          const struct request_monitor *rq, uint64_t now_ns)
+                                          const struct request_monitor *rq, uint64_t ticket,
+                                          uint64_t now_ns)
 {
+    enum answer_status status = ANSWER_OK;
+
+    if (!begins(rq))
+        return end_some(s, p, rq) ? ANSWER_OK : ANSWER_NOT_FOUND;
+    if (rq->usage && !s->core.is_manager)
+        return ANSWER_UNSUPPORTED;
     if (rq->period_ns)
-        return begin(s, p, rq, now_ns);
-    return end_some(s, p, rq) ? ANSWER_OK : ANSWER_NOT_FOUND;
+        status = begin(s, p, rq, now_ns);
+    if (!rq->usage || status != ANSWER_OK)
+        return status;
+    ask_nodes(s, ticket, rq->usage, rq->local);
+    return ANSWER_LATER;
+}
+
+/* ---- usage ----------------------------------------------------------------------------------- */
+
+/* One at a time, as for files. */
+static void sample(struct server *s, struct monitor *m)
+{
+    if (!m->looking)
+        m->looking = ask_nodes(s, TICKET_OF_MONITOR | m->id, m->usage, m->local);
+}
+
+static void notify_samples(struct server *s, const struct monitor *m, const struct peer *p,
+                           struct slice parts)
+{
+    struct info_array samples = { .items = NULL };
+
+    pmix_usage_samples_of(pmix_session_of(p->session), m->infos, parts, &samples);
+    if (samples.n && !samples.no_memory)
+        server_notify_alert(s, p->job, p->rank,
+                            &(struct monitor_alert){ m->code, m->range,
+                                                     m->name.len ? m->text : NULL, samples.items,
+                                                     samples.n });
+    info_array_free(&samples);
+}
+
+void server_monitor_sampled(struct server *s, uint64_t ticket, const struct answer *a)
+{
+    LIST_EACH(l, &s->monitors)
+    {
+        struct monitor *m = LIST_OF(l, struct monitor, link);
+        const struct peer *p = peer_of(s, m);
+        if (m->id != (ticket & ~TICKET_OF_MONITOR))
+            continue;
+        m->looking = false;
+        if (a->status == ANSWER_OK && p && p->job && p->session)
+            notify_samples(s, m, p, answer_to_node_parts(a).parts);
+    }
 }
 
 /* ---- what comes in --------------------------------------------------------------------------- */
@@ -195,7 +272,7 @@ enum answer_status server_monitor_beat(struct server *s, const struct peer *p)
 static void alert(struct server *s, const struct monitor *m)
 {
     struct peer *p = peer_of(s, m);
-    struct monitor_alert a = { m->code, m->range, m->name.len ? m->text : NULL };
+    struct monitor_alert a = { m->code, m->range, m->name.len ? m->text : NULL, NULL, 0 };
 
     if (p && p->job)
         server_notify_alert(s, p->job, p->rank, &a);
@@ -260,9 +337,11 @@ static bool is_overdue(struct server *s, struct monitor *m)
 {
     const struct peer *p = peer_of(s, m);
 
-    if (!m->watches)
+    if (m->usage)
+        sample(s, m);
+    else if (!m->watches)
         return count_beats(m);
-    if (p && p->job)
+    else if (p && p->job)
         look(s, p, m);
     return false;
 }

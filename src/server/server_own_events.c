@@ -16,12 +16,16 @@
 #include "server/server_priv.h"
 #include "wire/pmix_message.h"
 
+enum { SAMPLES_MAX = 64 << 20 }; /* as what the nodes tell */
+
 /* An event under construction.  It is in place: its infos point into it. */
 struct own_event {
     struct notice notice;
     pmix_proc_t affected;
     pmix_info_t infos[6];
     size_t n;
+    const pmix_info_t *more; /* that follow these */
+    size_t nmore;
 };
 
 static void add(struct own_event *e, const char *key, pmix_value_t value)
@@ -83,20 +87,36 @@ static void add_time(struct own_event *e, const struct server *s)
         add(e, PMIX_EVENT_TIMESTAMP, (pmix_value_t){ .type = PMIX_TIME, .data.time = now });
 }
 
+/* Their values are borrowed; NULL: no memory. */
+static pmix_info_t *all_infos(struct own_event *e)
+{
+    pmix_info_t *all = e->nmore ? calloc(e->n + e->nmore, sizeof *all) : e->infos;
+
+    if (all && e->nmore) {
+        memcpy(all, e->infos, e->n * sizeof *all);
+        memcpy(all + e->n, e->more, e->nmore * sizeof *all);
+    }
+    return all;
+}
+
 /* j: the job that it is about; NULL: none. */
 static void raise_event(struct server *s, const struct job *j, struct own_event *e)
 {
-    struct buf bytes = BUF_NULL(LIMIT_KEPT_EVENT_BYTES);
+    struct buf bytes = BUF_NULL(e->nmore ? SAMPLES_MAX : LIMIT_KEPT_EVENT_BYTES);
+    pmix_info_t *all;
     struct ppack w;
 
     if (j && is_others(s, j, &e->notice))
         return;
     add_time(e, s);
     ppack_init(&w, &bytes, &ptype_own);
-    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { e->n, e->infos } });
+    all = all_infos(e);
+    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { e->n + e->nmore, all } });
     e->notice.infos = buf_slice(&bytes);
-    if (ppack_ok(&w))
+    if (all && ppack_ok(&w))
         server_event_spread(s, j, &e->notice);
+    if (all != e->infos)
+        free(all);
     buf_free(&bytes);
 }
 
@@ -333,6 +353,10 @@ void server_notify_alert(struct server *s, const struct job *j, uint32_t rank,
         (pmix_value_t){ .type = PMIX_PID, .data.pid = (pid_t)j->procs[rank].pid });
     if (a->id)
         add_text(&e, PMIX_MONITOR_ID, a->id);
+    if (a->nsamples)
+        e.notice.flags |= EVENT_NOT_KEPT;
+    e.more = a->samples;
+    e.nmore = a->nsamples;
     add_range(&e, a->range);
     raise_event(s, j, &e);
 }

@@ -30,6 +30,9 @@ static inline void server_notify(const struct server *s, struct record *r)
 /* Tickets of requests that the host has brought from another node: it gets their answers. */
 #define TICKET_OF_HOST (UINT64_C(1) << 63)
 
+/* Those of requests that a monitor makes by itself. */
+#define TICKET_OF_MONITOR (UINT64_C(1) << 62)
+
 /* The next effect of any kind, recorded; and the delivery of one that is an answer. */
 bool server_effect_next(struct server *s, struct effect *e_p);
 void server_effect_answer(struct server *s, struct effect *e);
@@ -135,11 +138,13 @@ void server_notify_finalized(struct server *s, struct job *j, uint32_t rank);
 /* It has asked for the end of its job, as the first one, and it ends. */
 void server_notify_abort(struct server *s, const struct job *j, uint32_t rank, int code);
 void server_notify_lost(struct server *s, const struct job *j, uint32_t rank);
-/* A monitor of that process has nothing to report any more. */
+/* A monitor of that process has nothing to report any more; or it has samples. */
 struct monitor_alert {
     int code;
     uint8_t range;
     const char *id; /* as the process has named the monitor, or NULL */
+    const pmix_info_t *samples;
+    size_t nsamples;
 };
 void server_notify_alert(struct server *s, const struct job *j, uint32_t rank,
                          const struct monitor_alert *a);
@@ -174,11 +179,14 @@ bool server_on_pset_define(struct server *s, const struct op_pset_define *o, uin
 /* ---- server_monitor.c ---- */
 
 enum answer_status server_monitor_request(struct server *s, struct peer *p,
-                                          const struct request_monitor *rq, uint64_t now_ns);
+                                          const struct request_monitor *rq, uint64_t ticket,
+                                          uint64_t now_ns);
 enum answer_status server_monitor_beat(struct server *s, const struct peer *p);
 bool server_on_file_seen(struct server *s, const struct op_file_seen *o, uint64_t now_ns);
-/* Reports processes whose heartbeats are overdue, and asks for a look at files; returns when the
- * next one may be due, or UINT64_MAX. */
+/* The nodes have told what a monitor of usage wants to know. */
+void server_monitor_sampled(struct server *s, uint64_t ticket, const struct answer *a);
+/* Reports processes whose heartbeats are overdue, and asks for looks at files and for samples of
+ * usage; returns when the next one may be due, or UINT64_MAX. */
 uint64_t server_monitors_tick(struct server *s, uint64_t now_ns, bool *notified_p);
 void server_monitors_drop(struct server *s, const struct peer *p);
 void server_monitors_free(struct server *s);

@@ -565,7 +565,7 @@ static void test_due(void)
     }
     EQ(server_monitor_request(
            &w.server, w.peers[0],
-           &(struct request_monitor){ .name = SLICE("m"), .period_ns = 2000, .drops = 9 }, 1000),
+           &(struct request_monitor){ .name = SLICE("m"), .period_ns = 2000, .drops = 9 }, 0, 1000),
        ANSWER_OK);
     EQ(server_due(&w.server), 3000);
     EQ(server_tick(&w.server, 2999), 3000);
@@ -620,7 +620,7 @@ static enum answer_status watch(struct monitored *m, const char *name, const cha
                                                           .drops = 2,
                                                           .code = -110,
                                                           .range = PMIX_RANGE_SESSION },
-                               1000);
+                               0, 1000);
 
     take_effects(m);
     return status;
@@ -695,11 +695,11 @@ static void test_cancelled(struct monitored *m)
 
     EQ(watch(m, "a", "/tmp/x", MONITOR_SIZE, 1000), ANSWER_OK);
     EQ(watch(m, "b", "/tmp/x", MONITOR_SIZE, 1000), ANSWER_OK);
-    EQ(server_monitor_request(s, m->w.peers[1], &end, 1000), ANSWER_NOT_FOUND); /* another's */
-    EQ(server_monitor_request(s, m->w.peers[0], &end, 1000), ANSWER_OK);
-    EQ(server_monitor_request(s, m->w.peers[0], &end, 1000), ANSWER_NOT_FOUND);
+    EQ(server_monitor_request(s, m->w.peers[1], &end, 0, 1000), ANSWER_NOT_FOUND); /* another's */
+    EQ(server_monitor_request(s, m->w.peers[0], &end, 0, 1000), ANSWER_OK);
+    EQ(server_monitor_request(s, m->w.peers[0], &end, 0, 1000), ANSWER_NOT_FOUND);
     OK(!see(m, 5, 1, 1)); /* what has been seen for it in the meantime is dropped */
-    EQ(server_monitor_request(s, m->w.peers[0], &all, 1000), ANSWER_OK);
+    EQ(server_monitor_request(s, m->w.peers[0], &all, 0, 1000), ANSWER_OK);
     EQ(pass(m, 90000), UINT64_MAX);
     EQ(watch(m, "a", "x", MONITOR_SIZE, 1000), ANSWER_BAD_VALUE);
     EQ(watch(m, "a", "", MONITOR_SIZE, 1000), ANSWER_BAD_VALUE);
