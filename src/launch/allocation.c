@@ -151,6 +151,18 @@ const char *allocation_launcher(const char *name)
     return "ssh";
 }
 
+void allocation_table(struct buf *out)
+{
+    buf_str(out, "| manager | recognized by | daemons are started by |\n|---|---|---|\n");
+    for (int i = 0; i < MANAGERS; i++) {
+        const struct manager *m = &managers[i];
+        buf_printf(out, "| %s |", m->name);
+        for (int k = 0; k < 4 && m->signs[k]; k++)
+            buf_printf(out, "%s `%s`", k ? " or" : "", m->signs[k]);
+        buf_printf(out, " | `-launcher %s` |\n", m->launcher);
+    }
+}
+
 static bool is_there(const struct query *q, const struct manager *m)
 {
     bool sign = false;

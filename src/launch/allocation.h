@@ -57,6 +57,9 @@ const char *allocation_detect(const struct allocation_world *w, const char *want
  * the commands that make the allocation it needs, because we are in none. */
 const char *allocation_needed(const struct allocation_world *w, const char *launcher);
 
+/* The managers as a table in Markdown, for docs/batch-systems.md. */
+void allocation_table(struct buf *out);
+
 /* The -launcher value that starts daemons there: "slurm", "ssh" ... */
 const char *allocation_launcher(const char *name);
 

@@ -1,7 +1,7 @@
 /* doc.c - prints the texts derived from the option table, for the files kept in the repository.
  *
  *   wireup-doc help|options|synopsis|commands|environment|completion
- *   wireup-doc hydra|mpirun|srun|torchrun
+ *   wireup-doc hydra|mpirun|srun|torchrun|managers
  *   wireup-doc pmix-synopsis|pmix-common|pmix-tools|pmix-completion
  *
  * Not installed; see tests/check-docs.
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "launch/allocation.h"
 #include "launch/options_doc.h"
 #include "launch/synonyms_doc.h"
 #include "tools/pmix/tool_doc.h"
@@ -23,6 +24,7 @@ static const struct {
     { "commands", options_man_commands },
     { "environment", options_man_environment },
     { "completion", options_completion },
+    { "managers", allocation_table },
     { "hydra", synonyms_page_hydra },
     { "mpirun", synonyms_page_mpirun },
     { "srun", synonyms_page_srun },
