@@ -44,6 +44,7 @@ ln -s "$WU_BUILD/tests/e2e/e2e-rawpmix" my-program
 printf 'import os\nos.execv("./my-program", ["my-program"])\n' >script.py
 printf 'a:4\nb:4\n' >two
 ln -s "$WU_BUILD" build
+printf -- '-n 2 ./solver\n-n 1 ./hello\n' >jobs.txt
 chmod +x "$bin"/* hello ring solver leader worker master program prog my-mpi-program
 
 # What the commands are about: a trace, and a job that runs.
