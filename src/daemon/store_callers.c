@@ -5,38 +5,54 @@
 
 #include "io/socket_owner.h"
 
+enum { SEEN_MAX = 16 << 10 }; /* hints: when they are too many, they are forgotten */
+
 /* A socket that a process of a rank had. */
 struct store_caller {
     ino_t socket;
-    size_t order; /* ranks themselves come first */
     pid_t holder;
-    const struct job *job; /* it may have ended since */
+    int fd;
     uint32_t rank;
+    const struct job *job; /* it may have ended since */
 };
 
-/* One look at all ranks. */
+/* A look for one socket. */
 struct look {
     struct store_callers *into;
+    const struct local_jobs *jobs;
+    ino_t wanted;
+    bool below; /* at descendants of ranks */
     struct store_caller now;
 };
 
-static void note(void *arg, pid_t holder, ino_t socket)
+static bool has_room(struct store_callers *s)
+{
+    size_t room = s->room ? s->room * 2 : 256;
+    struct store_caller *more;
+
+    if (s->n == SEEN_MAX)
+        s->n = 0;
+    if (s->n < s->room)
+        return true;
+    more = realloc(s->seen, room * sizeof *more);
+    if (!more)
+        return false;
+    s->seen = more;
+    s->room = room;
+    return true;
+}
+
+static bool note(void *arg, pid_t holder, int fd, ino_t socket)
 {
     struct look *l = arg;
-    struct store_callers *s = l->into;
 
-    if (s->n == s->room) {
-        size_t room = s->room ? s->room * 2 : 256;
-        struct store_caller *more = realloc(s->seen, room * sizeof *more);
-        if (!more)
-            return; /* that socket is not found */
-        s->seen = more;
-        s->room = room;
-    }
+    if (!has_room(l->into))
+        return false; /* that socket is not found */
     l->now.socket = socket;
     l->now.holder = holder;
-    l->now.order = s->n;
-    s->seen[s->n++] = l->now;
+    l->now.fd = fd;
+    l->into->seen[l->into->n++] = l->now;
+    return socket == l->wanted;
 }
 
 static bool is_here(const struct job *j, uint32_t rank)
@@ -45,51 +61,59 @@ static bool is_here(const struct job *j, uint32_t rank)
            job_rank_is_here(j, rank);
 }
 
-static void look_at_ranks(struct look *l, const struct local_jobs *jobs, bool below)
+/* A rank that is a descendant of another one is looked at for itself. */
+static bool is_no_rank(void *arg, pid_t pid)
 {
-    LIST_EACH(link, &jobs->all)
+    const struct look *l = arg;
+
+    LIST_EACH(link, &l->jobs->all)
     {
-        l->now.job = LIST_OF(link, struct local_job, link)->job;
-        for (uint32_t r = 0; l->now.job && r < l->now.job->plan.nprocs; r++) {
-            l->now.rank = r;
-            if (is_here(l->now.job, r))
-                socket_owner_each(l->now.job->procs[r].pid, below, note, l);
+        const struct job *j = LIST_OF(link, struct local_job, link)->job;
+        for (uint32_t r = 0; j && r < j->plan.nprocs; r++) {
+            if (j->procs[r].pid == pid && is_here(j, r))
+                return false;
         }
     }
+    return true;
 }
 
-static int by_socket(const void *a, const void *b)
+/* The ranks of all jobs are counted in their order. */
+static bool look_between(struct look *l, size_t from, size_t to)
 {
-    const struct store_caller *x = a, *y = b;
+    const struct socket_visitor v = { note, is_no_rank, l, l->into->last };
+    size_t at = 0;
 
-    if (x->socket != y->socket)
-        return x->socket < y->socket ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static void look_again(struct store_callers *s, const struct local_jobs *jobs)
-{
-    struct look l = { .into = s };
-
-    s->n = 0;
-    look_at_ranks(&l, jobs, false);
-    look_at_ranks(&l, jobs, true);
-    qsort(s->seen, s->n, sizeof *s->seen, by_socket);
-}
-
-/* The first that had it. */
-static const struct store_caller *seen_with(const struct store_callers *s, ino_t socket)
-{
-    size_t low = 0, high = s->n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->seen[middle].socket < socket)
-            low = middle + 1;
-        else
-            high = middle;
+    LIST_EACH(link, &l->jobs->all)
+    {
+        l->now.job = LIST_OF(link, struct local_job, link)->job;
+        for (uint32_t r = 0; l->now.job && r < l->now.job->plan.nprocs; r++, at++) {
+            if (at < from || at >= to || !is_here(l->now.job, r))
+                continue;
+            l->now.rank = r;
+            if (!socket_owner_visit(l->now.job->procs[r].pid, l->below, &v))
+                continue;
+            l->into->next[l->below] = l->below ? at : at + 1;
+            l->into->last = l->now.holder;
+            return true;
+        }
     }
-    return low < s->n && s->seen[low].socket == socket ? &s->seen[low] : NULL;
+    return false;
+}
+
+/* Once around, at ranks or below them. */
+static bool look_around(struct look *l)
+{
+    size_t next = l->into->next[l->below];
+
+    return look_between(l, next, SIZE_MAX) || look_between(l, 0, next);
+}
+
+static bool look_for(struct store_callers *s, const struct local_jobs *jobs, ino_t socket)
+{
+    struct look ranks = { .into = s, .jobs = jobs, .wanted = socket };
+    struct look below = { .into = s, .jobs = jobs, .wanted = socket, .below = true };
+
+    return look_around(&ranks) || look_around(&below);
 }
 
 static struct job *still_here(const struct store_caller *c, const struct local_jobs *jobs)
@@ -106,12 +130,16 @@ static struct job *still_here(const struct store_caller *c, const struct local_j
 static struct job *find_seen(const struct store_callers *s, const struct local_jobs *jobs,
                              ino_t socket, uint32_t *rank_p)
 {
-    const struct store_caller *c = seen_with(s, socket);
+    struct job *j = NULL;
 
-    if (!c || !socket_owner_has(c->holder, socket))
-        return NULL;
-    *rank_p = c->rank;
-    return still_here(c, jobs);
+    for (size_t i = 0; i < s->n && !j; i++) {
+        const struct store_caller *c = &s->seen[i];
+        if (c->socket != socket || !socket_owner_has_at(c->holder, c->fd, socket))
+            continue;
+        *rank_p = c->rank;
+        j = still_here(c, jobs);
+    }
+    return j;
 }
 
 struct job *store_callers_find(struct store_callers *s, const struct local_jobs *jobs,
@@ -119,14 +147,13 @@ struct job *store_callers_find(struct store_callers *s, const struct local_jobs 
 {
     struct job *j = cred->socket ? find_seen(s, jobs, cred->socket, rank_p) : NULL;
 
-    if (j || !cred->socket)
+    if (j || !cred->socket || !look_for(s, jobs, cred->socket))
         return j;
-    look_again(s, jobs);
     return find_seen(s, jobs, cred->socket, rank_p);
 }
 
 void store_callers_free(struct store_callers *s)
 {
     free(s->seen);
-    *s = (struct store_callers){ NULL, 0, 0 };
+    *s = (struct store_callers){ .seen = NULL };
 }

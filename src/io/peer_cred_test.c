@@ -141,6 +141,43 @@ static void end_visit(struct visit *v)
     EQ(status, 0);
 }
 
+struct wanted {
+    ino_t socket;
+    pid_t holder, not_entered;
+    int fd;
+};
+
+static bool is_wanted(void *arg, pid_t pid, int fd, ino_t socket)
+{
+    struct wanted *w = arg;
+
+    w->holder = socket == w->socket ? pid : 0;
+    w->fd = fd;
+    return socket == w->socket;
+}
+
+static bool is_entered(void *arg, pid_t pid)
+{
+    const struct wanted *w = arg;
+
+    return pid != w->not_entered;
+}
+
+static void test_visit(pid_t holder, ino_t socket)
+{
+    struct wanted w = { .socket = socket };
+    const struct socket_visitor v = { is_wanted, is_entered, &w, 0 };
+
+    OK(socket_owner_visit(holder, false, &v) && w.holder == holder);
+    OK(socket_owner_has_at(holder, w.fd, socket) && !socket_owner_has_at(holder, w.fd, socket + 1));
+    OK(!socket_owner_has_at(holder, w.fd + 1, socket) &&
+       !socket_owner_has_at(getpid(), 1 << 20, socket));
+    OK(!socket_owner_visit(holder, true, &v) && !socket_owner_visit(getpid(), false, &v));
+    OK(socket_owner_visit(getpid(), true, &v) && w.holder == holder);
+    w.not_entered = holder;
+    OK(!socket_owner_visit(getpid(), true, &v));
+}
+
 static void test_there(const char *what, const struct place *here, const struct place *to)
 {
     struct visit v = visit_as(other_user(), here, to, STAY);
@@ -152,6 +189,7 @@ static void test_there(const char *what, const struct place *here, const struct 
     OK_F(peer_cred_check(v.fd, &c) == 0, "%s: it still is", what);
     OK(socket_owner_is_below(v.pid, c.socket) && socket_owner_is_below(getpid(), c.socket));
     OK(!socket_owner_is_below(v.pid, (ino_t)-1) && !socket_owner_is_below(getpid(), (ino_t)-1));
+    test_visit(v.pid, c.socket);
     peer_cred_find_process(&c, getpid());
     OK_F(c.pid == v.pid && c.has_gid && c.gid == getgid(), "%s: its process and group are found",
          what);

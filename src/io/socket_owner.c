@@ -63,7 +63,7 @@ static void add_children(struct family *f, pid_t pid)
 }
 
 /* Calls is() for what each open descriptor refers to, until it is true. */
-static bool each_link(pid_t pid, bool (*is)(const void *arg, pid_t pid, const char *text),
+static bool each_link(pid_t pid, bool (*is)(const void *arg, pid_t pid, int fd, const char *text),
                       const void *arg)
 {
     char path[64], text[64];
@@ -76,19 +76,21 @@ static bool each_link(pid_t pid, bool (*is)(const void *arg, pid_t pid, const ch
     if (!dir)
         return false;
     while (!found && (e = readdir(dir))) {
-        ssize_t n = readlinkat(dirfd(dir), e->d_name, text, sizeof text - 1);
+        ssize_t n =
+            e->d_name[0] == '.' ? 0 : readlinkat(dirfd(dir), e->d_name, text, sizeof text - 1);
         if (n > 0) {
             text[n] = '\0';
-            found = is(arg, pid, text);
+            found = is(arg, pid, atoi(e->d_name), text);
         }
     }
     closedir(dir);
     return found;
 }
 
-static bool is_link(const void *link, pid_t pid, const char *text)
+static bool is_link(const void *link, pid_t pid, int fd, const char *text)
 {
     (void)pid;
+    (void)fd;
     return !strcmp(text, link);
 }
 
@@ -151,33 +153,60 @@ bool socket_owner_is_below(pid_t root, ino_t socket)
     return socket_owner_below(root, socket) > 0;
 }
 
-struct socket_visit {
-    void (*found)(void *arg, pid_t pid, ino_t socket);
-    void *arg;
-};
-
-static bool visit_socket(const void *arg, pid_t pid, const char *text)
+bool socket_owner_has_at(pid_t pid, int fd, ino_t socket)
 {
-    const struct socket_visit *e = arg;
+    char path[64], link[64], text[64];
+    ssize_t n;
+
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+    name_link(link, sizeof link, socket);
+    n = readlink(path, text, sizeof text - 1);
+    if (n > 0)
+        text[n] = '\0';
+    return socket && n > 0 && !strcmp(text, link);
+}
+
+static bool visit_link(const void *arg, pid_t pid, int fd, const char *text)
+{
+    const struct socket_visitor *v = arg;
     unsigned long long socket;
 
-    if (sscanf(text, "socket:[%llu]", &socket) == 1)
-        e->found(e->arg, pid, (ino_t)socket);
-    return false;
+    return sscanf(text, "socket:[%llu]", &socket) == 1 && v->found(v->arg, pid, fd, (ino_t)socket);
 }
 
-static bool visit_sockets(const void *arg, pid_t pid)
+/* The descendants that are entered, oldest first. */
+static struct family family_below(const struct socket_visitor *v, pid_t root)
 {
-    return each_link(pid, visit_socket, arg);
+    struct family all = { .n = 0 }, f = { .n = 0 };
+
+    add_children(&all, root);
+    for (unsigned i = 0; i < all.n; i++) {
+        if (!v->enters(v->arg, all.pids[i]))
+            continue;
+        add_member(&f, all.pids[i]);
+        add_children(&all, all.pids[i]);
+    }
+    free(all.pids);
+    return f;
 }
 
-void socket_owner_each(pid_t root, bool below, void (*found)(void *arg, pid_t pid, ino_t socket),
-                       void *arg)
+static bool visit_below(const struct socket_visitor *v, pid_t root)
 {
-    const struct socket_visit e = { found, arg };
+    struct family f = family_below(v, root);
+    bool found = false;
+    unsigned first = 0;
 
-    if (below)
-        socket_owner_find(root, visit_sockets, &e);
-    else if (root > 0)
-        visit_sockets(&e, root);
+    for (unsigned i = 0; i < f.n; i++) {
+        if (f.pids[i] == v->behind)
+            first = i + 1;
+    }
+    for (unsigned i = 0; i < f.n && !found; i++)
+        found = each_link(f.pids[(first + i) % f.n], visit_link, v);
+    free(f.pids);
+    return found;
+}
+
+bool socket_owner_visit(pid_t root, bool below, const struct socket_visitor *v)
+{
+    return root > 0 && (below ? visit_below(v, root) : each_link(root, visit_link, v));
 }

@@ -28,8 +28,18 @@ pid_t socket_owner_of(pid_t root, const struct peer_cred *c);
 /* The first of the process and its descendants for which is() is true; 0: none. */
 pid_t socket_owner_find(pid_t root, bool (*is)(const void *arg, pid_t pid), const void *arg);
 
-/* Calls found() for each socket that the process, or (below) a descendant of it, has open. */
-void socket_owner_each(pid_t root, bool below, void (*found)(void *arg, pid_t pid, ino_t socket),
-                       void *arg);
+/* This process has the socket at this descriptor. */
+bool socket_owner_has_at(pid_t pid, int fd, ino_t socket);
+
+struct socket_visitor {
+    /* A socket that the process has open; true: the end of the visit. */
+    bool (*found)(void *arg, pid_t pid, int fd, ino_t socket);
+    bool (*enters)(void *arg, pid_t pid); /* a descendant: false leaves it and its own out */
+    void *arg;
+    pid_t behind; /* descendants: those that come behind this one first; 0: from the oldest on */
+};
+
+/* All sockets of the process, or (below) of its descendants; true: found() was. */
+bool socket_owner_visit(pid_t root, bool below, const struct socket_visitor *v);
 
 #endif
