@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "core/effect.h"
+#include "core/input.h"
 #include "io/child.h"
 #include "io/netinfo.h"
 #include "daemon/job_msgs.h"
@@ -321,6 +322,7 @@ int node_start(struct node *n, struct job_map *plan, struct errmsg *err)
     if (n->context.cluster)
         job_msgs_announce(n->context.cluster, w, NULL);
     node_event(n, LAUNCHER_EVENT_BEGIN);
+    server_deliver(&n->server, INPUT(launcher_ready, .stands = false));
     control_job_up(&n->control);
     return 0;
 }
@@ -618,6 +620,7 @@ void node_stands(struct node *n)
 {
     pending_queries_lead(&n->pending_queries, JOB_NO_RANK);
     control_stands(&n->control);
+    server_deliver(&n->server, INPUT(launcher_ready, .stands = true));
     output_detach(&n->output);
 }
 

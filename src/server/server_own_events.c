@@ -361,6 +361,20 @@ void server_notify_alert(struct server *s, const struct job *j, uint32_t rank,
     raise_event(s, j, &e);
 }
 
+/* ---- the launcher ---------------------------------------------------------------------------- */
+
+/* Of the server itself, to tools that it serves: they need no news of it from other nodes. */
+bool server_on_launcher_ready(struct server *s, const struct op_launcher_ready *o, uint64_t now_ns)
+{
+    struct own_event e;
+
+    (void)o;
+    (void)now_ns;
+    begin_of(&e, s->core.name ? s->core.name : "", 0, PMIX_LAUNCHER_READY, PMIX_RANGE_LOCAL);
+    raise_event(s, NULL, &e);
+    return true;
+}
+
 /* ---- sessions -------------------------------------------------------------------------------- */
 
 /* Of the server itself; its texts live as long as the event. */

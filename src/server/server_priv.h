@@ -61,6 +61,7 @@ struct op_greet;
 struct op_hangup;
 struct op_in;
 struct op_iof_data;
+struct op_launcher_ready;
 struct op_node_down;
 struct op_schedule;
 struct op_session_event;
@@ -79,6 +80,7 @@ bool server_on_tool_reply(struct server *s, const struct op_tool_reply *o, uint6
 bool server_on_event(struct server *s, const struct op_event *o, uint64_t now_ns);
 bool server_on_node_down(struct server *s, const struct op_node_down *o, uint64_t now_ns);
 bool server_on_schedule(struct server *s, const struct op_schedule *o, uint64_t now_ns);
+bool server_on_launcher_ready(struct server *s, const struct op_launcher_ready *o, uint64_t now_ns);
 bool server_on_session_event(struct server *s, const struct op_session_event *o, uint64_t now_ns);
 bool server_on_output(struct server *s, const struct op_output *o, uint64_t now_ns);
 bool server_on_iof_data(struct server *s, const struct op_iof_data *o, uint64_t now_ns);

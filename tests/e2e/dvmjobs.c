@@ -13,6 +13,7 @@
  *     local        ... and leaves, wherever its processes are
  *     end X        ends the job X and is told of it
  *     has X        sees the job X, and how many processes it has on which node
+ *     ready        is told that the launcher is ready, since before the tool came
  *     names        a job publishes on each range; another one and the tool look
  *
  * Prints `dvmjobs WHAT good`, or `dvmjobs WHAT WRONG ...`. */
@@ -43,7 +44,7 @@ struct job_event_seen {
 };
 
 static struct job_event_seen list[EVENTS];
-static atomic_int listed;
+static atomic_int listed, launchers;
 
 static void on_event(size_t ref, pmix_status_t code, const pmix_proc_t *source, pmix_info_t infos[],
                      size_t n, pmix_info_t results[], size_t nresults,
@@ -65,6 +66,22 @@ static void on_event(size_t ref, pmix_status_t code, const pmix_proc_t *source, 
             e->exit_code = infos[i].value.data.integer;
     }
     listed++;
+    if (fn)
+        fn(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+}
+
+/* The DVM, which is ready since before the tool came. */
+static void on_launcher(size_t ref, pmix_status_t code, const pmix_proc_t *source,
+                        pmix_info_t infos[], size_t n, pmix_info_t results[], size_t nresults,
+                        pmix_event_notification_cbfunc_fn_t fn, void *arg)
+{
+    (void)ref;
+    (void)infos;
+    (void)n;
+    (void)results;
+    (void)nresults;
+    if (code == PMIX_LAUNCHER_READY && source->rank == 0 && *source->nspace)
+        launchers++;
     if (fn)
         fn(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
 }
@@ -255,6 +272,12 @@ static void local(void)
     expect_text("stays ", PROCS);
 }
 
+static void ready(void)
+{
+    listen_for(PMIX_LAUNCHER_READY, on_launcher);
+    wait_for("the DVM is ready", &launchers, 1);
+}
+
 __attribute__((noreturn)) static void leave(void)
 {
     stay();
@@ -373,7 +396,7 @@ static const struct {
 } doings[] = {
     { "follow", follow },  { "fails", fails }, { "kill", kill_it }, { "terminate", terminate },
     { "abort", abort_it }, { "leave", leave }, { "end", end },      { "has", has },
-    { "local", local },    { "names", names },
+    { "local", local },    { "names", names }, { "ready", ready },
 };
 
 int main(int argc, char **argv)

@@ -26,7 +26,7 @@ uri=$(cut -f 2 "$out")
 
 for tool in $tools; do
     name=${tool##*/}
-    for what in follow fails kill terminate abort names; do
+    for what in ready follow fails kill terminate abort names; do
         run "$patience" "$tool" "$uri" "$what"
         same "$what: $name" "$rc $(cat "$out")" "0 dvmjobs $what good" || explain
     done

@@ -702,9 +702,8 @@ static const struct {
     pmix_status_t code;
     const char *name;
 } watched[] = {
-    { PMIX_EVENT_JOB_START, "start" },
-    { PMIX_LAUNCH_COMPLETE, "launched" },
-    { PMIX_ERR_PROC_REQUESTED_ABORT, "abort" },
+    { PMIX_LAUNCHER_READY, "ready" },     { PMIX_EVENT_JOB_START, "start" },
+    { PMIX_LAUNCH_COMPLETE, "launched" }, { PMIX_ERR_PROC_REQUESTED_ABORT, "abort" },
     { PMIX_EVENT_JOB_END, "end" },
 };
 

@@ -52,7 +52,7 @@ watched() # WHERE COMMAND...
     rc=$?
     wait $launcher
     same "a tool is told of a job that aborts, $where" "$rc $(sort "$out" | tr '\n' ,)" \
-        "0 abort 2 7,end -1 7,launched -1 -1,start -1 -1,watching," || note "$(cat "$out" "$err" "$tmp/job")"
+        "0 abort 2 7,end -1 7,launched -1 -1,ready 0 -1,start -1 -1,watching," || note "$(cat "$out" "$err" "$tmp/job")"
 }
 
 # ---- one node
