@@ -4,6 +4,7 @@
  *   dvmjobs rank hello           a process of a job: says `hello RANK HOST`, and ends
  *   dvmjobs rank stay            says `stays RANK`, and stays
  *   dvmjobs rank publish RANGE   publishes `dvm.RANGE`, says `stays RANK`, and stays
+ *   dvmjobs rank keep X          publishes `dvm.X` for as long as the session, and ends
  *   dvmjobs rank find RANGE      waits for that name to be published; prints the status
  *   dvmjobs ADDRESS WHAT [X]     a tool of the launcher with this address:
  *     follow       spawns a job on every node; is told of its start, its output and its end
@@ -14,7 +15,8 @@
  *     end X        ends the job X and is told of it
  *     has X        sees the job X, and how many processes it has on which node
  *     ready        is told that the launcher is ready, since before the tool came
- *     names        a job publishes on each range; another one and the tool look
+ *     names        a job publishes on each range; another one and the tool look; a name outlives
+ * its job
  *
  * Prints `dvmjobs WHAT good`, or `dvmjobs WHAT WRONG ...`. */
 #include <limits.h>
@@ -327,9 +329,10 @@ static pmix_status_t look(const char *key, const char *range)
 static void names(void)
 {
     static const char *const ranges[] = { "session", "global", "namespace" };
+    char kept[32], key[64];
 
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-        char key[64], line[128];
+        char line[128];
         bool own = !strcmp(ranges[i], "namespace");
         pmix_nspace_t publisher;
         snprintf(key, sizeof key, "dvm.%s", ranges[i]);
@@ -347,14 +350,20 @@ static void names(void)
         must("terminate", control(PMIX_JOB_CTRL_TERMINATE));
         await_end(PMIX_ERR_JOB_KILLED_BY_CMD, 128 + SIGTERM);
     }
+    snprintf(kept, sizeof kept, "kept%d", (int)getpid()); /* it stays as long as the DVM */
+    begin_job("rank", "keep", kept);
+    await_end(PMIX_SUCCESS, 0);
+    snprintf(key, sizeof key, "dvm.%s", kept);
+    must("the name of a job that has ended", look(key, "session"));
 }
 
 /* ---- processes of jobs --------------------------------------------------------------------------
  */
 
-static void publish(const char *range)
+static void publish(const char *range, bool keep)
 {
-    pmix_info_t infos[2];
+    pmix_persistence_t persistence = keep ? PMIX_PERSIST_SESSION : PMIX_PERSIST_APP;
+    pmix_info_t infos[3];
     char key[64];
     pmix_data_range_t r = !strcmp(range, "global")      ? PMIX_RANGE_GLOBAL
                           : !strcmp(range, "namespace") ? PMIX_RANGE_NAMESPACE
@@ -363,7 +372,8 @@ static void publish(const char *range)
     snprintf(key, sizeof key, "dvm.%s", range);
     PMIX_INFO_LOAD(&infos[0], key, "a port of a job", PMIX_STRING);
     PMIX_INFO_LOAD(&infos[1], PMIX_RANGE, &r, PMIX_DATA_RANGE);
-    must("publish", PMIx_Publish(infos, 2));
+    PMIX_INFO_LOAD(&infos[2], PMIX_PERSISTENCE, &persistence, PMIX_PERSIST);
+    must("publish", PMIx_Publish(infos, 3));
 }
 
 static int rank(const char *does, const char *more)
@@ -375,8 +385,8 @@ static int rank(const char *does, const char *more)
     must("init", PMIx_Init(&me, NULL, 0));
     gethostname(host, sizeof host - 1);
     snprintf(key, sizeof key, "dvm.%s", more ? more : "");
-    if (!strcmp(does, "publish") && me.rank == 0)
-        publish(more);
+    if ((!strcmp(does, "publish") || !strcmp(does, "keep")) && me.rank == 0)
+        publish(more, !strcmp(does, "keep"));
     if (!strcmp(does, "hello"))
         printf("hello %u %s\n", me.rank, host);
     else if (!strcmp(does, "find"))

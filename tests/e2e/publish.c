@@ -6,10 +6,13 @@
  *   publish seek       tells which of these another job finds
  *   publish await      waits for two of three keys, that others publish later
  *   publish late KEY   publishes the key `late KEY` for the session, says so, and waits for a line
+ *   publish outlive    rank 0 publishes for as long as it runs, its application does, and the
+ *                      session, and ends; rank 1 then prints what it finds of that
  *
  * Prints a line for each row that is not as expected, and at last `publish N good` or
  * `publish N WRONG`.  With PUBLISH_SHOW in the environment it prints each row. */
 #include <pmix.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -461,6 +464,79 @@ static void publish_late(const char *key)
         wrong++;
 }
 
+/* ---- who ends ----------------------------------------------------------------------------------
+ */
+
+static sem_t gone;
+
+static void on_end(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
+                   size_t ninfo, pmix_info_t results[], size_t nresults,
+                   pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    (void)id, (void)code, (void)info, (void)ninfo, (void)results, (void)nresults;
+    if (source->rank == 0)
+        sem_post(&gone);
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+}
+
+static const struct {
+    const char *key;
+    pmix_persistence_t persistence;
+} lives[] = {
+    { "of proc", PMIX_PERSIST_PROC },
+    { "of app", PMIX_PERSIST_APP },
+    { "of session", PMIX_PERSIST_SESSION },
+};
+
+enum { LIVES = sizeof lives / sizeof *lives };
+
+static void publish_lives(void)
+{
+    for (size_t i = 0; i < LIVES; i++) {
+        pmix_info_t info[2];
+        PMIX_INFO_LOAD(&info[0], lives[i].key, "v", PMIX_STRING);
+        PMIX_INFO_LOAD(&info[1], PMIX_PERSISTENCE, &lives[i].persistence, PMIX_PERSIST);
+        wrong += PMIx_Publish(info, 2) != PMIX_SUCCESS;
+    }
+}
+
+static bool is_found(const char *key)
+{
+    pmix_pdata_t data;
+    pmix_status_t rc;
+
+    PMIX_PDATA_CONSTRUCT(&data);
+    PMIX_LOAD_KEY(data.key, key);
+    rc = PMIx_Lookup(&data, 1, NULL, 0);
+    PMIX_PDATA_DESTRUCT(&data);
+    wrong += rc != PMIX_SUCCESS && rc != PMIX_ERR_NOT_FOUND;
+    return rc == PMIX_SUCCESS;
+}
+
+static void outlive(void)
+{
+    pmix_status_t end = PMIX_EVENT_PROC_TERMINATED;
+
+    sem_init(&gone, 0, 0);
+    if (me.rank == 0)
+        publish_lives();
+    else
+        PMIx_Register_event_handler(&end, 1, NULL, 0, on_end, NULL, NULL);
+    fence();
+    for (size_t i = 0; i < LIVES; i++)
+        wrong += !is_found(lives[i].key);
+    fence();
+    if (me.rank == 0)
+        return;
+    sem_wait(&gone);
+    printf("left:");
+    for (size_t i = 0; i < LIVES; i++) {
+        if (is_found(lives[i].key))
+            printf(" %s", lives[i].key);
+    }
+    printf("\n");
+}
+
 #define RUN_ALL(rows) run_all(rows, sizeof rows / sizeof *rows)
 
 int main(int argc, char **argv)
@@ -479,6 +555,8 @@ int main(int argc, char **argv)
         await();
     else if (!strcmp(argv[1], "late"))
         publish_late(argv[2]);
+    else if (!strcmp(argv[1], "outlive"))
+        outlive();
     else
         RUN_ALL(held);
     if (wrong || me.rank == 0)

@@ -26,6 +26,16 @@ launch 1 "$publish" seek
 ok "the control: names that nobody has published are missed" \
     grep -q "^publish WRONG rank 0: for all: PMIX_ERR_NOT_FOUND" "$out" || explain
 
+# How long: with the process, the last process of the application, or the launcher.
+for client in $clients; do
+    launch 2 "$client" outlive
+    same "what outlives a process: ${client##*/}" "$rc $(sort "$out" | tr '\n' ,)" \
+        "0 left: of app of session,publish 2 good," || explain
+    run "$patience" "$WIREUP" -n 1 "$client" outlive : -n 1 "$client" outlive
+    same "what outlives an application: ${client##*/}" "$rc $(sort "$out" | tr '\n' ,)" \
+        "0 left: of session,publish 2 good," || explain
+done
+
 # Another job of another launcher: what it finds of the first one.
 mkfifo "$tmp/hold"
 exec 9<>"$tmp/hold"

@@ -29,8 +29,8 @@ same "and its children" "$(grep '^child' "$out" | sort | tr '\n' ';')" \
 
 single3=$WU_BUILD/tests/e2e/e2e-singleton3
 run 120 "$single3"
-same "the same with PMIx: names, spawn, connect, groups" "$(grep '^init' "$out")" \
-    "init PMIX_ERR_UNREACH, publish PMIX_SUCCESS, spawn PMIX_SUCCESS, connect PMIX_SUCCESS, group PMIX_SUCCESS, own value was committed, same name 1, finalize PMIX_SUCCESS" || explain
+same "the same with PMIx: names, spawn, queries, connect, groups" "$(grep '^init' "$out")" \
+    "init PMIX_ERR_UNREACH, publish PMIX_SUCCESS, spawn PMIX_SUCCESS, jobs 2, connect PMIX_SUCCESS, group PMIX_SUCCESS, own value was committed, same name 1, finalize PMIX_SUCCESS" || explain
 same "and its children find what it had committed, and only that" "$(grep '^child' "$out" | sort)" \
     "child 0: committed was committed, later PMIX_ERR_NOT_FOUND, name 4711
 child 1: committed was committed, later PMIX_ERR_NOT_FOUND, name 4711" || explain

@@ -1,8 +1,8 @@
 /* singleton3.c - a PMIx program that is started by hand and needs others.
  *
- *   singleton3            commits, publishes, spawns two of itself, connects with them, has a group
- *                         with them, and prints in one line what came of each
- *   singleton3 child      what it spawns: reads what its parent had committed
+ *   singleton3            commits, publishes, spawns two of itself, asks which jobs there are,
+ * connects with them, has a group with them, and prints in one line what came of each singleton3
+ * child      what it spawns: reads what its parent had committed
  */
 #include <pmix.h>
 #include <stdio.h>
@@ -45,6 +45,31 @@ static pmix_status_t publish(const char *key, const char *text)
 
     PMIX_INFO_LOAD(&info, key, text, PMIX_STRING);
     return PMIx_Publish(&info, 1);
+}
+
+/* How many jobs there are, by the names that a query finds; or the status. */
+static const char *jobs(void)
+{
+    static char text[64];
+    pmix_info_t *found = NULL;
+    pmix_query_t q;
+    pmix_status_t rc;
+    size_t n = 0;
+    int count = 1;
+
+    PMIX_QUERY_CONSTRUCT(&q);
+    PMIX_ARGV_APPEND(rc, q.keys, PMIX_QUERY_NAMESPACES);
+    rc = PMIx_Query_info(&q, 1, &found, &n);
+    if (rc == PMIX_SUCCESS && n == 1 && found[0].value.type == PMIX_STRING) {
+        for (const char *at = found[0].value.data.string; *at; at++)
+            count += *at == ',';
+        snprintf(text, sizeof text, "%d", count);
+    } else {
+        snprintf(text, sizeof text, "%s", PMIx_Error_string(rc));
+    }
+    PMIX_INFO_FREE(found, n);
+    PMIX_QUERY_DESTRUCT(&q);
+    return text;
 }
 
 static const char *looked_up(const char *key)
@@ -132,6 +157,7 @@ int main(int argc, char **argv)
     printf("init %s, publish %s, spawn %s", PMIx_Error_string(init), PMIx_Error_string(published),
            PMIx_Error_string(spawned));
     if (spawned == PMIX_SUCCESS) {
+        printf(", jobs %s", jobs());
         printf(", connect %s", PMIx_Error_string(meet(me.nspace, children)));
         printf(", group %s", PMIx_Error_string(group(me.nspace, children)));
     }
