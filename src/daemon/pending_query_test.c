@@ -7,6 +7,7 @@
 #include "daemon/node_failure.h"
 #include "daemon/job_shutdown.h"
 #include "daemon/local_job.h"
+#include "daemon/node.h"
 #include "daemon/node_context.h"
 #include "daemon/node_parts.h"
 #include "daemon/pending_query.h"
@@ -24,6 +25,7 @@ struct at_launcher {
     struct startup_timing timing;
     enum launcher_state state;
     struct node_context context;
+    struct node_config config;
     struct local_jobs jobs;
     struct job_shutdown job_shutdown;
     struct pending_queries queries;
@@ -87,6 +89,7 @@ static struct at_launcher *begin(void)
     server_init(&l->server, 7, NULL);
     l->state = LAUNCHER_STATE_RUNNING;
     l->context = (struct node_context){ .log = &l->c.log.log,
+                                        .config = &l->config,
                                         .loop = &l->loop,
                                         .server = &l->server,
                                         .timing = &l->timing,
