@@ -263,7 +263,9 @@ static void describe_dvm(const struct dvm_leases *l, struct launcher_row *r, str
     struct dvm_slots_node *nodes = dvm_leases_nodes(l, &a, &n);
     struct dvm_slots_sum sum = dvm_slots_sum(nodes, nodes ? n : 0);
 
+    /* Those that jobs may use: this machine is one only if it was named. */
     for (uint32_t i = 0; nodes && i < n; i++) {
+        r->nodes += nodes[i].usable;
         if (nodes[i].lost)
             buf_printf(lost, "%s%s", buf_len(lost) ? "," : "", nodes[i].name);
     }
@@ -286,10 +288,8 @@ static void put_launcher(const struct pending_queries *q, struct slice silent, s
                               .is_dvm = dvm && dvm->cluster,
                               .silent = silent };
 
-    if (r.is_dvm) {
-        r.nodes = n->cluster->daemons.in[DAEMON_STATE_SERVING];
+    if (r.is_dvm)
         describe_dvm(dvm, &r, &lost);
-    }
     launcher_row_put(&r, out);
     buf_free(&lost);
 }
