@@ -60,6 +60,32 @@ run 300 env WIREUP="$WIREUP" $python "$e2e/python_jobs.py" "$tmp" "$WU_BUILD/tes
 same "jobs from Python" "$rc $(grep -v '^exchange' "$out" | diff - "$tmp/want")" "0 " || explain
 ok "they exchange" grep -q "^exchange.*lib 4 good" "$out"
 
+# ---- a wheel, without a network, from a copy, because building writes beside the sources
+if $python -c 'import setuptools, wheel, pip' 2>/dev/null; then
+    cp -r "$WU_SRC/python" "$tmp/sources"
+    pip="$python -m pip --disable-pip-version-check --no-cache-dir --quiet"
+    # shellcheck disable=SC2086 # words
+    run 120 $pip wheel --no-index --no-deps --no-build-isolation -w "$tmp/wheels" "$tmp/sources"
+    same "a wheel is built" "$rc $(cd "$tmp/wheels" && ls)" "0 wireup-0.1.0-py3-none-any.whl" || explain
+    # shellcheck disable=SC2086 # words
+    run 120 $pip install --no-index --no-deps --no-compile --root-user-action=ignore --target "$tmp/installed" "$tmp"/wheels/*.whl
+    same "it brings every file, and no other" "$rc $(cd "$tmp/installed" && LC_ALL=C ls | grep -v '\.dist-info$' | tr '\n' ' ')$(
+        for module in pmix wireup; do diff -rq -x __pycache__ "$WU_SRC/python/$module" "$tmp/installed/$module"; done 2>&1)" \
+        "0 pmix wireup " || explain
+    cat >"$tmp/installed.py" <<'EOF'
+import sys
+import pmix
+import wireup
+client = pmix.PMIxClient()
+rc, me = client.init()
+print(pmix.__file__.startswith(sys.argv[1]), wireup.__file__.startswith(sys.argv[1]), rc, client.fence([], []), client.finalize())
+EOF
+    launch 2 env PYTHONPATH="$tmp/installed" LD_LIBRARY_PATH="$ours" $python "$tmp/installed.py" "$tmp/installed"
+    same "what it installs works" "$rc $(sort -u "$out")" "0 True True 0 0 0" || explain
+else
+    skip "a wheel" "pip, setuptools or wheel is not installed for $python"
+fi
+
 # ---- a host
 cat >"$tmp/want" <<EOF
 init 0
