@@ -56,6 +56,10 @@ for fault in value absent limit name version other words early status; do
     faulty server $fault
     same "a server with the fault: $fault" "$rc $(differing)" "1 pmi1/basics-2" || explain
 done
+for row in "none 0 " "spawn 1 pmi1/spawn-1"; do
+    conform --timeout "$limit" --only pmi1/spawn --server "$python" "$e2e/conform_faults.py" server "${row%% *}"
+    same "a server that spawns, with the fault: ${row%% *}" "$rc $(differing)" "${row#* }" || explain
+done
 limit=5
 faulty server silent
 ok "a server that does not answer" grep -q "gets no reply within 5 s" "$out" || explain

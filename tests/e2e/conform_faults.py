@@ -18,6 +18,7 @@ SERVER_FAULTS = {
     'version': ('pmi_version=1', 'pmi_version=2'),
     'other': ('put_result', 'get_result'),
     'words': ('appnum appnum=0', 'appnum appnum'),
+    'spawn': ('spawn_result rc=0', 'spawn_result rc=-1'),
 }
 
 
@@ -26,6 +27,7 @@ class Server:
 
     def __init__(self, fault, ranks):
         self.fault, self.ranks, self.kvs, self.waiting = fault, ranks, {}, []
+        self.spawn = None
 
     def reply(self, conn, text):
         old, new = SERVER_FAULTS.get(self.fault, ('', ''))
@@ -38,7 +40,22 @@ class Server:
                 self.reply(one, 'barrier_out')
             self.waiting = []
 
+    def spawned(self, conn, line):
+        """A line of a request of several lines, whose last block tells that it is the last."""
+        if line == 'endcmd':
+            if self.spawn['totspawns'] == self.spawn['spawnssofar']:
+                self.reply(conn, 'spawn_result rc=0')
+            self.spawn = None
+        else:
+            self.spawn.update([line.split('=', 1)])
+
     def answer(self, conn, line):
+        if line == 'mcmd=spawn':
+            self.spawn = {}
+            return
+        if self.spawn is not None:
+            self.spawned(conn, line)
+            return
         words = dict(word.split('=', 1) for word in line.split(' '))
         cmd = words['cmd']
         if cmd == 'barrier_in':
