@@ -58,13 +58,14 @@ struct proc {
     int code;       /* exit code, or signal number when signalled */
     int start_code; /* of one that could not be started: PROC_EVENT_NOT_STARTED */
     bool signalled;
-    bool unreachable; /* takes part in nothing any more */
-    bool left;        /* unreachable because it ended normally */
-    bool joined;      /* has called an init of PMI or PMIx */
-    uint8_t speaks;   /* SPEAKS_...: its protocol, the last one; of processes on this node */
-    uint32_t fences;  /* fences that it waits in */
-    uint32_t lines;   /* connections through which it, or a child of it, takes part */
-    bool committed;   /* has committed (PMIx) */
+    bool unreachable;  /* takes part in nothing any more */
+    bool left;         /* unreachable because it ended normally */
+    bool joined;       /* has called an init of PMI or PMIx */
+    uint8_t speaks;    /* SPEAKS_...: its protocol, the last one; of processes on this node */
+    uint32_t restarts; /* how often it was started again; known on its node */
+    uint32_t fences;   /* fences that it waits in */
+    uint32_t lines;    /* connections through which it, or a child of it, takes part */
+    bool committed;    /* has committed (PMIx) */
     bool fetching;  /* on another node: its modex entries have been requested (EFFECT_modex_request)
                      */
     bool commanded; /* its end was requested: it is not a failure of the job */

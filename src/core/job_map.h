@@ -61,6 +61,8 @@ struct job_map_app {
     uint32_t offer;   /* the same as this node has decided; JOB_MAP_PMI_AUTO: not yet */
     bool looked;      /* this node has decided on: */
     const char *library_path; /* LD_LIBRARY_PATH with our libraries in front; NULL: as it is */
+    uint32_t restarts; /* how often one of its processes is started again that fails before it has
+                          joined the job */
     uint32_t nprocs;
     uint32_t first_rank; /* its ranks are first_rank .. first_rank + nprocs - 1 */
 };
@@ -134,6 +136,7 @@ enum job_map_word {
 struct job_map_output {
     const char *label, *outfile, *errfile;
     bool merged; /* standard error goes to standard output */
+    bool raw;    /* pieces of lines are shown as they come */
 };
 
 struct job_map {

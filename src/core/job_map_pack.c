@@ -25,11 +25,12 @@ struct flat_map {
     struct part_uints stops;    /* runs of ranks that stop: the first, how many, where */
     struct slice breakpoint, target;
     struct part_texts psets; /* of each app; empty: none */
+    struct part_uints restarts;
     int64_t universe;
     uint64_t path_only;
     struct part_texts policy; /* enum job_map_word; empty: not known */
     struct part_texts output; /* label, outfile, errfile; empty: none */
-    uint64_t merged;
+    uint64_t merged, raw;
 };
 
 static const struct part parts[] = {
@@ -52,10 +53,12 @@ static const struct part parts[] = {
     { "policy", PART_TEXTS, offsetof(struct flat_map, policy) },
     { "output", PART_TEXTS, offsetof(struct flat_map, output) },
     { "merged", PART_UINT, offsetof(struct flat_map, merged) },
+    { "raw", PART_UINT, offsetof(struct flat_map, raw) },
     { "stops", PART_UINTS, offsetof(struct flat_map, stops) },
     { "breakpoint", PART_BYTES, offsetof(struct flat_map, breakpoint) },
     { "target", PART_BYTES, offsetof(struct flat_map, target) },
     { "psets", PART_TEXTS, offsetof(struct flat_map, psets) },
+    { "restarts", PART_UINTS, offsetof(struct flat_map, restarts) },
 };
 
 enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 8, OUTPUT = 3, STOP = 3 };
@@ -89,7 +92,7 @@ static void flatten_apps(const struct job_map *p, struct arena *a, struct flat_m
 {
     size_t words = 0, vars = 0;
     struct slice *word, *var, *path, *wdir;
-    uint32_t *count, *env_count, *flags;
+    uint32_t *count, *env_count, *flags, *restarts;
 
     for (uint32_t i = 0; i < p->napps; i++) {
         words += p->apps[i].argc;
@@ -102,6 +105,7 @@ static void flatten_apps(const struct job_map *p, struct arena *a, struct flat_m
     count = arena_array(a, p->napps + 1, sizeof *count);
     env_count = arena_array(a, p->napps + 1, sizeof *env_count);
     flags = arena_array(a, p->napps + 1, sizeof *flags);
+    restarts = arena_array(a, p->napps + 1, sizeof *restarts);
     if (!arena_ok(a))
         return;
     for (uint32_t i = 0; i < p->napps; i++) {
@@ -109,6 +113,7 @@ static void flatten_apps(const struct job_map *p, struct arena *a, struct flat_m
         uint32_t nvars = has_env_of_last(p, i) ? 0 : count_words(app->env);
         count[i] = app->argc;
         flags[i] = (app->flags & APP_FLAGS) | app->pmi << APP_PMI_SHIFT;
+        restarts[i] = app->restarts;
         env_count[i] = has_env_of_last(p, i) ? 0 : nvars + 1;
         path[i] = slice_str(app->path);
         wdir[i] = app->wdir ? slice_str(app->wdir) : SLICE("");
@@ -120,6 +125,7 @@ static void flatten_apps(const struct job_map *p, struct arena *a, struct flat_m
     f->counts = (struct part_uints){ count, p->napps };
     f->env_counts = (struct part_uints){ env_count, p->napps };
     f->app_flags = (struct part_uints){ flags, p->napps };
+    f->restarts = (struct part_uints){ restarts, p->napps };
     f->paths = (struct part_texts){ path, p->napps };
     f->wdirs = (struct part_texts){ wdir, p->napps };
 }
@@ -259,6 +265,7 @@ static void flatten_output(const struct job_map_output *o, struct arena *a, stru
     text[2] = text_or_none(o->errfile);
     f->output = (struct part_texts){ text, OUTPUT };
     f->merged = o->merged;
+    f->raw = o->raw;
 }
 
 static bool stops_begin(const struct job_map_proc *q)
@@ -362,6 +369,7 @@ static int unflatten_app(const struct flat_map *f, struct job_map *p, uint32_t i
     app->env = nvars ? take_words(&p->arena, &f->env, var, nvars - 1) : p->apps[i - 1].env;
     app->flags = f->app_flags.items[i] & APP_FLAGS;
     app->pmi = f->app_flags.items[i] >> APP_PMI_SHIFT;
+    app->restarts = f->restarts.items[i];
     app->pset = take_text(&p->arena, f->psets.items[i]);
     app->first_rank = UINT32_MAX;
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
@@ -374,7 +382,7 @@ static int unflatten_apps(const struct flat_map *f, struct job_map *p, struct er
 
     p->napps = f->counts.n;
     if (f->paths.n != p->napps || f->wdirs.n != p->napps || f->env_counts.n != p->napps ||
-        f->app_flags.n != p->napps || f->psets.n != p->napps)
+        f->app_flags.n != p->napps || f->psets.n != p->napps || f->restarts.n != p->napps)
         return bad(err, "the number of programs");
     p->apps = arena_array(&p->arena, (size_t)p->napps + 1, sizeof *p->apps);
     if (!p->apps)
@@ -517,6 +525,7 @@ static int unflatten_output(const struct flat_map *f, struct job_map *p, struct 
     o->outfile = take_text(&p->arena, f->output.items[1]);
     o->errfile = take_text(&p->arena, f->output.items[2]);
     o->merged = f->merged != 0;
+    o->raw = f->raw != 0;
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
 }
 

@@ -49,6 +49,7 @@ struct spawn_request {
 #define SPAWN_OUT_NAME      "name-output"
 #define SPAWN_OUT_NODE      "node-output"
 #define SPAWN_OUT_MERGE     "merge-output"
+#define SPAWN_OUT_RAW       "raw-output"
 #define SPAWN_OUT_EACH      "output-rank"
 #define SPAWN_OUT_FILE      "output-file"
 #define SPAWN_OUT_PATTERN   "output-pattern"
@@ -78,6 +79,7 @@ struct spawn_request {
 #define SPAWN_NOT_ON_HEAD   "no-procs-on-head"
 #define SPAWN_SESSION       "session-wdir"
 #define SPAWN_INDEX         "index-argv"
+#define SPAWN_RESTARTS      "max-restarts"
 #define SPAWN_STOP_ON_EXEC  "stop-on-exec" /* launch/spawn_stops.h */
 #define SPAWN_STOP_IN_INIT  "stop-in-init"
 #define SPAWN_STOP_IN_APP   "stop-in-app"

@@ -10,6 +10,7 @@
 #include "base/limit.h"
 #include "core/procmap.h"
 #include "daemon/cluster_io.h"
+#include "daemon/output.h"
 #include "daemon/pending_query.h"
 #include "daemon/spawn_limit.h"
 #include "daemon/supervisor.h"
@@ -130,6 +131,8 @@ struct local_job *local_job_lead(struct local_jobs *jobs, struct job_map *plan,
     if (jobs->queries)
         pending_queries_lead(jobs->queries, w->job->id);
     local_job_preset(jobs, w->job);
+    if (w->job->plan.output.raw)
+        output_relay_raw(jobs->context->output);
     return w;
 }
 

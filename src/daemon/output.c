@@ -38,6 +38,11 @@ int output_open(struct output *o, struct loop *l, struct log *log, bool diverted
     return 0;
 }
 
+void output_relay_raw(struct output *o)
+{
+    o->out.raw = o->err.raw = true;
+}
+
 struct sink *output_err(struct output *o)
 {
     return o->one_stream ? &o->out : &o->err;
@@ -109,7 +114,8 @@ struct job_map_output output_ways(const struct node_config *c, const struct job 
     return (struct job_map_output){ .label = own->label ? own->label : c->label,
                                     .outfile = files ? own->outfile : c->outfile,
                                     .errfile = files ? own->errfile : c->errfile,
-                                    .merged = own->merged };
+                                    .merged = own->merged,
+                                    .raw = own->raw };
 }
 
 int output_prepare(struct output *o, const char *out, const char *err_file, const struct job *job,

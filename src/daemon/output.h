@@ -30,6 +30,9 @@ void output_drop(struct output *o);  /* nothing more is written, to any sink */
 /* Standard output and error lead nowhere from now on; files stay. */
 void output_detach(struct output *o);
 
+/* Launcher: a job shows its output as it comes; what other nodes send may be its. */
+void output_relay_raw(struct output *o);
+
 /* Where text for standard error goes: to standard output if both are the same file, so that lines
  * stay whole. */
 struct sink *output_err(struct output *o);

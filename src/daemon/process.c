@@ -52,9 +52,10 @@ static void close_side(struct wires *w, int side)
     close_one(&w->pmi[side]);
 }
 
+/* (Who is started again does not: the input is read already.) */
 static bool gets_stdin(const struct processes *p, const struct job *job, uint32_t rank)
 {
-    if (job->id != p->config.jobs->first)
+    if (job->id != p->config.jobs->first || job->procs[rank].restarts)
         return false;
     return p->config.context->config->stdin_to == NODE_STDIN_ALL ||
            (p->config.context->config->stdin_to == NODE_STDIN_ONE &&
@@ -308,6 +309,7 @@ static void open_streams(struct task *t, const struct wires *w)
                 NULL, t);
     source_open(&t->err, output_of(o, ways.errfile, t->job, t->rank, err), w->err[0], label, NULL,
                 t);
+    t->out.raw = t->err.raw = ways.raw;
     t->out.prompts = t->err.prompts = prompts;
     t->out.tap = t->err.tap = deliver_output;
     if (!ways.errfile)
@@ -490,6 +492,40 @@ static void log_end(const struct task *t, int wait_status)
               killed ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
 }
 
+/* It has failed before it joined the job or asked for anything (PyTorch's processes only use the
+ * store), so that no process knows of it, and has not been ended on purpose.  A program that cannot
+ * be loaded is not tried again. */
+static bool is_to_start_again(struct task *t, int status)
+{
+    const struct job *job = t->job;
+    const struct proc *p = &job->procs[t->rank];
+
+    if (p->restarts >= job->plan.apps[job->plan.procs[t->rank].app].restarts ||
+        p->state != PROC_STATE_RUNNING || p->last_word || p->commanded ||
+        job->phase != JOB_RUNNING || status == 0)
+        return false;
+    source_catch_up(&t->err);
+    return !ended_by_loader(status) || !source_held(&t->err).len;
+}
+
+static void start_again(struct task *t, int status)
+{
+    struct processes *p = t->all;
+    struct job *job = t->job;
+    const struct job_map_app *app = &job->plan.apps[job->plan.procs[t->rank].app];
+    uint32_t rank = t->rank, times = ++job->procs[rank].restarts;
+    bool killed = WIFSIGNALED(status);
+    struct errmsg err;
+    int end;
+
+    log_error(p->config.context->log, "rank %u of %s on %s %s %d; it is started again (%u of %u)",
+              rank, app->argv[0], job->plan.nodes[job->plan.procs[rank].node].name,
+              killed ? "was killed by signal" : "exited with code",
+              killed ? WTERMSIG(status) : WEXITSTATUS(status), times, app->restarts);
+    process_close(t);
+    process_start(p, job, rank, &end, &err); /* a failure is in the job's report */
+}
+
 void process_ended(struct task *t, int wait_status)
 {
     log_end(t, wait_status);
@@ -508,6 +544,10 @@ void process_ended(struct task *t, int wait_status)
         struct peer_conn *c = LIST_OF(l, struct peer_conn, link);
         if (c->peer->job == t->job && c->peer->rank == t->rank)
             peer_conn_drain(c);
+    }
+    if (is_to_start_again(t, wait_status)) {
+        start_again(t, wait_status);
+        return;
     }
     startup_timing_note(t->all->config.context->timing, t->job, t->rank, STARTUP_GONE);
     if (ended_by_loader(wait_status))

@@ -90,7 +90,8 @@ void process_signal(struct task *t, int sig);
 bool process_input(struct processes *p, const struct job *j, uint32_t rank, struct slice bytes,
                    uint64_t ticket);
 
-/* The process has been reaped.  The bytes that it sent before are handled first. */
+/* The process has been reaped.  The bytes that it sent before are handled first.  Its rank may be
+ * started again; t is gone then. */
 void process_ended(struct task *t, int wait_status);
 
 /* Reads the rest from the pipes and releases everything. */

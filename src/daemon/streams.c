@@ -127,6 +127,7 @@ static int open_output(struct streams *t, uint32_t position, enum stream which, 
     c->number = which;
     if (source_open(&set->sources[which], sink, ends[0], NULL, source_over, t) < 0)
         close(ends[0]);
+    set->sources[which].relays = true;
     return channel_open(c, context_of(t)->loop, ends[1], true, &ops, t);
 }
 

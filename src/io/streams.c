@@ -274,6 +274,11 @@ static void put_labelled(struct source *s, struct slice text)
     buf_free(&out);
 }
 
+static bool is_raw(const struct source *s)
+{
+    return s->raw || (s->relays && s->sink->raw);
+}
+
 /* Passes bytes to the sink, which may be in the middle of another source's line. */
 static void source_put(struct source *s, struct slice text)
 {
@@ -281,7 +286,7 @@ static void source_put(struct source *s, struct slice text)
 
     if (text.len == 0)
         return;
-    if (k->midline && k->last && k->last != s)
+    if (k->midline && k->last && k->last != s && !is_raw(s))
         sink_put(k, SLICE("\n"));
     k->last = s;
     if (s->label)
@@ -371,6 +376,13 @@ void source_drop_held(struct source *s)
     source_show_held(s);
 }
 
+static void take_raw(struct source *s, struct slice bytes)
+{
+    flush_tail(s);
+    source_put(s, bytes);
+    hand_back(s);
+}
+
 static void take_bytes(struct source *s, struct slice bytes)
 {
     size_t whole = last_newline(bytes);
@@ -380,6 +392,10 @@ static void take_bytes(struct source *s, struct slice bytes)
     if (s->held)
         flush_tail(s);
     s->held = false;
+    if (is_raw(s)) {
+        take_raw(s, bytes);
+        return;
+    }
     if (s->sink->owner == s || (s->sink->nsources == 1 && buf_len(&s->tail) == 0)) {
         take_owned(s, bytes);
         return;

@@ -4,8 +4,9 @@
  * streams (or a file); sources feed it.  Whole lines of different sources never cut into each
  * other: a piece without its newline is held back until the line is complete, the process ends, or
  * the line grows over LIMIT_STDIO_TAIL; then its source owns the sink until the line ends, and the
- * others wait.  A source alone on its sink is passed through as it comes, byte for byte.  If our
- * reader does not read, we stop reading from the sources of that sink, and from no others.
+ * others wait.  A source alone on its sink is passed through as it comes, byte for byte, and so is
+ * a raw source: it cuts into the lines of others.  If our reader does not read, we stop reading
+ * from the sources of that sink, and from no others.
  *
  * Input: one pump copies our stdin to one process, or to all.
  */
@@ -30,6 +31,7 @@ struct sink {
     bool own;             /* the description is not shared, and non-blocking ... */
     bool reopened;        /* ... because we have opened it; then it is ours to close */
     bool regular;         /* a file: writing never blocks for long */
+    bool raw;             /* set by the host: some of its relays bring raw output */
     bool broken;          /* it cannot be written any more: everything is dropped */
     int error;            /* why, as -errno; 0: no reader any more */
     bool full;            /* the sources are stopped */
@@ -72,6 +74,8 @@ struct source {
     bool held;       /* the tail is held back */
     bool labelled;   /* the current line has its label */
     bool redirected; /* set by the tap: the sink does not get what it has read */
+    bool raw;        /* pieces of lines are shown as they come */
+    bool relays;     /* brings the output of another node, which is raw if that sink says so */
     bool prompts;    /* shows unfinished lines after a moment: they may be prompts */
     struct timer moment;
     loop_fn *on_end; /* the pipe is closed at the other end */

@@ -453,6 +453,23 @@ static void test_prompts(void)
     close_stage();
 }
 
+/* A raw source cuts into the line of another one; what another node sends is raw where its sink
+ * says so. */
+static void test_raw(void)
+{
+    open_stage(NULL);
+    stage.a.raw = true;
+    write_all(stage.b_fd, "kept", 4);
+    write_all(stage.a_fd, "one", 3);
+    expect(SLICE("one"));
+    write_all(stage.a_fd, "two", 3);
+    expect(SLICE("two"));
+    stage.b.relays = stage.sink.raw = true;
+    write_all(stage.b_fd, "three", 5);
+    expect(SLICE("keptthree"));
+    close_stage();
+}
+
 /* The content of the pipe is shown, even if its other end is held; nothing more is waited for. */
 static void test_source_close(void)
 {
@@ -744,6 +761,7 @@ int main(void)
     test_patience();
     test_owner_ends();
     test_prompts();
+    test_raw();
     test_source_close();
     test_broken();
     test_read();

@@ -118,6 +118,7 @@ struct launch_block {
     const char *pset;            /* likewise */
     bool in_session, index_argv; /* JOB_MAP_APP_SESSION, JOB_MAP_APP_INDEX */
     uint32_t pmi;                /* enum job_map_pmi */
+    uint32_t restarts;
     struct env_rules env;
     struct host_list hosts; /* its own nodes; empty and NULL: those of the job */
     const char *hostfile;
@@ -191,6 +192,7 @@ struct launch_options {
     uint32_t env_style; /* 0: chosen by the program; else 1 + enum environment_style */
     bool prepend_rank, prepend_time;
     bool merge_output;                          /* standard error goes to standard output */
+    bool raw_output;                            /* as it comes, not line by line */
     const char *output_file, *output_directory; /* spawn_output.h; or NULL */
     const char *prepend_pattern; /* %r rank, %g job, %p node, %h host, %t seconds, %% */
     const char *outfile_pattern, *errfile_pattern;

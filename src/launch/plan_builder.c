@@ -335,6 +335,7 @@ static int look_up(struct plan_builder *p, const struct launch_block *b, struct 
 
     app->pset = b->pset;
     app->pmi = b->pmi;
+    app->restarts = b->restarts;
     app->flags =
         (b->in_session ? JOB_MAP_APP_SESSION : 0u) | (b->index_argv ? JOB_MAP_APP_INDEX : 0u);
     if (!wdir && p->opt->remote)
@@ -655,6 +656,7 @@ static int name_outputs(struct plan_builder *p)
     char here[PATH_MAX];
 
     p->plan->output.merged = o->merge_output;
+    p->plan->output.raw = o->raw_output;
     if (!path)
         return 0;
     if (!getcwd(here, sizeof here))

@@ -120,6 +120,7 @@ int spawn_output_read(struct job_map *plan, const struct spawn_command *commands
     int rc;
 
     o->merged = has(&r, SPAWN_OUT_MERGE);
+    o->raw = has(&r, SPAWN_OUT_RAW);
     o->label = read_label(&r);
     rc = read_files(&r, plan, err);
     return rc == 0 && !arena_ok(&plan->arena) ? -ENOMEM : rc;

@@ -2,6 +2,7 @@
  *   tag-output, timestamp-output, rank-output   each line begins with job and rank; seconds; rank
  *   name-output, node-output   with namespace and rank; with job, rank, node and process id
  *   merge-output       standard error goes to standard output
+ *   raw-output         pieces of lines are shown as they come
  *   output-rank        a file PATH.RANK for both
  *   output-file        files PATH.NAMESPACE.RANK.stdout and .stderr
  *   output-pattern     with output-file: PATH is a pattern, and nothing is added to it

@@ -355,6 +355,17 @@ static int put_agent(struct spawn_plan *r, struct slice agent, struct job_map_ap
     return find_program(r, argv[0], SLICE_NULL, app);
 }
 
+static int read_restarts(struct spawn_plan *r, const struct spawn_command *c,
+                         struct job_map_app *app)
+{
+    struct slice word = spawn_info(c, SPAWN_RESTARTS);
+
+    if (word.len && !slice_u32(word, &app->restarts))
+        return errmsg_set(r->err, SPAWN_BAD_REQUEST,
+                          SPAWN_RESTARTS " must be a number, not " SLICE_FMT, SLICE_ARG(word));
+    return 0;
+}
+
 static int make_app(struct spawn_plan *r, uint32_t at)
 {
     const struct spawn_command *c = &r->commands[at];
@@ -368,6 +379,8 @@ static int make_app(struct spawn_plan *r, uint32_t at)
     app->pmi = r->like->apps[0].pmi;
     if (spawn_info(c, SPAWN_PSET).len)
         app->pset = arena_str(a, spawn_info(c, SPAWN_PSET));
+    if (rc == 0)
+        rc = read_restarts(r, c, app);
     if (rc == 0)
         rc = choose_wdir(r, c, app);
     if (rc == 0)

@@ -6,7 +6,8 @@
  *   session-wdir     start in the session directory of the job; of this and wdir the first counts
  *   pset             name of the set of its processes
  *   index-argv       argv[0] ends with "-" and the rank
- *   path             directories (`:` between them) that are searched first for the program
+ *   max-restarts     N: a process that fails before it has joined the job is started again, so
+ * often path             directories (`:` between them) that are searched first for the program
  *   env, env-...     the environment: launch/spawn_env.h; may come several times
  *   host, hosts, add-host, add-hosts, hostfile, add-hostfile
  *                    nodes; default: the nodes of `like`

@@ -125,7 +125,7 @@ static const struct {
     { "srun --threads-per-core=1 --open-mode=t p", "-bind-to core " GO_ON INPUT "p" },
     { "srun --threads-per-core=2 --quit-on-interrupt p", "-bind-to hwthread " GO_ON INPUT "p" },
     { "srun --ntasks-per-gpu=2 p", "-ranks-per-device 2 " GO_ON INPUT "p" },
-    { "srun --mpi=pmix -J name -u -X p", GO_ON INPUT "p" },
+    { "srun --mpi=pmix -J name -u -X p", "-raw-output " GO_ON INPUT "p" },
     { "srun -D /tmp -v -Q p", "-wdir /tmp -verbose -quiet " GO_ON INPUT "p" },
     { "srun -n 1 a : -n 2 b c", "-n 1 " GO_ON INPUT "a : -n 2 " GO_ON INPUT "b c" },
     { "srun --multi-prog two", GO_ON INPUT "-n 2 a x : -n 1 b" },

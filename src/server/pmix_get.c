@@ -119,13 +119,17 @@ static void put_life(struct ppack *w, const struct proc *p)
 }
 
 /* It is not part of the information at init, and is known. */
-static bool is_known_later(const struct proc *p, struct slice key)
+static bool is_known_later(const struct job *j, uint32_t rank, struct slice key)
 {
+    const struct proc *p = &j->procs[rank];
+
     if (slice_is(key, PMIX_PROC_PID))
         return p->pid != 0;
     if (slice_is(key, PMIX_EXIT_CODE))
         return p->state == PROC_STATE_GONE;
-    return slice_is(key, PMIX_REINCARNATION) || slice_is(key, PMIX_APP_RANK);
+    if (slice_is(key, PMIX_REINCARNATION))
+        return pmix_knows_restarts(j, rank);
+    return slice_is(key, PMIX_APP_RANK);
 }
 
 /* The process manager's information on a process. */
@@ -183,7 +187,7 @@ static bool reply_known(struct command *c, struct slice nspace, uint32_t rank, s
         (rank == PMIX_RANK_WILDCARD ? !slice_is(key, PMIX_PROCDIR)
                                     : p && job_rank_is_here(j, rank)))
         return reply_place(c, j, rank);
-    if (!p || !(foreign ? !comes_later(s, j, rank, key) : is_known_later(p, key)))
+    if (!p || !(foreign ? !comes_later(s, j, rank, key) : is_known_later(j, rank, key)))
         return false;
     w = begin_reply(s);
     if (foreign)

@@ -617,6 +617,11 @@ static void put_place(struct ppack *w, const struct subject *s, const struct job
     put(w, s, PMIX_NODEID, u32(p->node));
 }
 
+bool pmix_knows_restarts(const struct job *j, uint32_t rank)
+{
+    return !j->plan.apps[j->plan.procs[rank].app].restarts || job_rank_is_here(j, rank);
+}
+
 /* Information on every process for every process at init: rarely used values, and those that can be
  * given once for all processes, are answered on request (pmix_get.c). */
 static void put_rank_info(struct ppack *w, const struct job *j, uint32_t rank, bool brief)
@@ -632,8 +637,8 @@ static void put_rank_info(struct ppack *w, const struct job *j, uint32_t rank, b
         put(w, &s, PMIX_APP_RANK, rank_value(rank - j->plan.apps[p->app].first_rank));
     put(w, &s, PMIX_APPNUM, u32(p->app));
     put_place(w, &s, p);
-    if (!brief)
-        put(w, &s, PMIX_REINCARNATION, u32(0));
+    if (!brief && pmix_knows_restarts(j, rank))
+        put(w, &s, PMIX_REINCARNATION, u32(j->procs[rank].restarts));
     put_cpus(w, &s, p);
     if (j->parent_name)
         put_parent(w, &s);

@@ -28,6 +28,9 @@ bool pmix_node_value(const struct job *j, uint32_t node, const char *key, pmix_v
  * no memory. */
 bool pmix_raw_map(const struct job *j, const char *key, pmix_value_t *v_p);
 
+/* Whether this node knows how often a process was started again: that is counted where it runs. */
+bool pmix_knows_restarts(const struct job *j, uint32_t rank);
+
 /* KVALs of one process of it. */
 void pmix_put_rank_info(struct ppack *w, const struct job *j, uint32_t rank);
 

@@ -18,6 +18,7 @@ static const struct {
     { "recoverable", SPAWN_RECOVERABLE, IS_FLAG },
     { "continuous", SPAWN_RECOVERABLE, IS_FLAG },
     { "exec-agent", SPAWN_EXEC_AGENT, IS_TEXT },
+    { "max-restarts", SPAWN_RESTARTS, IS_NUMBER },
     { "timeout", SPAWN_JOB_LIMIT, IS_NUMBER },
     { "spawn-timeout", SPAWN_LIMIT, IS_NUMBER },
     { "report-state-on-timeout", SPAWN_LATE_STATE, IS_FLAG },

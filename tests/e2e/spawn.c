@@ -96,6 +96,11 @@ struct row {
 
 static const struct row rows[] = {
     /* clang-format off */
+    { "again", "once", 0, { REQUIRED_INFO(PMIX_MAX_RESTARTS, NUMBER, NULL) }, { { .nprocs = 1, .checks = { "again 1 @/once" } } } },
+    { "again", "one of two programs", 0, { { 0 } }, { { .infos = { NUMBER_INFO(PMIX_MAX_RESTARTS, 5) }, .nprocs = 3, .checks = { "again 2 @/again" } }, { .checks = { "again 0 @/again" } } } },
+    { "again", "by an option", 0, { TEXT_INFO(PMIX_RUNTIME_OPTIONS, "max-restarts=2") }, { { .nprocs = 1, .checks = { "again 2 @/option" } } } },
+    { "again", "of the wrong type", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_MAX_RESTARTS, "2") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "raw", "raw", 0, { REQUIRED_INFO(PMIX_IOF_OUTPUT_RAW, FLAG, NULL) }, { { .nprocs = 1, .checks = { "raw @/go" } } } },
     { "parent", "parent", 0, { { 0 } }, { { .nprocs = 3, .checks = { "parent" } } } },
 
     { "env", "set", 0, { ENVAR_INFO(PMIX_SET_ENVAR, 0, "SPAWN_OLD=new"), ENVAR_INFO(PMIX_SET_ENVAR, 0, "SPAWN_TWO=a\nb=c") },
@@ -185,7 +190,7 @@ static const struct row rows[] = {
       { { .nprocs = 2, .checks = { "env SPAWN_AGENT=yes", "parent" } } } },
     { "options", "a word that is none", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_RUNTIME_OPTIONS, "recoverable,moon") }, { { .nprocs = 1, .checks = { "never" } } } },
     { "options", "a number that is none", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_RUNTIME_OPTIONS, "timeout=soon") }, { { .nprocs = 1, .checks = { "never" } } } },
-    { "options", "what is not done", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_RUNTIME_OPTIONS, "max-restarts=3") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "options", "what is not done", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_RUNTIME_OPTIONS, "autorestart") }, { { .nprocs = 1, .checks = { "never" } } } },
     { "options", "only planned", 0, { TEXT_INFO(PMIX_RUNTIME_OPTIONS, "donotlaunch") }, { { .nprocs = 2, .checks = { "never" } } } },
     { "options", "what holds in any case", 0, { REQUIRED_INFO(PMIX_NON_PMI, FLAG, NULL), REQUIRED_INFO(PMIX_OUTPUT_NOCOPY, FLAG, NULL), REQUIRED_INFO(PMIX_NOTIFY_LAUNCH, FLAG, NULL),
         REQUIRED_INFO(PMIX_WDIR_USER_SPECIFIED, FLAG, NULL), REQUIRED_INFO(PMIX_JOB_CONTINUOUS, FLAG, NULL) }, { { .nprocs = 1 } } },
@@ -490,13 +495,66 @@ static bool check_never(const char *unused)
     return wrong(unused, NULL);
 }
 
-/* Rank 0 ends with it, having left; another one waits. */
+/* Rank 0 ends with it when all run, having left; another one waits. */
 static bool check_code(const char *code)
 {
-    if (me.rank != 0)
+    if (PMIx_Fence(NULL, 0, NULL, 0) != PMIX_SUCCESS || me.rank != 0)
         return check_never(code);
     PMIx_Finalize(NULL, 0);
     exit(atoi(code));
+}
+
+/* "N FILE": the first N starts of a rank fail before PMIx_Init, by a signal and by a code in turn;
+ * FILE.RANK has a byte for each. */
+static void fail_first(const char *check)
+{
+    char *path;
+    long most = strtol(check, &path, 10);
+    char name[TEXT];
+    off_t times;
+    int fd;
+
+    snprintf(name, sizeof name, "%s.%s", path + 1, getenv("PMIX_RANK"));
+    fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    times = lseek(fd, 0, SEEK_END);
+    if (fd < 0 || write(fd, "x", 1) != 1)
+        printf("%s: %s\n", name, strerror(errno));
+    else if (times < most && times % 2)
+        exit(3);
+    else if (times < most)
+        raise(SIGKILL);
+    close(fd);
+}
+
+static void fail_as_checked(char **checks)
+{
+    for (char **c = checks; *c; c++) {
+        if (!strncmp(*c, "again ", 6))
+            fail_first(*c + 6);
+    }
+}
+
+static bool check_again(const char *want)
+{
+    pmix_value_t *v = NULL;
+    char got[16] = "none";
+
+    if (PMIx_Get(&me, PMIX_REINCARNATION, NULL, 0, &v) == PMIX_SUCCESS) {
+        snprintf(got, sizeof got, "%u", v->data.uint32);
+        PMIX_VALUE_RELEASE(v);
+    }
+    return atoi(want) == atoi(got) ? true : wrong(want, got);
+}
+
+/* A part of a line, the rest when the test has seen it. */
+static bool check_raw(const char *pipe)
+{
+    int fd = write(STDOUT_FILENO, "x", 1) == 1 ? open(pipe, O_RDONLY | O_CLOEXEC) : -1;
+
+    if (fd < 0 || write(STDOUT_FILENO, "z\n", 2) != 2)
+        return wrong(pipe, strerror(errno));
+    close(fd);
+    return true;
 }
 
 static bool check_session(const char *unused)
@@ -640,7 +698,8 @@ static bool check(const char *text)
         { "parent", check_parent },   { "never", check_never }, { "begins", check_begins },
         { "session", check_session }, { "index", check_index }, { "first", check_first },
         { "write", check_write },     { "cpus", check_cpus },   { "cpu", check_cpu },
-        { "nodes", check_nodes },     { "set", check_set },     { "code", check_code }
+        { "nodes", check_nodes },     { "set", check_set },     { "code", check_code },
+        { "again", check_again },     { "raw", check_raw }
     };
     size_t n = strcspn(text, " ");
 
@@ -746,6 +805,8 @@ int main(int argc, char **argv)
     dir = argc > 2 ? argv[2] : "";
     if (argc > 3 && !strcmp(argv[1], "tool"))
         return tool(argv[3]);
+    if (argc > 3 && !strcmp(argv[1], "child"))
+        fail_as_checked(argv + 3);
     rc = PMIx_Init(&me, NULL, 0);
     if (rc != PMIX_SUCCESS || argc < 3) {
         printf("init %s\n", PMIx_Error_string(rc));

@@ -46,10 +46,46 @@ everything() # TITLE LAUNCHER-OPTIONS...
     rows "$case_of" sets 2 6 "$@"
     rows "$case_of" bind 9 10 "$@"
     rows "$case_of" agents 3 3 "$@"
+    again "$case_of" "$@"
+    raw "$case_of" "$@"
     rows "$case_of" notify 2 3 "$@"
     rows "$case_of" options 7 4 "$@"
     ways "$case_of" "$@"
     rows "$case_of" fail 15 2 "$@"
+}
+
+# Six processes, which fail nine times before they join their jobs.
+again() # TITLE LAUNCHER-OPTIONS...
+{
+    title=$1
+    shift
+    spawning run "$patience" "$WIREUP" "$@" "$spawn" again "$tmp"
+    same "$title: again" "$rc $(grep -c " good$" "$out") $(grep -v " good$" "$out")" "0 7 " || explain
+    spawned "$title: again: starts" 15
+    same "$title: again: each is told" "$(grep -c "it is started again" "$err")" 9 || explain
+    rm -f "$tmp"/once.* "$tmp"/again.* "$tmp"/option.*
+}
+
+# A part of a line is shown before the process that writes it goes on.
+raw() # TITLE LAUNCHER-OPTIONS...
+{
+    title=$1
+    shift
+    mkfifo "$tmp/go" "$tmp/shown"
+    "$WIREUP" "$@" "$spawn" raw "$tmp" >"$tmp/shown" 2>"$err" &
+    launcher_pid=$!
+    exec 7<"$tmp/shown"
+    seen=$(timeout 60 python3 -c 'import os
+byte = b"-"
+while byte not in (b"x", b""):
+    byte = os.read(7, 1)
+print(byte.decode())')
+    : >"$tmp/go"
+    cat <&7 >"$out"
+    exec 7<&-
+    wait "$launcher_pid"
+    same "$title: raw" "$? $seen $(grep -c "^raw good" "$out")" "0 x 1" || explain
+    rm -f "$tmp/go" "$tmp/shown"
 }
 
 # Jobs whose end is not the parent's, and what is logged about them.
@@ -138,6 +174,10 @@ of a tool good" || explain
     wait "$launcher_pid"
     rm -f "$tmp/hold" "$tmp/tool.0"
 }
+
+# Who has joined the job is not started again.
+run "$patience" "$WIREUP" -max-restarts 3 -n 2 "$spawn" child joined "env SPAWN_OLD=other"
+same "a process that has joined fails" "$rc $(grep -c "not SPAWN_OLD=other" "$out") $(grep -c again "$err")" "1 2 0" || explain
 
 tool
 everything "one node" -n 1
