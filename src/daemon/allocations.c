@@ -292,7 +292,15 @@ static enum answer_status (*directive_of(uint8_t directive))(struct allocation_c
     }
 }
 
-/* Its owner may; when that has gone, everybody. */
+/* Its owner and the scheduler may; when the owner has gone, everybody. */
+static bool is_allowed(const struct allocation_call *k)
+{
+    const struct core *core = core_of(k->a);
+
+    return k->of->owner == k->e->job || !core_job(core, k->of->owner) ||
+           (core->scheduler.connection && core->scheduler.job == k->e->job);
+}
+
 static enum answer_status find_own(struct allocation_call *k)
 {
     const struct op_allocate *e = k->e;
@@ -302,8 +310,7 @@ static enum answer_status find_own(struct allocation_call *k)
         return ANSWER_NOT_FOUND;
     snprintf(k->id, sizeof k->id, "%s", k->of->id);
     k->number = k->of->number;
-    return k->of->owner == e->job || !core_job(core_of(k->a), k->of->owner) ? ANSWER_OK
-                                                                            : ANSWER_DENIED;
+    return is_allowed(k) ? ANSWER_OK : ANSWER_DENIED;
 }
 
 static enum answer_status carry_out(struct allocation_call *k)

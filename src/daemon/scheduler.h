@@ -2,7 +2,8 @@
  * asked of it, and its answers.
  *
  * A tool is the scheduler when it connects with PMIX_SERVER_SCHEDULER (server/pmix_scheduler.h);
- * its own requests go to the launcher.  When it goes, what it has not answered fails. */
+ * its own requests go to the launcher, and may be about the sessions of others
+ * (PMIx_Session_control).  When it goes, what it has not answered fails. */
 #ifndef WIREUP_DAEMON_SCHEDULER_H
 #define WIREUP_DAEMON_SCHEDULER_H
 

@@ -1,9 +1,11 @@
 /* scheduler.c - a tool that schedules, and those that ask for allocations.
  *
  *   scheduler ADDRESS serve    the scheduler of the launcher with this address, until its input
- * ends scheduler ADDRESS WHAT     a tool of it; WHAT without an address: a process of a job ask
- * allocates by the words of the scheduler, which names the nodes lost      what a scheduler that
- * dies has been asked none      without a scheduler
+ * ends; each line is the number of a session, which it ends scheduler ADDRESS WHAT     a tool of
+ * it; WHAT without an address: a process of a job ask     allocates by the words of the scheduler,
+ * which names the nodes lost    what a scheduler that dies has been asked none    without a
+ * scheduler keep    allocates, prints the number of the session, and holds it until its input ends
+ *       end N   ends the session of another one
  *
  * The scheduler grants what names the queue `fast`, node n2 for a new allocation, n3 for more, and
  * releases; it answers nobody who calls his request `lost`.  Runs on our library; ask, lost and
@@ -22,6 +24,7 @@
 
 static int wrong;
 static const char *what;
+static uint32_t session; /* of the last answer */
 
 /* ---- the scheduler --------------------------------------------------------------------------- */
 
@@ -67,6 +70,16 @@ static pmix_status_t on_request(const pmix_proc_t *client, pmix_alloc_directive_
                                        : give("", "n3", done, arg);
 }
 
+/* The session of another one, as the scheduler or not. */
+static pmix_status_t end_session(const char *number)
+{
+    bool yes = true;
+    pmix_info_t info;
+
+    PMIX_INFO_LOAD(&info, PMIX_SESSION_TERMINATE, &yes, PMIX_BOOL);
+    return PMIx_Session_control((uint32_t)atoi(number), &info, 1, NULL, NULL);
+}
+
 static int serve(const char *address)
 {
     static pmix_server_module_t module = { .allocate = on_request };
@@ -74,7 +87,7 @@ static int serve(const char *address)
     bool yes = true;
     pmix_proc_t me;
     pmix_status_t rc;
-    char byte;
+    char line[32];
 
     PMIX_INFO_LOAD(&infos[0], PMIX_SERVER_URI, address, PMIX_STRING);
     PMIX_INFO_LOAD(&infos[1], SCHEDULER, &yes, PMIX_BOOL);
@@ -83,14 +96,21 @@ static int serve(const char *address)
         rc = PMIx_tool_set_server_module(&module);
     printf("%s\n", rc == PMIX_SUCCESS ? "ready" : PMIx_Error_string(rc));
     fflush(stdout);
-    while (rc == PMIX_SUCCESS && read(STDIN_FILENO, &byte, 1) > 0) {
-        /* until there is nobody */
+    while (rc == PMIX_SUCCESS && fgets(line, sizeof line, stdin)) {
+        printf("ended %d: %s\n", atoi(line), PMIx_Error_string(end_session(line)));
+        fflush(stdout);
     }
     PMIx_tool_finalize();
     return rc != PMIX_SUCCESS;
 }
 
 #else
+static pmix_status_t end_session(const char *number)
+{
+    (void)number;
+    return PMIX_ERR_NOT_SUPPORTED;
+}
+
 static int serve(const char *address)
 {
     (void)address;
@@ -109,6 +129,7 @@ static pmix_status_t request(pmix_alloc_directive_t directive, const char *id, c
     pmix_status_t rc;
 
     nodes[0] = '\0';
+    session = 0;
     if (directive != PMIX_ALLOC_RELEASE)
         PMIX_INFO_LOAD(&infos[ninfos++], PMIX_ALLOC_NUM_NODES, &one, PMIX_UINT64);
     if (key)
@@ -119,6 +140,10 @@ static pmix_status_t request(pmix_alloc_directive_t directive, const char *id, c
     if (rc == PMIX_SUCCESS)
         snprintf(nodes, 200, "%s %s", text_of(results, n, PMIX_ALLOC_ID),
                  text_of(results, n, PMIX_ALLOC_NODE_LIST));
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(results[i].key, PMIX_SESSION_ID))
+            session = results[i].value.data.uint32;
+    }
     if (results)
         PMIX_INFO_FREE(results, n);
     return rc;
@@ -171,6 +196,27 @@ static void none(void)
     want("release", request(PMIX_ALLOC_RELEASE, id, NULL, NULL, got), PMIX_SUCCESS, got, NULL);
 }
 
+/* The scheduler ends it meanwhile. */
+static void keep(void)
+{
+    char got[200];
+
+    want("new", request(PMIX_ALLOC_NEW, NULL, PMIX_ALLOC_QUEUE, "fast", got), PMIX_SUCCESS, got,
+         "fast-1 n2");
+    printf("%u\n", session);
+    fflush(stdout);
+    while (getchar() != EOF) {
+        /* until the scheduler has ended it */
+    }
+    want("release", request(PMIX_ALLOC_RELEASE, "fast-1", NULL, NULL, got), PMIX_ERR_NOT_FOUND, got,
+         NULL);
+}
+
+static void end(const char *number)
+{
+    want("end", end_session(number), PMIX_ERR_NO_PERMISSIONS, "", NULL);
+}
+
 int main(int argc, char **argv)
 {
     bool is_tool = argc > 2;
@@ -178,7 +224,7 @@ int main(int argc, char **argv)
     pmix_proc_t me;
     pmix_status_t rc;
 
-    what = argv[argc - 1];
+    what = argv[is_tool ? 2 : argc - 1];
     if (is_tool && !strcmp(what, "serve"))
         return serve(argv[1]);
     if (is_tool) {
@@ -194,6 +240,10 @@ int main(int argc, char **argv)
         ask();
     else if (!strcmp(what, "lost"))
         lost();
+    else if (!strcmp(what, "keep"))
+        keep();
+    else if (!strcmp(what, "end"))
+        end(argv[argc - 1]);
     else
         none();
     if (!wrong)

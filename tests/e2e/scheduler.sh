@@ -42,6 +42,20 @@ for program in $programs; do
     same "it decides, and is asked of all: ${program##*/}" "$rc $(cat "$out")" "0 scheduler ask good" || explain
 done
 same "it hears what is wanted" "$(grep -c "^asked 1 fast rank 0" "$tmp/served")" $((2 * $(echo "$programs" | wc -w)))
+# It ends what it has granted; another tool does not.
+mkfifo "$tmp/kept"
+"$ours" "$uri" keep <"$tmp/kept" >"$out" 2>"$err" 8>&- &
+keeps=$!
+exec 7>"$tmp/kept"
+wait_until "$patience" grep -q '^[1-9]' "$out"
+number=$(cat "$out")
+same "another tool may not end it" "$("$ours" "$uri" end "$number")" "scheduler end good"
+echo "$number" >&8
+wait_until "$patience" grep -q "^ended" "$tmp/served"
+same "the scheduler ends a session" "$(grep "^ended" "$tmp/served")" "ended $number: PMIX_SUCCESS"
+exec 7>&-
+wait "$keeps"
+same "which is over then" "$? $(tail -n 1 "$out")" "0 scheduler keep good" || explain
 for program in $programs; do
     "$program" "$uri" lost >"$out" 2>"$err" 8>&- &
     asks=$!
