@@ -21,16 +21,22 @@ static bool pmix_receives(struct cluster *c, uint32_t rank, const char *word)
     return found;
 }
 
-static void pmix_handshake(struct cluster *c, uint32_t rank)
+/* As that release of OpenPMIx. */
+static void pmix_handshake_as(struct cluster *c, uint32_t rank, const char *version)
 {
     char text[300];
 
     snprintf(text, sizeof text,
              "ffffffff ffffffff 00000000 00000000 'native' 00000008 0000000000000000 00 'job0' "
-             "%08x '4.2.2rc2' 'v41' 01 'hash' 00",
-             rank);
+             "%08x '%s' 'v41' 01 'hash' 00",
+             rank, version);
     pmix_write(c, rank, text);
     pmix_receives(c, rank, "");
+}
+
+__attribute__((unused)) static void pmix_handshake(struct cluster *c, uint32_t rank)
+{
+    pmix_handshake_as(c, rank, "4.2.2rc2");
 }
 
 #endif

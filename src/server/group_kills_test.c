@@ -1,0 +1,331 @@
+/* group_kills_test.c - PMIx groups whose members, or their whole nodes, are killed at any step,
+ * over one node and four: whole daemons joined without a network (tests/cluster.h), whose messages
+ * a seed puts in order.
+ *
+ * Every member that lives gets one answer to each call, the same as all others.  A group that bears
+ * the loss of members is made for all who live; they agree who belongs to it, and nobody does who
+ * has ended before it called.  With an argument the test runs so many seeds, from the second one
+ * on. */
+#include "core/input.h"
+#include "tests/cluster_pmix.h"
+
+enum { RANKS = 8, SEEDS = 150, NO_ANSWER = 1 };
+
+enum { CONSTRUCT = 24, DESTRUCT = 28 };
+
+struct caller {
+    bool in, dead, called;
+    int status;       /* of its last call; NO_ANSWER */
+    unsigned answers; /* to that call */
+    uint32_t group;   /* bits of ranks: the members that it was told */
+};
+
+struct world {
+    struct cluster c;
+    uint64_t seed;
+    struct caller members[RANKS];
+    bool bears; /* PMIX_GROUP_FT_COLLECTIVE */
+    uint32_t victims;
+    bool a_node_dies;
+    char wrong[200]; /* empty: all is well */
+};
+
+static void complain(struct world *w, const char *what, uint32_t rank)
+{
+    if (!w->wrong[0])
+        snprintf(w->wrong, sizeof w->wrong, "seed %llu, %s: rank %u", (unsigned long long)w->seed,
+                 what, rank);
+}
+
+static uint32_t below(struct world *w, uint32_t n)
+{
+    return (uint32_t)rand_below(&w->c.rand, n);
+}
+
+/* ---- the network, between two steps of the program ---------------------------------------------
+ */
+
+static void some_steps(struct world *w)
+{
+    for (uint32_t n = below(w, 8); n; n--) {
+        cluster_effects(&w->c);
+        if (!cluster_step(&w->c))
+            return;
+    }
+}
+
+static void bytes_to(struct world *w, uint32_t rank, struct slice bytes)
+{
+    struct cluster_node *n = cluster_of(&w->c, 0, rank);
+
+    server_deliver(&n->server,
+                   INPUT_AT(++n->now, in, .connection = w->c.peers[0][rank]->id, .bytes = bytes));
+}
+
+/* ---- calls -------------------------------------------------------------------------------------
+ */
+
+/* The members one by one, then PMIX_GROUP_FT_COLLECTIVE if it is wanted. */
+static void call(struct world *w, uint32_t rank, int command)
+{
+    char text[900];
+    uint32_t count = 0;
+    size_t n;
+
+    for (uint32_t r = 0; r < RANKS; r++)
+        count += w->members[r].in;
+    n = (size_t)snprintf(text, sizeof text, PMIX_HEAD "02%02x 0208 'grp' 02%02x %02x", command,
+                         count, 2 * count);
+    for (uint32_t r = 0; r < RANKS; r++) {
+        if (w->members[r].in)
+            n += (size_t)snprintf(text + n, sizeof text - n, " 0a 'job0' %02x", r);
+    }
+    snprintf(text + n, sizeof text - n, "%s",
+             w->bears ? " 0201 0220 'pmix.grp.ftcoll' 00 0101" : " 0200");
+    w->members[rank].called = true;
+    w->members[rank].status = NO_ANSWER;
+    w->members[rank].answers = 0;
+    bytes_to(w, rank, pmix_bytes(text));
+}
+
+/* A number of the encoding: seven bits a byte, the lowest first. */
+static uint32_t number(struct slice *s)
+{
+    uint32_t value = 0;
+
+    for (int shift = 0; s->len && shift < 32; shift += 7) {
+        uint8_t byte = (uint8_t)*s->ptr;
+        *s = slice_skip(*s, 1);
+        value |= (uint32_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            break;
+    }
+    return value;
+}
+
+static int status_of(struct slice *s)
+{
+    uint32_t n;
+
+    number(s); /* how many values */
+    n = number(s);
+    return n & 1 ? -(int)((n + 1) / 2) : (int)(n / 2);
+}
+
+static void read_members(struct caller *m, struct slice s)
+{
+    uint32_t count;
+
+    number(&s);
+    count = number(&s);
+    number(&s);
+    for (m->group = 0; count && s.len; count--) {
+        s = slice_skip(s, number(&s) / 2);
+        m->group |= UINT32_C(1) << (number(&s) & 31);
+    }
+}
+
+/* Each message is a header of 16 bytes, whose last four are the length, and the reply. */
+static void read_answers(struct world *w, uint32_t rank, bool with_members)
+{
+    struct peer *p = w->c.peers[0][rank];
+    struct slice all = buf_slice(&p->out), s = all;
+    struct caller *m = &w->members[rank];
+
+    while (s.len > 16) {
+        size_t len = (size_t)(uint8_t)s.ptr[10] << 8 | (uint8_t)s.ptr[11];
+        bool ours = (uint8_t)s.ptr[7] == 0x66; /* the tag of PMIX_HEAD; others are events */
+        struct slice body = slice_head(slice_skip(s, 16), len);
+        s = slice_skip(s, 16 + len);
+        if (!ours)
+            continue;
+        m->answers++;
+        m->status = status_of(&body);
+        if (with_members && m->status == 0)
+            read_members(m, body);
+    }
+    server_wrote(&cluster_of(&w->c, 0, rank)->server, p, all.len);
+}
+
+/* ---- deaths ------------------------------------------------------------------------------------
+ */
+
+static void die(struct world *w, uint32_t rank)
+{
+    struct cluster_node *n = cluster_of(&w->c, 0, rank);
+    struct caller *m = &w->members[rank];
+
+    if (m->dead)
+        return;
+    m->dead = true;
+    server_deliver(&n->server, INPUT(proc_state, .job = n->jobs[0]->id, .rank = rank,
+                                     .event = PROC_EVENT_DEATH, .code = 9));
+}
+
+static void node_dies(struct world *w)
+{
+    uint32_t node = 1 + below(w, w->c.nnodes - 1);
+
+    if (w->c.nodes[node].gone)
+        return;
+    for (uint32_t r = 0; r < RANKS; r++)
+        w->members[r].dead = w->members[r].dead || r % w->c.nnodes == node;
+    cluster_effects(&w->c); /* what it has done is in its recording */
+    cluster_die(&w->c, node);
+}
+
+static void something_dies(struct world *w)
+{
+    if (w->a_node_dies && w->c.nnodes > 1)
+        node_dies(w);
+    else
+        die(w, below(w, RANKS));
+}
+
+/* ---- a call of all members, while some die -----------------------------------------------------
+ */
+
+/* Who of those that are to call comes next; RANKS: nobody is left. */
+static uint32_t next_caller(struct world *w)
+{
+    uint32_t chosen = RANKS, n = 0;
+
+    for (uint32_t r = 0; r < RANKS; r++) {
+        const struct caller *m = &w->members[r];
+        if (m->in && !m->dead && !m->called && below(w, ++n) == 0)
+            chosen = r;
+    }
+    return chosen;
+}
+
+static void all_call(struct world *w, int command, uint32_t deaths)
+{
+    uint32_t rank;
+
+    for (uint32_t r = 0; r < RANKS; r++)
+        w->members[r].called = false;
+    while ((rank = next_caller(w)) < RANKS) {
+        call(w, rank, command);
+        some_steps(w);
+        if (deaths && below(w, 4) == 0) {
+            something_dies(w);
+            deaths--;
+            some_steps(w);
+        }
+    }
+    for (; deaths; deaths--) {
+        something_dies(w);
+        some_steps(w);
+    }
+    cluster_settle(&w->c);
+    for (uint32_t r = 0; r < RANKS; r++) {
+        if (w->members[r].in && !w->members[r].dead)
+            read_answers(w, r, command == CONSTRUCT);
+    }
+}
+
+static const struct caller *first_alive(const struct world *w)
+{
+    for (uint32_t r = 0; r < RANKS; r++) {
+        if (w->members[r].in && !w->members[r].dead)
+            return &w->members[r];
+    }
+    return NULL;
+}
+
+/* All who live were told, once and the same; when a node is lost, some may have the outcome already
+ * that the others do not get any more. */
+static void check_answers(struct world *w)
+{
+    const struct caller *first = first_alive(w);
+
+    for (uint32_t r = 0; r < RANKS; r++) {
+        const struct caller *m = &w->members[r];
+        if (!m->in || m->dead)
+            continue;
+        if (m->answers != 1)
+            complain(w, m->answers ? "answered twice" : "never answered", r);
+        if (m->status != first->status && !w->a_node_dies)
+            complain(w, "another status", r);
+    }
+}
+
+static void check_group(struct world *w)
+{
+    const struct caller *first = first_alive(w);
+
+    for (uint32_t r = 0; first && r < RANKS; r++) {
+        const struct caller *m = &w->members[r];
+        bool named = first->group & UINT32_C(1) << r, lives = m->in && !m->dead;
+        if (first->status != 0)
+            continue;
+        if (lives && m->status == 0 && m->group != first->group)
+            complain(w, "other members", r);
+        if (lives && !named)
+            complain(w, "lives, and is not a member", r);
+        if (named && (!m->in || (!m->called && w->bears)))
+            complain(w, "is a member, and never called", r);
+    }
+    if (first && first->status != 0 && (!w->victims || (w->bears && !w->a_node_dies)))
+        complain(w, "no group", (uint32_t)(first - w->members));
+}
+
+static uint32_t alive(const struct world *w)
+{
+    uint32_t n = 0;
+
+    for (uint32_t r = 0; r < RANKS; r++)
+        n += w->members[r].in && !w->members[r].dead;
+    return n;
+}
+
+static void choose(struct world *w)
+{
+    uint32_t n = 0;
+
+    while (n < 2) {
+        n = 0;
+        for (uint32_t r = 0; r < RANKS; r++)
+            n += w->members[r].in = below(w, 2);
+    }
+    w->bears = below(w, 2);
+    w->victims = below(w, 4);
+    w->a_node_dies = below(w, 3) == 0;
+}
+
+static bool run(uint32_t nodes, uint64_t seed)
+{
+    struct world w = { .seed = seed };
+
+    cluster_open(&w.c, nodes, seed);
+    cluster_job(&w.c, RANKS, true, true);
+    for (uint32_t r = 0; r < RANKS; r++)
+        pmix_handshake_as(&w.c, r, "4.2.4");
+    choose(&w);
+    all_call(&w, CONSTRUCT, w.victims);
+    check_answers(&w);
+    check_group(&w);
+    if (alive(&w) && first_alive(&w)->status == 0) {
+        all_call(&w, DESTRUCT, below(&w, 2));
+        check_answers(&w);
+    }
+    if (w.wrong[0])
+        printf("# %u nodes, %s\n", nodes, w.wrong);
+    cluster_close(&w.c);
+    return !w.wrong[0];
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : SEEDS;
+
+    for (uint32_t nodes = 1; nodes <= 4; nodes += 3) {
+        uint64_t good = 0;
+        for (uint64_t s = first; s < first + count; s++)
+            good += run(nodes, s);
+        OK_F(good == count, "members are killed on %u nodes: %llu of %llu seeds", nodes,
+             (unsigned long long)good, (unsigned long long)count);
+    }
+    return tap_done();
+}
