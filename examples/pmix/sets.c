@@ -2,7 +2,7 @@
  * A program asks which there are and who is in them, instead of being told by its command line;
  * MPI Sessions take their process sets from here.
  *
- *   ./server 3 ./sets            (server.c defines one; `wireup` has none unless a host defines it)
+ *   wireup -n 2 -pset left ./sets : -n 1 -pset right ./sets
  */
 #define EXAMPLE "sets"
 #include "example.h"
