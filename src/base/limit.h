@@ -178,6 +178,10 @@
  * than the patience of the caller. */
 #define LIMIT_WHO_MS 1500
 
+/* The resource manager's command that tells its queues may take this long: less than a query of
+ * other nodes. */
+#define LIMIT_QUEUES_MS 1200
+
 /* The stack of one process may take this long (gdb reads all symbols of a large program), and those
  * of all processes of a node together. */
 #define LIMIT_STACK_MS  5000

@@ -571,6 +571,7 @@ static void child_acceptor(void *arg)
         if (t)
             process_ended(t, status);
         else if (!stacks_reaped(&n->pending_queries.stacks, pid) &&
+                 !queues_reaped(&n->node_parts.queues, pid) &&
                  n->config.reaped) /* ... or an orphan from one of our processes */
             n->config.reaped(n->config.arg, pid, status);
     }

@@ -62,6 +62,7 @@ void node_parts_own(const struct node_parts *n, uint32_t parts, struct buf *out)
 
 static void part_wait_free(struct part_wait *g)
 {
+    queues_forget(&g->of->queues, g);
     timer_stop(&g->patience);
     list_unlink(&g->link);
     buf_free(&g->parts);
@@ -92,6 +93,15 @@ static void patience_over(void *arg)
 
     part_wait_over(g);
     turn_end(turn);
+}
+
+static void on_queues(void *arg, struct slice lines)
+{
+    struct part_wait *g = arg;
+
+    node_part_write_queues(lines, &g->parts);
+    if (--g->nawaited == 0)
+        part_wait_over(g);
 }
 
 /* The launcher knows who has come; a daemon does not know more of the others than who is lost. */
@@ -134,6 +144,8 @@ void node_parts_begin(struct node_parts *n, uint64_t ticket, uint32_t parts, boo
     node_parts_own(n, parts, &g->parts);
     if (!local && n->context->cluster)
         ask_others(g, parts);
+    if (parts & NODE_PART_QUEUES && queues_ask(&n->queues, on_queues, g))
+        g->nawaited++;
     if (g->nawaited)
         timer_set(&g->patience, LIMIT_WHO_MS);
     else
@@ -175,6 +187,7 @@ void node_parts_open(struct node_parts *n, const struct node_context *c, struct 
     n->allocations = a;
     n->context = c;
     n->topology = t;
+    queues_open(&n->queues, c);
     list_init(&n->all);
 }
 
@@ -184,5 +197,6 @@ void node_parts_close(struct node_parts *n)
         return;
     LIST_EACH(l, &n->all)
     part_wait_free(LIST_OF(l, struct part_wait, link));
+    queues_close(&n->queues);
     n->context = NULL;
 }

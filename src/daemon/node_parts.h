@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/slice.h"
+#include "daemon/queues.h"
 
 struct allocations;
 struct node_context;
@@ -22,6 +23,7 @@ struct node_parts {
     const struct node_context *context; /* NULL: not open */
     struct topology *topology;
     const struct allocations *allocations;
+    struct queues queues;
     struct list all;
     uint64_t last; /* number of a request */
 };

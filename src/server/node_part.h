@@ -25,7 +25,8 @@ enum {
     NODE_PART_TOPOLOGY = 32,     /* of its hardware, as hwloc's XML */
     NODE_PART_DEVICES = 64,      /* of networks */
     NODE_PART_ALLOCATIONS = 128, /* the launcher's */
-    NODE_PART_TOPOLOGY_V1 = 256  /* likewise for hwloc 1, besides */
+    NODE_PART_TOPOLOGY_V1 = 256, /* likewise for hwloc 1, besides */
+    NODE_PART_QUEUES = 512       /* of the resource manager, as the node asked knows them */
 };
 
 /* The keys of its infos; the value of each is an array of infos, and that of a table of
@@ -38,6 +39,7 @@ enum {
 #define NODE_PART_OF_HARDWARE   PMIX_HWLOC_XML_V2
 #define NODE_PART_OF_DEVICE     PMIX_FABRIC_DEVICE
 #define NODE_PART_OF_ALLOCATION PMIX_ALLOC_ID
+#define NODE_PART_OF_QUEUE      PMIX_ALLOC_QUEUE
 
 /* In the info of a process: its memory that is not shared, in megabytes. */
 #define NODE_PART_UNSHARED PMIX_CLIENT_AVG_MEMORY
@@ -49,5 +51,9 @@ void node_part_write(const struct server *s, uint32_t parts, const struct machin
 /* Appends the reservations of the launcher, as a part of its own. */
 void node_part_write_allocations(const struct server *s, const struct reservations *r,
                                  uint64_t now_ns, struct buf *out);
+
+/* Appends queues, from lines `NAME STATE`, as a part of their own: PMIX_ALLOC_QUEUE and
+ * PMIX_QUERY_QUEUE_STATUS of each. */
+void node_part_write_queues(struct slice lines, struct buf *out);
 
 #endif

@@ -191,9 +191,9 @@ static uint32_t parts_of(const struct pmix_session *s, const pmix_query_t *q, bo
         parts |= row ? row->parts : 0;
     }
     /* Everybody's hardware description is much. */
-    *local_p =
-        about.local ||
-        ((parts & ~(uint32_t)(NODE_PART_TOPOLOGY | NODE_PART_TOPOLOGY_V1)) == 0 && !about.host);
+    *local_p = about.local || ((parts & ~(uint32_t)(NODE_PART_TOPOLOGY | NODE_PART_TOPOLOGY_V1 |
+                                                    NODE_PART_QUEUES)) == 0 &&
+                               !about.host);
     return parts;
 }
 

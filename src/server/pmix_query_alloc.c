@@ -1,5 +1,5 @@
 /* pmix_query_alloc.c - see pmix_findings.h: queries about allocations, which the launcher's part
- * tells of (node_part.h).
+ * tells of (node_part.h), and about the queues of the resource manager.
  *
  * The qualifiers name one by its id, its session, or the word that its owner has given it;
  * otherwise it is that of the session of the job that is asked about.  */
@@ -83,4 +83,56 @@ void pmix_find_time_remaining(struct pmix_findings *f, const char *key,
         info_array_copy(&f->list, key, v);
     else
         f->missed++;
+}
+
+/* ---- queues ---------------------------------------------------------------------------------- */
+
+/* The next queue whose name and state are told. */
+static const pmix_info_t *next_queue(const struct pmix_findings *f, const pmix_info_t *at,
+                                     const char **name_p, const char **state_p)
+{
+    while ((at = pmix_next_part(f, NODE_PART_OF_QUEUE, at))) {
+        *name_p = info_inside_text(at, PMIX_ALLOC_QUEUE);
+        *state_p = info_inside_text(at, PMIX_QUERY_QUEUE_STATUS);
+        if (*name_p && *state_p)
+            break;
+    }
+    return at;
+}
+
+static void found_or_missed(struct pmix_findings *f, const char *key, struct buf *text)
+{
+    if (buf_len(text))
+        pmix_found_text(f, key, text);
+    else
+        f->missed++;
+    buf_free(text);
+}
+
+void pmix_find_queues(struct pmix_findings *f, const char *key, const struct query_subject *about)
+{
+    struct buf names = BUF_NULL(1 << 20);
+    const char *name, *state;
+
+    (void)about;
+    for (const pmix_info_t *at = NULL; (at = next_queue(f, at, &name, &state));)
+        buf_printf(&names, "%s%s", buf_len(&names) ? "," : "", name);
+    found_or_missed(f, key, &names);
+}
+
+/* The state of the one that is named; of all, `NAME=STATE` with commas. */
+void pmix_find_queue_status(struct pmix_findings *f, const char *key,
+                            const struct query_subject *about)
+{
+    const char *name, *state,
+        *wanted = info_find_text(about->query->qualifiers, about->query->nqual, PMIX_ALLOC_QUEUE);
+    struct buf text = BUF_NULL(1 << 20);
+
+    for (const pmix_info_t *at = NULL; (at = next_queue(f, at, &name, &state));) {
+        if (!wanted)
+            buf_printf(&text, "%s%s=%s", buf_len(&text) ? "," : "", name, state);
+        else if (!strcmp(wanted, name) && !buf_len(&text))
+            buf_str(&text, state);
+    }
+    found_or_missed(f, key, &text);
 }

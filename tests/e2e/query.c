@@ -3,7 +3,8 @@
  *   query hold              a process: rank 0 asks; all wait until a line comes
  *   query tool PID NODES    a tool of the launcher with that pid: asks about its job
  *   query ends              processes of a job that goes on when one of them fails
- *   query spoil             the control: expects what is not so
+ *   query queues            a process: prints which queues there are, their states, and that of the
+ * second query spoil             the control: expects what is not so
  *
  * OPENPMIX: the release of OpenPMIx whose library it is, which can do less than ours.
  *
@@ -896,7 +897,7 @@ static void check_abilities(void)
     struct answer signals = ASK_BARE(SIGNALS_QUERY);
     const char *words = text_of(&keys, PMIX_QUERY_SUPPORTED_KEYS);
 
-    if (!has_word(words, NODE_USAGE) || has_word(words, PMIX_QUERY_QUEUE_LIST))
+    if (!has_word(words, NODE_USAGE) || has_word(words, PMIX_QUERY_AUTHORIZATIONS))
         complain("keys: %s", words);
     words = text_of(&all, PMIX_QUERY_SUPPORTED_QUALIFIERS);
     if (!has_word(words, PMIX_QUERY_REPORT_AVG) || has_word(words, PMIX_STORAGE_ID) != PARTS_KEYS)
@@ -1068,8 +1069,45 @@ static int run_tool(pid_t launcher, uint32_t n)
     return wrong != 0;
 }
 
+static void print_text(const char *key, const char *queue)
+{
+    pmix_query_t q = PMIX_QUERY_STATIC_INIT;
+    pmix_info_t *results = NULL;
+    pmix_status_t rc;
+    size_t n = 0;
+
+    PMIX_ARGV_APPEND(rc, q.keys, key);
+    if (queue) {
+        PMIX_QUERY_QUALIFIERS_CREATE(&q, 1);
+        PMIX_INFO_LOAD(&q.qualifiers[0], PMIX_ALLOC_QUEUE, queue, PMIX_STRING);
+    }
+    rc = PMIx_Query_info(&q, 1, &results, &n);
+    printf("%s%s", queue || !strcmp(key, PMIX_QUERY_QUEUE_STATUS) ? " " : "",
+           rc == PMIX_SUCCESS && n == 1 && results[0].value.type == PMIX_STRING
+               ? results[0].value.data.string
+               : PMIx_Error_string(rc));
+    if (results)
+        PMIX_INFO_FREE(results, n);
+    PMIX_QUERY_DESTRUCT(&q);
+}
+
+static int run_queues(void)
+{
+    if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS)
+        return 2;
+    print_text(PMIX_QUERY_QUEUE_LIST, NULL);
+    print_text(PMIX_QUERY_QUEUE_STATUS, NULL);
+    print_text(PMIX_QUERY_QUEUE_STATUS, "long");
+    print_text(PMIX_QUERY_QUEUE_STATUS, "none");
+    printf("\n");
+    fflush(stdout);
+    return PMIx_Finalize(NULL, 0) != PMIX_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 2 && !strcmp(argv[1], "queues"))
+        return run_queues();
     if (argc == 4 && !strcmp(argv[1], "tool"))
         return run_tool((pid_t)atoi(argv[2]), (uint32_t)atoi(argv[3]));
     if (argc == 2 && !strcmp(argv[1], "ends"))

@@ -47,6 +47,37 @@ ended() # HOSTS...: some of its processes have
     same "how processes have ended ($nodes, ${client##*/})" "$rc $(cat "$out")" "7 query ends $nodes good" || explain
 }
 
+# The queues of Slurm, as sinfo prints them; a stand-in does, which fails or hangs as the test wants.
+mkdir "$tmp/slurm"
+cat >"$tmp/slurm/sinfo" <<'END'
+#!/bin/sh
+[ "$*" = "-h -o %R %a" ] || exit 2
+case $SINFO in
+fails) exit 1 ;;
+hangs) exec sleep 1000 ;;
+esac
+printf 'debug up\nlong drain\n'
+END
+chmod +x "$tmp/slurm/sinfo"
+queues() # NAME WANT SINFO LAUNCHER-OPTIONS...
+{
+    name=$1 want=$2 sinfo=$3
+    shift 3
+    run "$patience" env SLURM_JOB_ID=7 SINFO="$sinfo" PATH="$tmp/slurm:$PATH" "$WIREUP" -rmk none "$@" -n 1 "$client" queues
+    same "queues, $name (${client##*/})" "$rc $(cat "$out")" "0 $want" || explain
+}
+nothing="PMIX_ERR_NOT_FOUND PMIX_ERR_NOT_FOUND PMIX_ERR_NOT_FOUND PMIX_ERR_NOT_FOUND"
+for client in $clients; do
+    [ "$client" = "$ours" ] || nothing=$(echo "$nothing" | sed 's/PMIX_ERR_NOT_FOUND/NOT-FOUND/g')
+    all="debug,long debug=up,long=drain drain ${nothing##* }"
+    queues "of sinfo" "$all" works
+    queues "of another node" "$all" works -launch-agent "$tmp/agent" -hosts n1:1,n2:1 -hosts n2
+    queues "sinfo fails" "$nothing" fails
+    queues "sinfo hangs" "$nothing" hangs
+    run "$patience" "$WIREUP" -n 1 "$client" queues
+    same "no queues (${client##*/})" "$rc $(cat "$out")" "0 $nothing" || explain
+done
+
 for client in $clients; do
     nodes=1
     job -tool-files on
