@@ -201,6 +201,8 @@ static void break_rules(struct job *j, uint32_t rank)
 
 static void note_end(struct proc *p, enum proc_event event, int code)
 {
+    if (event == PROC_EVENT_STARTED && code > 0)
+        p->restarts = (uint32_t)code;
     if (event == PROC_EVENT_NOT_STARTED)
         p->start_code = code;
     if (event == PROC_EVENT_EXIT || event == PROC_EVENT_DEATH) {

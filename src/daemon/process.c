@@ -419,8 +419,8 @@ int process_start(struct processes *p, struct job *job, uint32_t rank, int *stdi
               job->plan.procs[rank].binding ? job->plan.procs[rank].binding : "");
     rc = adopt(t, &w, stdin_p);
     close_side(&w, 0);
-    server_proc_state(p->config.context->server, job, rank, PROC_EVENT_STARTED, 0,
-                      job->procs[rank].pid);
+    server_proc_state(p->config.context->server, job, rank, PROC_EVENT_STARTED,
+                      (int)job->procs[rank].restarts, job->procs[rank].pid);
     if (is_stopped(job, rank))
         server_proc_state(p->config.context->server, job, rank, PROC_EVENT_READY,
                           JOB_MAP_STOP_ON_EXEC, 0);
