@@ -30,6 +30,11 @@
 #include "pmix_rank.h"
 #include "job_output.h"
 
+#ifndef PMIX_MONITOR_PROC_RESOURCE_USAGE /* OpenPMIx before 6 */
+#define PMIX_MONITOR_PROC_RESOURCE_USAGE "pmix.monitor.presuse"
+#define PMIX_MONITOR_TARGET_PROCS        "pmix.monitor.tgtproc"
+#endif
+
 enum { NODES = 3, EACH = 2, PROCS = NODES * EACH, EVENTS = 1024 };
 
 static char self[PATH_MAX];
@@ -174,6 +179,24 @@ static pmix_status_t ask(const char *key, const char *about, pmix_info_t **infos
     return rc == PMIX_SUCCESS && *n == 0 ? PMIX_ERR_NOT_FOUND : rc;
 }
 
+/* One sample of each process, from all nodes. */
+static void see_usage(void)
+{
+    pmix_info_t what, target, *found = NULL;
+    pmix_proc_t all;
+    pmix_data_array_t procs = { .type = PMIX_PROC, .size = 1, .array = &all };
+    pmix_data_array_t everything = { .type = PMIX_INFO };
+    size_t n = 0;
+
+    PMIX_LOAD_PROCID(&all, job, PMIX_RANK_WILDCARD);
+    PMIX_INFO_LOAD(&what, PMIX_MONITOR_PROC_RESOURCE_USAGE, &everything, PMIX_DATA_ARRAY);
+    PMIX_INFO_LOAD(&target, PMIX_MONITOR_TARGET_PROCS, &procs, PMIX_DATA_ARRAY);
+    must("usage", PMIx_Process_monitor(&what, PMIX_SUCCESS, &target, 1, &found, &n));
+    if (n != PROCS)
+        complain("%zu samples of processes", n);
+    PMIX_INFO_DESTRUCT(&target);
+}
+
 static void see_table(void)
 {
     pmix_info_t *infos;
@@ -240,6 +263,7 @@ static void stay(void)
     expect_text("stays ", PROCS);
     see_namespace();
     see_table();
+    see_usage();
 }
 
 static void kill_it(void)
@@ -299,6 +323,7 @@ static void has(void)
 {
     see_namespace();
     see_table();
+    see_usage();
 }
 
 /* ---- names --------------------------------------------------------------------------------------

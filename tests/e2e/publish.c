@@ -66,6 +66,7 @@ struct row {
         TEXT_WAIT,
         TEXT_TIMEOUT,
         TEXT_USER,
+        ONE_SECOND,
         UNKNOWN,
         UNKNOWN_REQUIRED,
         MISPLACED,
@@ -94,6 +95,10 @@ struct row {
 #define WAIT(what, rank, key, also, enough, value, status, together)                               \
     { what,   rank,     LOOKUP, key,    value,    NO_RANGE, NO_PERSISTENCE,                        \
       status, LIKE_ONE, also,   enough, together, EVERYBODY },
+
+#define WAIT_SECOND(what, rank, key, also, enough, value, status)                                  \
+    { what,   rank,     LOOKUP, key,    value, NO_RANGE,  NO_PERSISTENCE,                          \
+      status, LIKE_ONE, also,   enough, false, ONE_SECOND },
 
 #define PUB_TO(what, rank, key, access, status)                                                    \
     { what,   rank,     PUBLISH, key, "v",   NO_RANGE, NO_PERSISTENCE,                             \
@@ -219,10 +224,13 @@ static const struct row rows[] = {
                                                                           "two", "2", NO_RANGE, 0)
                 DEL("of the third", 2, NULL, NO_RANGE, 0) DEL("of the first", 0, NULL, NO_RANGE, 0)
                     WAIT("one that comes", 1, "one", "two", 1, "", PMIX_ERR_PARTIAL_SUCCESS, true)
-                        PUB("it comes", 2, "two", "2", NO_RANGE, 0)
-                            DEL("so that nothing is left", 0, NULL, NO_RANGE, 0)
-                                DEL("of the third, again", 2, NULL, NO_RANGE, 0)
-                                    DEL("of nobody", 1, NULL, NO_RANGE, 0)
+                        PUB("it comes", 2, "two", "2", NO_RANGE, 0) WAIT_SECOND(
+                            "what does not come", 1, "never", NULL, 1, NULL, PMIX_ERR_TIMEOUT)
+                            WAIT_SECOND("one that is there, one that does not come", 1, "two",
+                                        "never", 2, "2", PMIX_ERR_PARTIAL_SUCCESS)
+                                DEL("so that nothing is left", 0, NULL, NO_RANGE, 0)
+                                    DEL("of the third, again", 2, NULL, NO_RANGE, 0)
+                                        DEL("of nobody", 1, NULL, NO_RANGE, 0)
 };
 
 /* The value is the rank that a list has; other values make none. */
@@ -272,6 +280,7 @@ static size_t permissions(const struct row *r, pmix_info_t *info)
 
 static size_t odd_attribute(const struct row *r, pmix_info_t *info)
 {
+    static const int second = 1;
     static const char *const keys[] = { [TEXT_RANGE] = PMIX_RANGE,
                                         [TEXT_PERSISTENCE] = PMIX_PERSISTENCE,
                                         [TEXT_WAIT] = PMIX_WAIT,
@@ -284,6 +293,10 @@ static size_t odd_attribute(const struct row *r, pmix_info_t *info)
 
     if (r->access <= LAST_RIGHT)
         return 0;
+    if (r->access == ONE_SECOND) {
+        PMIX_INFO_LOAD(info, PMIX_TIMEOUT, &second, PMIX_INT);
+        return 1;
+    }
     PMIX_INFO_LOAD(info, keys[r->access], "text", PMIX_STRING);
     if (r->access == UNKNOWN_REQUIRED || r->access == MISPLACED_REQUIRED)
         PMIX_INFO_REQUIRED(info);
