@@ -25,6 +25,10 @@ enum { SPEAKERS = 4, RANKS = 3, RECORDS_MAX = 64 };
 /* The head's first byte: speaker in the low bits, then what is put before the bytes. */
 enum { AS_IT_IS = 0, A_HELLO = 1, A_MESSAGE = 2, A_V3_HELLO = 3 };
 
+/* Its high bits, besides: the server is that of a launcher from now on; the bytes are what the
+ * nodes have told, if they have been asked. */
+enum { A_MANAGER = 0x10, OF_NODES = 0x20 };
+
 static void put_header(struct buf *out, uint32_t tag, size_t n)
 {
     uint32_t words[4] = { 0, htonl(tag), htonl((uint32_t)n), 0 };
@@ -96,11 +100,20 @@ static void send_bytes(struct room *m, uint32_t who, struct slice bytes)
     }
 }
 
+static void answer_nodes(struct room *m, struct slice words)
+{
+    struct answer a = ANSWER_TO(node_parts, ANSWER_OK, .parts = words);
+
+    if (m->w.last.kind == EFFECT_node_parts)
+        server_answer(&m->w.server, m->w.last.u.node_parts.ticket, &a);
+}
+
 static void do_record(struct room *m, uint8_t head, struct slice words)
 {
     struct buf out = BUF_NULL(1 << 16);
     uint32_t who = head % SPEAKERS;
 
+    m->w.server.core.is_manager = m->w.server.core.is_manager || head & A_MANAGER;
     own_memory(true);
     switch (head / SPEAKERS % 4) {
     case A_HELLO: put_hello(&out, who, "v41"); break;
@@ -108,11 +121,14 @@ static void do_record(struct room *m, uint8_t head, struct slice words)
     case A_MESSAGE: put_header(&out, 101, words.len); break;
     default: break;
     }
-    buf_slice_put(&out, words);
+    if (!(head & OF_NODES))
+        buf_slice_put(&out, words);
     own_memory(false);
     send_bytes(m, who, buf_slice(&out));
     if (head & 0x80)
         server_deliver(&m->w.server, INPUT(hangup, .connection = m->peers[who]->id));
+    if (head & OF_NODES)
+        answer_nodes(m, words);
     if (head & 0x40)
         server_tick(&m->w.server, m->w.now += 3000000000U);
     world_settle(&m->w);
