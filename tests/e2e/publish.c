@@ -510,6 +510,7 @@ static void publish_lives(void)
         PMIX_INFO_LOAD(&info[0], lives[i].key, "v", PMIX_STRING);
         PMIX_INFO_LOAD(&info[1], PMIX_PERSISTENCE, &lives[i].persistence, PMIX_PERSIST);
         wrong += PMIx_Publish(info, 2) != PMIX_SUCCESS;
+        PMIX_INFO_DESTRUCT(&info[0]);
     }
 }
 
