@@ -195,7 +195,7 @@ library()
     cp "$WU_BUILD/src/launch/wireup-conform" "$bin/"
     run "$patience" "$bin/wireup-conform" --only pmix-4 --server chroot "$root" prterun --allow-run-as-root \
         --map-by :oversubscribe
-    ok "PRRTE serves PMIx 4" grep -q "^5 conform, 0 differ" "$out" || explain
+    ok "PRRTE serves PMIx 4" grep -q "^[67] conform, 0 differ" "$out" || explain
     judges under_prrte_ours "under PRRTE" prrte-spoil
     all_programs under_prrte_ours "under PRRTE" prrte "$@"
     all_of_python under_prrte_ours "under PRRTE"

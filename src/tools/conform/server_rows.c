@@ -10,6 +10,7 @@
 
 #include "io/write_all.h"
 #include "tools/conform/compare.h"
+#include "pmix_common.h"
 
 enum { NAME_ROOM = 512, BYTES_MAX = 1 << 20 };
 
@@ -24,6 +25,7 @@ struct play {
     struct verdicts *verdicts;
     char prefix[64], section[64];
     bool played, lost; /* lost: the connection is of no use any more */
+    bool optional;     /* a server may do without what the section asks for, if it says so */
 };
 
 static void judge(struct play *p, enum conformance verdict, const char *why)
@@ -36,10 +38,29 @@ static void judge(struct play *p, enum conformance verdict, const char *why)
 
 /* ---- one reply ------------------------------------------------------------------------------- */
 
+/* An event has the tag 0; the reply to who sends one has that of the request. */
+static bool is_event(const struct decoded *m)
+{
+    for (uint32_t i = 0; i < m->nfields && slice_is(m->command, "notify"); i++) {
+        if (slice_is(m->fields[i].name, "tag"))
+            return m->fields[i].number == 0;
+    }
+    return false;
+}
+
+static bool is_not_supported(const struct decoded *m)
+{
+    for (uint32_t i = 0; i < m->nfields; i++) {
+        if (slice_is(m->fields[i].name, "status"))
+            return m->fields[i].number == PMIX_ERR_NOT_SUPPORTED;
+    }
+    return false;
+}
+
 /* What a server says by itself is no reply. */
 static bool is_unasked(const struct decoded *m)
 {
-    return slice_is(m->command, "notify") || slice_is(m->command, "output") || m->bytes.len == 1;
+    return is_event(m) || slice_is(m->command, "output") || m->bytes.len == 1;
 }
 
 static bool read_more(struct play *p, uint32_t rank, struct errmsg *err)
@@ -60,11 +81,13 @@ static bool read_more(struct play *p, uint32_t rank, struct errmsg *err)
     return decode_feed(&p->live[rank], DECODE_OUT, slice_mem(bytes, (size_t)n)) == 0;
 }
 
-static bool next_reply(struct play *p, uint32_t rank, struct decoded *m_p, struct errmsg *err)
+/* A reply, or what a server says by itself, as the recording has it. */
+static bool next_message(struct play *p, uint32_t rank, bool unasked, struct decoded *m_p,
+                         struct errmsg *err)
 {
     for (;;) {
         int rc = decode_next(&p->live[rank], DECODE_OUT, m_p);
-        if (rc == DECODE_MESSAGE && !is_unasked(m_p))
+        if (rc == DECODE_MESSAGE && is_unasked(m_p) == unasked)
             return true;
         if (rc < 0 || (rc == DECODE_MORE && !read_more(p, rank, err)))
             return false;
@@ -94,11 +117,12 @@ static void receive(struct play *p, const struct transcript_line *line)
     while (!p->lost && decode_next(golden, DECODE_OUT, &want) == DECODE_MESSAGE) {
         struct compare c = { &want, &is, line->kind == LINE_HOLDS, p->is_map[line->rank] };
         struct slice golden_name = { "", 0 }, name = { "", 0 };
-        if (!next_reply(p, line->rank, &is, &err)) {
+        if (!next_message(p, line->rank, is_unasked(&want), &is, &err)) {
             p->lost = true;
             judge(p, VERDICT_DIFFERS, err.text);
         } else if (!compare_replies(&c, &p->names, &golden_name, &name, &err)) {
-            judge(p, VERDICT_DIFFERS, err.text);
+            judge(p, p->optional && is_not_supported(&is) ? VERDICT_NOT_OFFERED : VERDICT_DIFFERS,
+                  err.text);
         } else {
             keep_names(p, golden_name, name);
             judge(p, VERDICT_CONFORMS, "");
@@ -170,6 +194,15 @@ static void send_line(struct play *p, const struct transcript_line *line)
     buf_free(&live);
 }
 
+/* "groups, optional" */
+static void begin_section(struct play *p, struct slice text)
+{
+    struct slice name = slice_cut(&text, ',');
+
+    p->optional = text.len > 0;
+    snprintf(p->section, sizeof p->section, SLICE_FMT, SLICE_ARG(slice_head(name, 60)));
+}
+
 static void play_lines(struct play *p)
 {
     struct slice body = p->transcript->body;
@@ -177,8 +210,7 @@ static void play_lines(struct play *p)
 
     while (transcript_line(&body, &line)) {
         if (line.kind == LINE_SECTION)
-            snprintf(p->section, sizeof p->section, SLICE_FMT,
-                     SLICE_ARG(slice_head(line.text, 60)));
+            begin_section(p, line.text);
         else if (p->lost)
             judge(p, VERDICT_DIFFERS, "not reached");
         else if (line.kind == LINE_SENT)

@@ -39,7 +39,7 @@ void verdicts_add(struct verdicts *v, const char *name, enum conformance verdict
 {
     struct verdict_row *row = find(v, name);
 
-    if (row && (row->verdict == VERDICT_DIFFERS || verdict != VERDICT_DIFFERS))
+    if (row && (row->verdict == VERDICT_DIFFERS || verdict == VERDICT_CONFORMS))
         return;
     if (!row && v->n == v->room) {
         uint32_t room = v->room ? v->room * 2 : 32;
