@@ -332,6 +332,11 @@
  * LIMIT_ASKED_MS, LIMIT_KILLED_MS and LIMIT_CLOSING_MS together. */
 #define LIMIT_DOWN_MS 30000
 
+/* The traces of other nodes that come at once at the end of a job, and how long the launcher waits
+ * for the next one of them. */
+#define LIMIT_TRACES_AT_ONCE   16
+#define LIMIT_TRACE_COLLECT_MS 60000
+
 /* Jobs of `wireup run -batch` at once: each is a launcher with two processes. */
 #define LIMIT_BATCH_AT_ONCE 256
 

@@ -193,10 +193,8 @@ static void reply_dvm(struct control_socket *d, struct slice args, struct buf *o
 
 static void reply_down(struct control_socket *d, struct slice args, struct buf *out)
 {
-    const struct cluster_io *s = context_of(d)->cluster;
-
     (void)args;
-    if (!s || !s->dvm_execs) {
+    if (!context_of(d)->config->dvm_leases) {
         buf_str(out, "error: this is not a DVM\n");
         return;
     }
@@ -396,7 +394,7 @@ static void answer_line(struct visitor *v, struct slice line)
 static bool take_exec(struct visitor *v, struct slice line)
 {
     struct cluster_io *s = context_of(v->of)->cluster;
-    struct dvm_exec_list *e = s ? s->dvm_execs : NULL;
+    struct dvm_exec_list *e = s && context_of(v->of)->config->dvm_leases ? s->dvm_execs : NULL;
     struct errmsg err = { "this is not a DVM" };
     int fd = fcntl(v->fd, F_DUPFD_CLOEXEC, 3);
 

@@ -12,6 +12,7 @@
 #include "cluster/msg.h"
 #include "daemon/cluster_io.h"
 #include "daemon/node_context.h"
+#include "daemon/trace_writer.h"
 #include "io/child.h"
 
 extern char **environ;
@@ -22,6 +23,9 @@ struct dvm_exec {
     uint32_t number, position; /* of the daemon; on the daemon 0, the launcher's */
     pid_t pid;                 /* on the daemon: the process; 0: it has ended */
     struct channel in, out;
+    dvm_exec_done_fn *done; /* of the launcher's own; or NULL */
+    void *arg;
+    bool cut; /* ... not all of its output has been written */
 };
 
 static void send_to(struct dvm_exec_list *e, struct msg *m, uint32_t position)
@@ -51,16 +55,23 @@ static void on_unread(void *arg, struct channel *c)
     struct dvm_exec *r = arg;
     struct msg m = channel_unread_msg(c);
 
+    r->cut = true;
     send_to(r->all, &m, r->position);
 }
 
 static void dvm_exec_free(struct dvm_exec *r)
 {
+    dvm_exec_done_fn *done = r->done;
+    void *arg = r->arg;
+    bool whole = !r->cut && r->out.eof && r->out.fd < 0;
+
     channel_close(&r->in);
     channel_close(&r->out);
     list_unlink(&r->link);
     r->all->count--;
     free(r);
+    if (done)
+        done(arg, whole);
 }
 
 /* The program's output ends with the program.  A requester that no longer reads is not waited for:
@@ -169,6 +180,26 @@ static bool begin(struct dvm_exec_list *e, uint32_t position, const struct part_
     send_to(e, &m, position);
     channel_open(&r->out, loop_of(e), other, true, &ops, r);
     channel_open(&r->in, loop_of(e), fd, false, &ops, r);
+    return true;
+}
+
+bool dvm_exec_trace(struct dvm_exec_list *e, uint32_t position, const struct part_texts *words,
+                    int out, dvm_exec_done_fn *done, void *arg)
+{
+    struct dvm_exec *r = e->count < DVM_EXEC_MOST ? dvm_exec_new(e, e->next++, position) : NULL;
+    struct msg m = { .kind = MSG_exec };
+
+    if (!r) {
+        close(out);
+        return false;
+    }
+    r->done = done;
+    r->arg = arg;
+    m.u.exec.number = r->number;
+    m.u.exec.words = *words;
+    m.u.exec.trace = true;
+    send_to(e, &m, position);
+    channel_open(&r->out, loop_of(e), out, true, &ops, r);
     return true;
 }
 
@@ -308,9 +339,11 @@ static void take_unread(struct dvm_exec_list *e, const struct msg *m)
 
 bool dvm_exec_receive(struct dvm_exec_list *e, const struct msg *m)
 {
-    if (m->kind == MSG_exec && m->from == 0)
+    if (m->kind == MSG_exec && m->from == 0) {
+        if (m->u.exec.trace)
+            trace_writer_close(e->cluster->trace_writer);
         run(e, &m->u.exec);
-    else if (m->kind == MSG_data && m->u.data.channel >= DVM_EXEC_CHANNELS)
+    } else if (m->kind == MSG_data && m->u.data.channel >= DVM_EXEC_CHANNELS)
         take_data(e, m);
     else if (m->kind == MSG_window_update && m->u.window_update.channel >= DVM_EXEC_CHANNELS)
         take_window_update(e, m);

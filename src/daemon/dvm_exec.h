@@ -3,7 +3,8 @@
  *
  * An execution is one program on one node; its standard input and output are a connection to the
  * requester (`wireup on NODE WORDS...`, called as ssh is).  The DVM's launcher holds the
- * connection, the daemon holds the process; two channels join them.  Each launcher has its own
+ * connection, the daemon holds the process; two channels join them.  The launcher of any job may
+ * run programs in this way for itself, too (trace_collect.h).  Each launcher has its own
  * daemons, key and tree: a DVM knows nothing of their jobs and does not mix them.
  */
 #ifndef WIREUP_DAEMON_DVM_EXEC_H
@@ -27,6 +28,15 @@ void dvm_execs_close(struct dvm_exec_list *e); /* harmless twice, and on zeroed 
  * this connection, which is taken over.  False: no such node, or too many executions; err has the
  * reason. */
 bool dvm_exec_take(struct dvm_exec_list *e, struct slice words, int fd, struct errmsg *err);
+
+/* Launcher: lets that node complete its own trace, and then run words (a command line for the
+ * shell, in pieces) that print it; they get no input.  The output goes to a descriptor, which is
+ * taken over. done is called once; whole: all of it has come.  False: no memory, or too many;
+ * nothing is called.
+ */
+typedef void dvm_exec_done_fn(void *arg, bool whole);
+bool dvm_exec_trace(struct dvm_exec_list *e, uint32_t position, const struct part_texts *words,
+                    int out, dvm_exec_done_fn *done, void *arg);
 
 /* Handles a message of proto/operations.def about executions; false: it is about something else. */
 bool dvm_exec_receive(struct dvm_exec_list *e, const struct msg *m);

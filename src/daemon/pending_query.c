@@ -300,7 +300,7 @@ static void put_jobs(const struct pending_queries *q, const struct core *merged,
     const struct job_rows_options o = { .now_ns = clock_now_ns(),
                                         .first = q->first,
                                         .label = n->config ? n->config->job_name : NULL,
-                                        .is_dvm = n->cluster && n->cluster->dvm_execs };
+                                        .is_dvm = n->config && n->config->dvm_leases };
 
     job_rows_write(&n->server->core, merged, &o, out);
 }

@@ -27,6 +27,7 @@
 #include "daemon/mpir.h"
 #include "daemon/singleton.h"
 #include "daemon/supervisor.h"
+#include "daemon/trace_collect.h"
 #include "daemon/node.h"
 #include "daemon/tools.h"
 
@@ -62,6 +63,7 @@ struct launch {
     struct remote remote;
     struct debuggers debuggers;
     struct dvm_lease lease;
+    struct trace_collect traces;
     struct session_dir sessions;
     struct log log;
     uint64_t begun_ns;
@@ -91,7 +93,7 @@ static bool waits(void *arg)
 {
     struct launch *l = arg;
 
-    return debuggers_end(&l->debuggers);
+    return debuggers_end(&l->debuggers) || trace_collect_waits(&l->traces);
 }
 
 static int reach(void *arg, const char *node, struct arena *a, const char **words_p,
@@ -170,7 +172,7 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .plan_spawn = plan_spawn,
         .reaped = reaped,
         .started = started,
-        .waits = o->debugger ? waits : NULL,
+        .waits = o->debugger || (o->trace_file && o->remote) ? waits : NULL,
         .reach = o->remote ? reach : NULL,
         .arg = l,
     };
@@ -184,8 +186,12 @@ static int begin(struct node *node, struct launch *l, struct job_map *plan, stru
 
     int rc = node_tools(node, err);
 
-    if (rc == 0 && o->remote)
-        return remote_open(&l->remote, o, node, plan, log, err);
+    if (rc == 0 && o->remote) {
+        rc = remote_open(&l->remote, o, node, plan, log, err);
+        if (rc == 0 && o->trace_file)
+            trace_collect_open(&l->traces, &l->remote.cluster);
+        return rc;
+    }
     if (rc == 0 && o->trace_file)
         rc = node_record(node, o->trace_file, err);
     if (rc)
@@ -230,6 +236,7 @@ static int run_plan(struct launch *launch, struct job_map *plan, struct log log)
         log_error(&log, "%s", err.text);
     if (rc == NODE_BAD_FILE)
         code = launch_exit_code(LAUNCH_USAGE);
+    trace_collect_close(&launch->traces);
     remote_close(&launch->remote);
     node_free(node);
     return code;

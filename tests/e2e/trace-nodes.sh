@@ -148,4 +148,44 @@ wait $follower
 same "then following ends" "$? $(cat "$tmp/followed.err")" "0 "
 same "with its last words" "$(grep -c ' n[123] rank [0-5] .*\* proc_state event=exit code=0' "$tmp/followed")" 6 ||
     note "$(tail -n 40 "$tmp/followed")"
+
+# ---- nodes that have disks of their own: their traces come with the end of the job
+mkdir "$tmp/own"
+cat >"$tmp/apart" <<'END'
+#!/bin/sh
+host=$1
+shift
+echo $$ >"$0.$host"
+[ "$host" != n1 ] || exec unshare -u sh -c 'hostname "$0"; exec sh -c "exec $*"' "$host" "$@"
+exec unshare -u -m sh -c 'hostname "$0"; mount -t tmpfs none "$1"; shift; exec sh -c "exec $*"' "$host" "${0%/*}/own" "$@"
+END
+chmod +x "$tmp/apart"
+apart() { run 120 "$WIREUP" -launch-agent "$tmp/apart" -hosts n1:2,n2:2,n3:2 --trace "$tmp/own/rec" "$@"; }
+own() { (cd "$tmp/own" && echo rec*); }
+if unshare -m mount -t tmpfs none "$tmp/own" 2>/dev/null; then
+    apart -n 6 "$bin/rawpmi1" phases 300
+    same "traces of other disks come at the end of the job" "$rc $(cat "$err") $(own)" "0  rec rec.n1 rec.n2 rec.n3" || explain
+    ok "large ones, for us alone" eval '[ "$(stat -c %s "$tmp/own/rec.n3")" -gt 500000 ] && [ "$(stat -c %a "$tmp/own/rec.n3")" = 600 ]' ||
+        note "$(ls -l "$tmp/own")"
+    replay "$tmp/own/rec"
+    same "they are whole" "$rc $(cat "$err") $(grep -c ': the same again: ' "$out")" "0  4" || explain
+    trace --command proc_state "$tmp/own/rec"
+    same "with the ends of the processes" "$rc $(cat "$err") $(grep -c ' n[123] rank [0-5] .*\* proc_state event=exit code=0' "$out")" \
+        "0  6" || explain
+    rm "$tmp"/own/rec*
+    # The job fails because a node is lost; the other traces come nevertheless.
+    "$WIREUP" -launch-agent "$tmp/apart" -hosts n1:2,n2:2,n3:2 --trace "$tmp/own/rec" -n 6 "$bin/rawpmi1" hold \
+        <"$tmp/input" >"$tmp/lost.out" 2>"$tmp/lost.err" &
+    job=$!
+    exec 9>"$tmp/input"
+    wait_until 60 grep -qs held "$tmp/lost.out"
+    kill -9 "$(cat "$tmp/apart.n2")"
+    wait $job
+    same "that of a lost node is named, and the others come" \
+        "$(own) $(grep -c 'the trace of node n2 is not here: the node is lost' "$tmp/lost.err")" "rec rec.n1 rec.n3 1" ||
+        note "$(cat "$tmp/lost.err")"
+    exec 9>&-
+else
+    skip "traces of other disks" "this machine mounts no tmpfs"
+fi
 finish

@@ -1,0 +1,30 @@
+/* trace_collect.h - at the end of a job, the launcher brings the traces of nodes that have disks of
+ * their own: FILE.NODE comes over the links of the daemons (dvm_exec.h) and lies beside FILE, as if
+ * the disk were shared.  What is already here stays; what cannot be had is named.
+ *
+ * The daemons have not ended yet: such a trace ends when it is asked for, with nothing left out of
+ * the job.
+ */
+#ifndef WIREUP_DAEMON_TRACE_COLLECT_H
+#define WIREUP_DAEMON_TRACE_COLLECT_H
+
+#include "base/list.h"
+#include "daemon/dvm_exec.h"
+
+struct trace_collect {
+    struct cluster_io *cluster; /* NULL: not open */
+    struct dvm_exec_list execs;
+    struct list all;        /* those that come */
+    uint32_t next, running; /* the next position; how many come */
+    struct timer patience;  /* ... until the next one has come */
+};
+
+/* Launcher, after cluster_io_open() with a trace. */
+void trace_collect_open(struct trace_collect *t, struct cluster_io *s);
+void trace_collect_close(struct trace_collect *t); /* harmless twice, and on zeroed memory */
+
+/* All processes have ended.  Begins it, the first time; true: the end waits, and asks again after
+ * each turn of the loop.  False without a trace. */
+bool trace_collect_waits(struct trace_collect *t);
+
+#endif
