@@ -644,3 +644,8 @@ int node_run(struct node *n)
     startup_timing_finish(&n->timing);
     return control_code(&n->control);
 }
+
+bool node_has_failed(const struct node *n)
+{
+    return n->control.phase == PHASE_STATE_LEAVING && control_code(&n->control) != 0;
+}

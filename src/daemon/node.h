@@ -141,4 +141,7 @@ int node_start(struct node *n, struct job_map *plan, struct errmsg *err);
 /* Runs until every job has ended and its output is written.  Returns the exit code for the user. */
 int node_run(struct node *n);
 
+/* After it: the job has failed by itself, neither interrupted nor too late. */
+bool node_has_failed(const struct node *n);
+
 #endif

@@ -69,6 +69,8 @@ struct launch {
     uint64_t begun_ns;
     pid_t guard;
     int control_fd; /* from the supervisor */
+    uint32_t restarts;
+    bool failed; /* the job, by itself */
 };
 
 static void reaped(void *arg, pid_t pid, int status)
@@ -230,10 +232,12 @@ static int run_plan(struct launch *launch, struct job_map *plan, struct log log)
     if (node)
         log = *node_log(node);
     rc = node ? begin(node, launch, plan, log, &err) : -EIO;
-    if (rc == 0)
+    if (rc == 0) {
         code = node_run(node);
-    else
+        launch->failed = node_has_failed(node);
+    } else {
         log_error(&log, "%s", err.text);
+    }
     if (rc == NODE_BAD_FILE)
         code = launch_exit_code(LAUNCH_USAGE);
     trace_collect_close(&launch->traces);
@@ -242,18 +246,49 @@ static int run_plan(struct launch *launch, struct job_map *plan, struct log log)
     return code;
 }
 
+static void set_number(struct launch_options *o, const char *name, uint32_t number)
+{
+    const char *text = arena_printf(&o->arena, "%u", number);
+
+    if (text)
+        environ_set(&o->arena, &o->env, slice_str(name), slice_str(text));
+}
+
+/* The variables of torchrun; without -restart-job, those of the program's style. */
+static void set_restarts(const struct launch *l)
+{
+    if (!l->options->restart_job)
+        return;
+    set_number(l->options, "TORCHELASTIC_RESTART_COUNT", l->restarts);
+    set_number(l->options, "TORCHELASTIC_MAX_RESTARTS", l->options->restart_job);
+}
+
 /* The options have been read: the time limit holds from now on. */
 static void limited(void *arg, uint32_t seconds)
 {
     const struct launch *l = arg;
 
+    set_restarts(l);
     l->options->stop_on_exec = l->options->stop_on_exec || mpir_is_debugged();
     if (seconds)
         supervisor_limit(l->control_fd, l->begun_ns, seconds);
 }
 
+/* One start of the job, and whether another one follows. */
+static bool starts_again(struct launch *l, int code, const struct log *log)
+{
+    bool again = l->failed && l->restarts < l->options->restart_job;
+
+    l->failed = false;
+    if (again)
+        log_warn(log, "the job has failed (exit code %d): start %u of %u", code, ++l->restarts + 1,
+                 l->options->restart_job + 1);
+    return again;
+}
+
 /* In the worker: until it takes signals itself, the supervisor handles them. */
-static int prepare_and_run(int argc, char **argv, struct launch *launch, struct log log)
+static int prepare_and_run(int argc, char **argv, struct launch *launch, struct log log,
+                           bool *again_p)
 {
     /* `run` means the DVM if there is one. */
     const struct launch_hooks hooks = {
@@ -268,6 +303,8 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
     launch->lease = (struct dvm_lease){ .fd = -1, .log = log };
     launch->lease.by_rule = argc > 1 && !strcmp(argv[1], "run");
     rc = launch_prepare_with(argc, argv, environ, &hooks, &options, &plan, &err);
+    if (options.restart_job)
+        plan.ways |= JOB_MAP_STRICT;
     if (rc == LAUNCH_GO)
         rc = dvm_lease_take(&launch->lease, &plan, &err);
     if (options.quiet)
@@ -289,6 +326,7 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
                  plan.nprocs == 1 ? "" : "es", plan.nnodes, plan.nnodes == 1 ? "" : "s");
         code = run_plan(launch, &plan, log);
     }
+    *again_p = starts_again(launch, code, &log);
     dvm_lease_end(&launch->lease);
     job_map_free(&plan);
     launch_options_free(&options);
@@ -325,6 +363,7 @@ int main(int argc, char **argv)
     struct launch launch = { .log = log, .begun_ns = clock_now_ns(), .guard = getpid() };
     struct errmsg err;
     char dry_run[] = "-dry-run";
+    bool again = true;
     int code;
 
     if (privilege_check(&err) < 0) {
@@ -357,7 +396,8 @@ int main(int argc, char **argv)
         log_error(&log, "cannot start the worker process: %s", err_text(errno));
         return launch_exit_code(LAUNCH_REFUSED);
     }
-    code = prepare_and_run(argc, argv, &launch, log);
+    while (again)
+        code = prepare_and_run(argc, argv, &launch, log, &again);
     arena_free(&words);
     return code;
 }

@@ -206,10 +206,11 @@ struct launch_options {
     bool auto_cleanup;
     bool hostname_propagation; /* set PMI_HOSTNAME */
     bool print_all_exitcodes;
-    bool pmi_port;      /* PMI_PORT and PMI_ID instead of an inherited descriptor */
-    uint32_t timeout_s; /* 0: none */
-    int warning;        /* the signal that says that it will end; 0: none */
-    uint32_t warning_s; /* before that end */
+    bool pmi_port;        /* PMI_PORT and PMI_ID instead of an inherited descriptor */
+    uint32_t timeout_s;   /* 0: none */
+    uint32_t restart_job; /* so often, when it has failed */
+    int warning;          /* the signal that says that it will end; 0: none */
+    uint32_t warning_s;   /* before that end */
     bool stacks_when_late;
     bool stop_on_exec, stop_in_init, stop_in_app;
     const char *breakpoint;     /* in the program; or NULL */

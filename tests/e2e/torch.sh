@@ -64,6 +64,31 @@ launch 1 -genv MASTER_ADDR example.invalid "$python" -c "import os; print(os.env
     'MASTER_PORT' in os.environ, 'TORCHELASTIC_USE_AGENT_STORE' in os.environ)"
 same "a meeting point of the user's" "$rc $(cat "$out")" "0 example.invalid False False" || explain
 
+# A job that fails starts again, as torchrun's do.
+cat >"$tmp/fails.sh" <<'END'
+echo "$TORCHELASTIC_RESTART_COUNT/$TORCHELASTIC_MAX_RESTARTS"
+echo "$TORCHELASTIC_RUN_ID" >>"$1"
+[ "$TORCHELASTIC_RESTART_COUNT" = 2 ] || [ "$RANK" = 1 ] || sleep 100
+[ "$TORCHELASTIC_RESTART_COUNT" = 2 ]
+END
+restarts() # N WORDS...
+{
+    rm -f "$tmp/ids"
+    ranks=$1
+    shift
+    launch "$ranks" -env-style torch -restart-job 3 "$@" sh "$tmp/fails.sh" "$tmp/ids"
+}
+restarts 2
+same "a job starts again until it succeeds" "$rc $(sorted | uniq | tr '\n' ' ')$(grep -c 'start [23] of 4' "$err")" \
+    "0 0/3 1/3 2/3 2" || explain
+same "... each time as another job" "$(sort -u "$tmp/ids" | wc -l)" 3
+launch 1 -restart-job 1 sh -c 'echo out; exit 7'
+same "or not more often than it may" "$rc $(sorted | tr '\n' ' ')$(grep -c 'start 2 of 2' "$err")" "7 out out 1" || explain
+launch 1 -restart-job 5 -timeout 1 sleep 100
+same "not after the time limit" "$rc $(grep -c 'start 2' "$err")" "124 0" || explain
+launch 1 -restart-job 5 sh -c 'kill -INT $(ps -o ppid= -p $PPID); sleep 100'
+same "not after a signal" "$rc $(grep -c 'start 2' "$err")" "130 0" || explain
+
 # A barrier in which ranks are missing: who names them.  Older clients ask again and again, newer ones wait.
 cat >"$tmp/late.py" <<'END'
 import os, sys, time
@@ -162,5 +187,7 @@ for dialect in old new; do
     run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:1 -n 5 "$python" "$client" "$dialect"
     same "the store over three nodes, $dialect messages" "$rc $(cat "$out")" "0 $(goods 5)" || explain
 done
+restarts 3 -launch-agent "$tmp/agent" -hosts n1,n2,n3
+same "a job over three nodes starts again" "$rc $(sorted | uniq | tr '\n' ' ')" "0 0/3 1/3 2/3 " || explain
 missing_at_barrier "over three nodes" waits -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:1
 finish
