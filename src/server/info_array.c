@@ -25,14 +25,19 @@ void info_array_add(struct info_array *l, const char *key, pmix_value_t v)
     l->items[l->n++].value = v;
 }
 
-void info_array_text(struct info_array *l, const char *key, const char *text)
+void info_array_slice(struct info_array *l, const char *key, struct slice text)
 {
-    char *copy = strdup(text);
+    char *copy = strndup(text.len ? text.ptr : "", text.len);
 
     if (copy)
         info_array_add(l, key, (pmix_value_t){ .type = PMIX_STRING, .data.string = copy });
     else
         l->no_memory = true;
+}
+
+void info_array_text(struct info_array *l, const char *key, const char *text)
+{
+    info_array_slice(l, key, slice_str(text));
 }
 
 void info_array_float(struct info_array *l, const char *key, double number)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/slice.h"
 #include "pmix_common.h"
 
 struct info_array {
@@ -16,7 +17,8 @@ struct info_array {
 
 /* Each takes its value over.  Without memory the list says so. */
 void info_array_add(struct info_array *l, const char *key, pmix_value_t v);
-void info_array_text(struct info_array *l, const char *key, const char *text); /* copied */
+void info_array_text(struct info_array *l, const char *key, const char *text);   /* copied */
+void info_array_slice(struct info_array *l, const char *key, struct slice text); /* likewise */
 void info_array_float(struct info_array *l, const char *key, double number);
 void info_array_u32(struct info_array *l, const char *key, uint32_t number);
 void info_array_u64(struct info_array *l, const char *key, uint64_t number);

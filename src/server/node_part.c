@@ -366,16 +366,6 @@ void node_part_write_allocations(const struct server *s, const struct reservatio
 
 /* ---- queues ---- */
 
-static void add_word(struct info_array *l, const char *key, struct slice word)
-{
-    char *text = strndup(word.len ? word.ptr : "", word.len);
-
-    if (text)
-        info_array_text(l, key, text);
-    l->no_memory = l->no_memory || !text;
-    free(text);
-}
-
 void node_part_write_queues(struct slice lines, struct buf *out)
 {
     struct info_array l = { .items = NULL };
@@ -385,8 +375,8 @@ void node_part_write_queues(struct slice lines, struct buf *out)
         struct info_array one = { .items = NULL };
         if (!name.len || !state.len)
             continue;
-        add_word(&one, PMIX_ALLOC_QUEUE, name);
-        add_word(&one, PMIX_QUERY_QUEUE_STATUS, slice_trim(state));
+        info_array_slice(&one, PMIX_ALLOC_QUEUE, name);
+        info_array_slice(&one, PMIX_QUERY_QUEUE_STATUS, slice_trim(state));
         l.no_memory = l.no_memory || one.no_memory;
         info_array_infos(&l, NODE_PART_OF_QUEUE, &one);
     }

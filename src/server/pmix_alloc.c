@@ -99,16 +99,6 @@ void pmix_read_alloc(struct command *c)
     pmsg_free_alloc(&m, NULL);
 }
 
-static void add_slice(struct info_array *l, const char *key, struct slice text)
-{
-    char *copy = strndup(text.len ? text.ptr : "", text.len);
-
-    if (copy)
-        info_array_text(l, key, copy);
-    l->no_memory = l->no_memory || !copy;
-    free(copy);
-}
-
 static uint64_t count_words(struct slice words)
 {
     uint64_t n = 0;
@@ -124,10 +114,10 @@ void pmix_alloc_infos(struct info_array *l, const struct answer *a)
 {
     struct answer_allocate r = answer_to_allocate(a);
 
-    add_slice(l, PMIX_ALLOC_ID, r.id);
+    info_array_slice(l, PMIX_ALLOC_ID, r.id);
     info_array_u32(l, PMIX_SESSION_ID, (uint32_t)r.session);
     if (r.nodes.len) {
-        add_slice(l, PMIX_ALLOC_NODE_LIST, r.nodes);
+        info_array_slice(l, PMIX_ALLOC_NODE_LIST, r.nodes);
         info_array_u64(l, PMIX_ALLOC_NUM_NODES, count_words(r.nodes));
     }
     if (r.seconds)
