@@ -115,7 +115,11 @@ static void receive(struct play *p, const struct transcript_line *line)
     decode_feed(golden, DECODE_OUT, buf_slice(&bytes));
     buf_free(&bytes);
     while (!p->lost && decode_next(golden, DECODE_OUT, &want) == DECODE_MESSAGE) {
-        struct compare c = { &want, &is, line->kind == LINE_HOLDS, p->is_map[line->rank] };
+        struct compare c = { .golden = &want,
+                             .live = &is,
+                             .holds = line->kind == LINE_HOLDS,
+                             .any_tail = line->kind == LINE_HOLDS && p->optional,
+                             .is_map = p->is_map[line->rank] };
         struct slice golden_name = { "", 0 }, name = { "", 0 };
         if (!next_message(p, line->rank, is_unasked(&want), &is, &err)) {
             p->lost = true;
