@@ -118,11 +118,24 @@ static void bring(struct trace_collect *t, uint32_t position)
     coming_free(c);
 }
 
+/* Of a job that was refused, on whatever node, there is nothing to bring. */
+static bool anything_ran(const struct trace_collect *t)
+{
+    const struct core *c = &context_of(t)->server->core;
+    bool ran = c->nended > 0;
+
+    LIST_EACH(l, &c->jobs)
+    {
+        ran = ran || LIST_OF(l, struct job, link)->started > 0;
+    }
+    return ran;
+}
+
 bool trace_collect_waits(struct trace_collect *t)
 {
     const struct cluster_io *s = t->cluster;
 
-    if (!s)
+    if (!s || !anything_ran(t))
         return false;
     if (t->next == 1)
         timer_set(&t->patience, LIMIT_TRACE_COLLECT_MS);
