@@ -269,9 +269,9 @@ static void test_control(void)
 #endif
 #endif
 #ifdef __SANITIZE_ADDRESS__
-enum { SEEDS = 40, LARGE = 4000 };
+enum { SEEDS = 30, LARGE = 4000 };
 #else
-enum { SEEDS = 150, LARGE = 4000 };
+enum { SEEDS = 100, LARGE = 4000 };
 #endif
 
 int main(int argc, char **argv)
