@@ -8,11 +8,13 @@
  *   aborts child        rank 0 spawns a job that waits, and aborts it
  *   aborts nobody       processes that are not there, or of an unrelated job
  */
+#include <fcntl.h>
 #include <pmix.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "keeps.h"
@@ -67,13 +69,26 @@ static void abort_some(uint32_t by)
     meet(1, 2);
 }
 
+/* Held by rank 1 until the kernel has ended it: all nodes of the test are on one machine. */
+static int hold(void)
+{
+    int fd = open("aborts.lock", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+
+    if (fd < 0 || flock(fd, LOCK_EX) < 0)
+        fail("aborts.lock", PMIX_ERROR);
+    return fd;
+}
+
+/* The others end after it: a job of which nothing else is left would be told as aborted whole. */
 static void abort_itself(void)
 {
     if (me.rank == 1) {
         PMIx_Abort(CODE, "enough of me", &me, 1);
         pause();
     }
+    close(hold());
     meet(1, 1);
+    unlink("aborts.lock");
 }
 
 static void abort_all(bool each)
@@ -137,6 +152,8 @@ int main(int argc, char **argv)
     all = process(me.nspace, PMIX_RANK_WILDCARD);
     must("size", PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &v));
     size = v->data.uint32;
+    if (!strcmp(what, "itself") && me.rank == 1)
+        hold();
     must("first fence", PMIx_Fence(NULL, 0, NULL, 0));
     if (!strcmp(what, "some"))
         abort_some(0);

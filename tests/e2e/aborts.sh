@@ -37,8 +37,7 @@ all_of() # CLIENT OPTION...
     shift
     aborted "$client" some 7 0,3, 'rank 0 on .* aborted ranks 1-2 with code 7: enough of you$' "$@"
     aborted "$client" far 7 0,3, 'rank 3 on .* aborted ranks 1-2 with code 7: enough of you$' "$@"
-    # (The others may have ended by then: it was all that was left.)
-    aborted "$client" itself 7 0,2,3, 'rank 1 on .* aborted\( rank 1\)\{0,1\} with code 7: enough of me$' "$@"
+    aborted "$client" itself 7 0,2,3, 'rank 1 on .* aborted rank 1 with code 7: enough of me$' "$@"
     aborted "$client" each 7 "" 'rank 0 on .* aborted with code 7: enough of all$' "$@"
     aborted "$client" all 7 "" 'rank 0 on .* aborted with code 7: enough of all$' "$@"
     aborted "$client" child 0 0,1,2,3, 'rank 0 on .* aborted ranks 0-1 of job .* with code 7: enough of it$' "$@"
