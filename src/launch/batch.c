@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/limit.h"
 #include "launch/dvm_find.h"
 #include "launch/localhost.h"
@@ -56,14 +57,11 @@ bool batch_meant(int argc, char **argv)
 
 static bool add_job(struct batch_file *b, struct mpmd_words words, unsigned line)
 {
-    if (b->njobs == b->room) {
-        uint32_t room = b->room ? b->room * 2 : 64;
-        struct batch_job *jobs = realloc(b->jobs, room * sizeof *jobs);
-        if (!jobs)
-            return false;
-        b->jobs = jobs;
-        b->room = room;
-    }
+    struct batch_job *jobs = grow_by_one(b->jobs, sizeof *jobs, b->njobs, &b->room, 64);
+
+    if (!jobs)
+        return false;
+    b->jobs = jobs;
     b->jobs[b->njobs++] = (struct batch_job){ .words = words, .line = line };
     return true;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/limit.h"
 
 /* ---- input ----------------------------------------------------------------------------------- */
@@ -140,14 +141,11 @@ void timeline_ended(struct timeline *t, uint32_t rank, bool badly, uint64_t now_
 
 static struct timeline_span *new_span(struct timeline_proc *p)
 {
-    if (p->nspans == p->room) {
-        uint32_t room = p->room ? p->room * 2 : 8;
-        struct timeline_span *more = realloc(p->spans, room * sizeof *more);
-        if (!more)
-            return NULL;
-        p->spans = more;
-        p->room = room;
-    }
+    struct timeline_span *spans = grow_by_one(p->spans, sizeof *spans, p->nspans, &p->room, 8);
+
+    if (!spans)
+        return NULL;
+    p->spans = spans;
     return &p->spans[p->nspans++];
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "base/grow.h"
 #include "base/search.h"
 #include "core/core.h"
 #include "server/pmix_batch.h"
@@ -77,14 +78,10 @@ static struct pmix_pending *add_pending(struct pmix_session *s, const struct com
 
     if (s->npending == s->pending_room && s->nanswered > s->npending / 2)
         compact_pending(s);
-    if (s->npending == s->pending_room) {
-        uint32_t room = s->pending_room ? s->pending_room * 2 : 4;
-        struct pmix_pending *more = realloc(s->pending, room * sizeof *more);
-        if (!more)
-            return NULL;
-        s->pending = more;
-        s->pending_room = room;
-    }
+    p = grow_by_one(s->pending, sizeof *p, s->npending, &s->pending_room, 4);
+    if (!p)
+        return NULL;
+    s->pending = p;
     p = &s->pending[s->npending++];
     *p = (struct pmix_pending){ .token = ++s->base.peer->next_token,
                                 .serial = s->base.peer->next_token,

@@ -1,23 +1,20 @@
 /* decode_fields.c - the fields of a decoded message, as the decoders of the protocols add them. */
-#include <stdlib.h>
-
+#include "base/grow.h"
 #include "base/limit.h"
 #include "trace/decode_priv.h"
 
 bool decode_add(struct decode *d, struct decode_field f)
 {
+    struct decode_field *fields;
+
     if (d->nfields == LIMIT_DECODE_FIELDS) {
         d->full = true;
         return true;
     }
-    if (d->nfields == d->room) {
-        uint32_t room = d->room ? d->room * 2 : 16;
-        struct decode_field *more = realloc(d->fields, room * sizeof *more);
-        if (!more)
-            return false;
-        d->fields = more;
-        d->room = room;
-    }
+    fields = grow_by_one(d->fields, sizeof *fields, d->nfields, &d->room, 16);
+    if (!fields)
+        return false;
+    d->fields = fields;
     f.item = d->item;
     d->fields[d->nfields++] = f;
     return true;
@@ -37,14 +34,12 @@ bool decode_add_bytes(struct decode *d, const char *name, struct slice bytes)
 
 static bool keep_secret(struct decode *d, struct slice bytes)
 {
-    if (d->nsecrets == d->secret_room) {
-        uint32_t room = d->secret_room ? d->secret_room * 2 : 4;
-        struct slice *more = realloc(d->secrets, room * sizeof *more);
-        if (!more)
-            return false;
-        d->secrets = more;
-        d->secret_room = room;
-    }
+    struct slice *secrets =
+        grow_by_one(d->secrets, sizeof *secrets, d->nsecrets, &d->secret_room, 4);
+
+    if (!secrets)
+        return false;
+    d->secrets = secrets;
     d->secrets[d->nsecrets++] = bytes;
     return true;
 }
