@@ -16,6 +16,7 @@
 #include "daemon/spawning.h"
 #include "daemon/local_job.h"
 #include "daemon/startup_timing.h"
+#include "daemon/trace_writer.h"
 
 /* Why a daemon is lost, until it is reported. */
 struct reason {
@@ -123,6 +124,7 @@ static void lose_at_launcher(struct cluster_io *s, uint32_t position)
 
     log_info(s->context->log, "node %s is lost%s%s", s->names[position], r ? ": " : "",
              r ? r->text : "");
+    trace_writer_lost(s->trace_writer, s->names[position], r ? r->text : NULL);
     streams_cut(&s->streams, position);
     if (s->dvm_execs)
         dvm_execs_lost(s->dvm_execs, position);

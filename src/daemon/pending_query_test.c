@@ -12,6 +12,7 @@
 #include "daemon/node_parts.h"
 #include "daemon/pending_query.h"
 #include "daemon/startup_timing.h"
+#include "daemon/trace_writer.h"
 #include "io/loop.h"
 #include "report/who_part.h"
 #include "tests/cluster.h"
@@ -31,6 +32,7 @@ struct at_launcher {
     struct pending_queries queries;
     struct node_parts parts;
     struct cluster_io s;
+    struct trace_writer no_trace;
     struct seg_region region;
 };
 
@@ -101,6 +103,7 @@ static struct at_launcher *begin(void)
     l->s.job_shutdown = &l->job_shutdown;
     l->s.pending_queries = &l->queries;
     l->s.node_parts = &l->parts;
+    l->s.trace_writer = &l->no_trace;
     l->s.names = names;
     l->s.router = l->c.nodes[0].router;
     l->s.streams.sets = sets;

@@ -1,25 +1,28 @@
-/* trace_collect.c - see trace_collect.h. */
+/* trace_collect.c - see trace_collect.h.  Reading order: pieces; removal; one node; all of them. */
 #include "daemon/trace_collect.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/limit.h"
 #include "daemon/launch_methods.h"
 #include "daemon/node_context.h"
-#include "io/create.h"
+#include "daemon/trace_writer.h"
+
+enum { COLLECT_PIECE = 64 << 10 };
 
 struct trace_coming {
     struct list link;
     struct trace_collect *of;
-    const char *node;
+    uint32_t position;
     struct arena arena;
-    char *path, *part; /* it is written under the second name first */
-    int fd;            /* ... by this, and by a copy of it */
+    char *path, *word; /* of its file on the node; as a word of the shell */
+    int fd;            /* the end of a pipe from which it is read; -1: none */
+    struct watch watch;
+    bool any, removed; /* something has come; the file there is being removed */
 };
 
 static const struct node_context *context_of(const struct trace_collect *t)
@@ -27,14 +30,22 @@ static const struct node_context *context_of(const struct trace_collect *t)
     return t->cluster->context;
 }
 
-static void name_missing(const struct trace_collect *t, const char *node, const char *why)
+static const char *node_of(const struct trace_coming *c)
 {
+    return c->of->cluster->names[c->position];
+}
+
+static void name_missing(const struct trace_collect *t, uint32_t position, const char *why)
+{
+    const char *node = t->cluster->names[position];
+
     log_warn(context_of(t)->log, "the trace of node %s is not here: %s", node, why);
+    trace_writer_section(t->cluster->trace_writer, node, SLICE(""), false, why);
 }
 
 static void coming_free(struct trace_coming *c)
 {
-    unlink(c->part);
+    watch_close(&c->watch);
     if (c->fd >= 0)
         close(c->fd);
     list_unlink(&c->link);
@@ -44,79 +55,159 @@ static void coming_free(struct trace_coming *c)
 }
 
 /* Without directories in the node's name, as the node has named it (job_handlers.c). */
-static bool name_files(struct trace_coming *c, const char *base)
+static bool name_file(struct trace_coming *c)
 {
-    c->path = arena_printf(&c->arena, "%s.%s", base, c->node);
+    const char *base = c->of->cluster->trace;
+
+    c->path = arena_printf(&c->arena, "%s.%s", base, node_of(c));
     for (char *at = c->path ? c->path + strlen(base) : NULL; at && (at = strchr(at, '/'));)
         *at = '_';
-    c->part = c->path ? arena_printf(&c->arena, "%s.part", c->path) : NULL;
-    return c->part != NULL;
+    c->word = c->path ? agent_word(&c->arena, c->path) : NULL;
+    return c->word != NULL;
 }
 
-static const char *keep(struct trace_coming *c, bool whole)
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+/* The next piece from this descriptor: what read() returns. */
+static ssize_t take_piece(struct trace_coming *c, int fd)
 {
-    struct stat st;
-    int rc;
+    char piece[COLLECT_PIECE];
+    ssize_t n;
 
-    if (!whole)
-        return "the node has gone, or the disk here is full";
-    if (fstat(c->fd, &st) < 0 || st.st_size == 0)
-        return "it cannot be read there";
-    rc = create_name(c->part, c->path);
-    return rc == 0 || rc == -EEXIST ? NULL : err_text(rc);
+    do
+        n = read(fd, piece, sizeof piece);
+    while (n < 0 && errno == EINTR);
+    if (n > 0) {
+        c->any = true;
+        trace_writer_section(c->of->cluster->trace_writer, node_of(c), slice_mem(piece, (size_t)n),
+                             false, NULL);
+    }
+    return n;
 }
 
-static void has_come(void *arg, bool whole)
+static void on_readable(void *arg)
 {
     struct trace_coming *c = arg;
-    const char *why = keep(c, whole);
+    ssize_t n = take_piece(c, c->fd);
 
-    if (why)
-        name_missing(c->of, c->node, why);
-    timer_set(&c->of->patience, c->of->running > 1 ? LIMIT_TRACE_COLLECT_MS : 0);
+    if (n > 0)
+        timer_set(&c->of->patience, LIMIT_TRACE_COLLECT_MS);
+    else if (n == 0 || errno != EAGAIN)
+        watch_close(&c->watch); /* has_come() follows */
+}
+
+/* The node completes its trace and runs this command, whose output comes through a pipe.  False: no
+ * memory, or too many. */
+static bool ask(struct trace_coming *c, const struct part_texts *command, dvm_exec_done_fn *done)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+        return false;
+    c->fd = ends[0];
+    return dvm_exec_trace(&c->of->execs, c->position, command, ends[1], done, c);
+}
+
+/* ---- removal --------------------------------------------------------------------------------- */
+
+static void has_been_removed(void *arg, bool whole)
+{
+    struct trace_coming *c = arg;
+    struct timer *patience = &c->of->patience;
+
+    (void)whole; /* a file that stays is overwritten by the next job, and is named nowhere */
+    timer_set(patience, c->of->running > 1 ? LIMIT_TRACE_COLLECT_MS : 0);
     coming_free(c);
 }
 
-/* The node completes its trace, and runs `exec cat -- PATH 2>/dev/null`; false: no memory, or too
- * many. */
-static bool ask(struct trace_coming *c, uint32_t position)
+static void remove_there(struct trace_coming *c)
 {
-    char *word = agent_word(&c->arena, c->path);
-    struct slice words[] = { SLICE("exec cat --"), slice_str(word ? word : ""),
-                             SLICE("2>/dev/null") };
+    struct slice words[] = { SLICE("exec rm -f --"), slice_str(c->word), SLICE("2>/dev/null") };
     const struct part_texts command = { words, 3 };
-    int copy = word ? fcntl(c->fd, F_DUPFD_CLOEXEC, 3) : -1;
 
-    return copy >= 0 && dvm_exec_trace(&c->of->execs, position, &command, copy, has_come, c);
+    close(c->fd);
+    c->fd = -1;
+    if (!ask(c, &command, has_been_removed))
+        has_been_removed(c, false);
+}
+
+/* ---- one node -------------------------------------------------------------------------------- */
+
+static const char *end_of(const struct trace_coming *c, bool whole)
+{
+    if (!whole)
+        return "the node has gone";
+    return c->any ? NULL : "it cannot be read there";
+}
+
+/* Its command has ended: what it has written is in the pipe. */
+static void has_come(void *arg, bool whole)
+{
+    struct trace_coming *c = arg;
+    struct trace_writer *t = c->of->cluster->trace_writer;
+    const char *why;
+
+    watch_close(&c->watch);
+    while (take_piece(c, c->fd) > 0)
+        continue;
+    why = end_of(c, whole);
+    if (why)
+        name_missing(c->of, c->position, why);
+    else
+        trace_writer_section(t, node_of(c), SLICE(""), true, NULL);
+    trace_writer_flush(t);
+    if (!why && t->server)
+        remove_there(c);
+    else
+        has_been_removed(c, false);
+}
+
+/* The node is lost.  Where the disk is shared, what it has written is here. */
+static void take_rest(struct trace_coming *c)
+{
+    struct trace_writer *t = c->of->cluster->trace_writer;
+    int fd = open(c->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+    while (fd >= 0 && take_piece(c, fd) > 0)
+        continue;
+    name_missing(c->of, c->position, "the node is lost");
+    if (fd >= 0)
+        close(fd);
+    trace_writer_flush(t);
+    if (c->any && t->server)
+        unlink(c->path);
 }
 
 static void bring(struct trace_collect *t, uint32_t position)
 {
     struct trace_coming *c = calloc(1, sizeof *c);
-    const char *why = "out of memory";
+    bool there = router_reaches(&t->cluster->router, position);
 
     if (!c) {
-        name_missing(t, t->cluster->names[position], why);
+        name_missing(t, position, "out of memory");
         return;
     }
-    *c = (struct trace_coming){ .of = t, .node = t->cluster->names[position], .fd = -1 };
+    *c = (struct trace_coming){ .of = t, .position = position, .fd = -1 };
     arena_init(&c->arena, 1 << 20);
     list_append(&t->all, &c->link);
     t->running++;
-    if (name_files(c, t->cluster->trace)) {
-        if (access(c->path, F_OK) == 0) { /* the disk is shared */
-            coming_free(c);
+    if (name_file(c) && there) {
+        struct slice words[] = { SLICE("exec cat --"), slice_str(c->word), SLICE("2>/dev/null") };
+        const struct part_texts command = { words, 3 };
+        if (ask(c, &command, has_come)) {
+            watch_open(&c->watch, context_of(t)->loop, c->fd, on_readable, NULL, c);
+            watch_want(&c->watch, LOOP_READ);
             return;
         }
-        unlink(c->part); /* of one that was interrupted */
-        c->fd = router_reaches(&t->cluster->router, position) ? create_new(c->part) : -ENOTCONN;
-        if (c->fd >= 0 && ask(c, position))
-            return;
-        why = c->fd == -ENOTCONN ? "the node is lost" : c->fd < 0 ? err_text(c->fd) : why;
     }
-    name_missing(t, c->node, why);
+    if (c->word && !there)
+        take_rest(c);
+    else
+        name_missing(t, position, "out of memory");
     coming_free(c);
 }
+
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 /* Of a job that was refused, on whatever node, there is nothing to bring. */
 static bool anything_ran(const struct trace_collect *t)
@@ -135,7 +226,7 @@ bool trace_collect_waits(struct trace_collect *t)
 {
     const struct cluster_io *s = t->cluster;
 
-    if (!s || !anything_ran(t))
+    if (!s || !anything_ran(t) || (t->running == 0 && !s->trace_writer->server))
         return false;
     if (t->next == 1)
         timer_set(&t->patience, LIMIT_TRACE_COLLECT_MS);

@@ -1,9 +1,10 @@
-/* trace_collect.h - at the end of a job, the launcher brings the traces of nodes that have disks of
- * their own: FILE.NODE comes over the links of the daemons (dvm_exec.h) and lies beside FILE, as if
- * the disk were shared.  What is already here stays; what cannot be had is named.
+/* trace_collect.h - at the end of a job, the launcher brings the traces of the other nodes into its
+ * own, so that a trace is one file: what FILE.NODE has comes over the links of the daemons
+ * (dvm_exec.h), is appended to FILE in pieces as it comes (RECORD_section), and is then removed on
+ * that node.  What cannot be had is named, on the terminal and in the trace.
  *
  * The daemons have not ended yet: such a trace ends when it is asked for, with nothing left out of
- * the job.
+ * the job.  A launcher that is killed before leaves the files of the nodes where they are.
  */
 #ifndef WIREUP_DAEMON_TRACE_COLLECT_H
 #define WIREUP_DAEMON_TRACE_COLLECT_H
@@ -16,7 +17,7 @@ struct trace_collect {
     struct dvm_exec_list execs;
     struct list all;        /* those that come */
     uint32_t next, running; /* the next position; how many come */
-    struct timer patience;  /* ... until the next one has come */
+    struct timer patience;  /* ... until more of them has come */
 };
 
 /* Launcher, after cluster_io_open() with a trace. */

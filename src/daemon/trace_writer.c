@@ -69,6 +69,36 @@ void trace_writer_daemon(struct trace_writer *t, const char *host, uint64_t aske
         keep(t, &r);
 }
 
+void trace_writer_lost(struct trace_writer *t, const char *host, const char *why)
+{
+    struct record r = { .kind = RECORD_node_lost,
+                        .u.node_lost = { .host = slice_str(host),
+                                         .why = slice_str(why ? why : "") } };
+
+    if (t->server)
+        keep(t, &r);
+}
+
+bool trace_writer_section(struct trace_writer *t, const char *host, struct slice bytes, bool whole,
+                          const char *why)
+{
+    struct record r = { .kind = RECORD_section,
+                        .time_ns = clock_now_ns(),
+                        .u.section = { .host = slice_str(host),
+                                       .whole = whole,
+                                       .why = slice_str(why ? why : ""),
+                                       .bytes = bytes } };
+    int rc;
+
+    if (!t->server)
+        return false;
+    append(t, &r); /* that node has overwritten the credentials */
+    rc = async_writer_kick(&t->file);
+    if (rc < 0)
+        give_up(t, rc);
+    return t->server != NULL;
+}
+
 void trace_writer_flush(struct trace_writer *t)
 {
     int rc = t->server ? async_writer_flush(&t->file) : 0;

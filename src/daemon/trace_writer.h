@@ -37,6 +37,14 @@ void trace_writer_clock(struct trace_writer *t, uint64_t asked_ns, uint64_t answ
 void trace_writer_daemon(struct trace_writer *t, const char *host, uint64_t asked_ns,
                          uint64_t runs_ns);
 
+/* Another node is lost, now; why: or NULL. */
+void trace_writer_lost(struct trace_writer *t, const char *host, const char *why);
+
+/* A piece of the trace of another node, or (whole, or why: no bytes) the end of it.  False: the
+ * trace here has ended, by an error. */
+bool trace_writer_section(struct trace_writer *t, const char *host, struct slice bytes, bool whole,
+                          const char *why);
+
 /* Writes the buffered records to the file now. */
 void trace_writer_flush(struct trace_writer *t);
 

@@ -171,7 +171,7 @@ static int pack_traces(struct packing *p)
         code = 2;
     }
     for (uint32_t i = 0; code == 0 && i < set.n; i++) {
-        if (!set.members[i].missing)
+        if (!set.members[i].missing && !set.members[i].inside) /* that is in the first one */
             pack_trace(p, &set.members[i], i);
     }
     if (code == 0)

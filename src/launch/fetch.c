@@ -147,7 +147,7 @@ static int find_missing(struct fetching *f)
     if (!f->all)
         return -ENOMEM;
     for (uint32_t i = 1; i < f->set.n; i++) {
-        if (f->set.members[i].missing)
+        if (f->set.members[i].missing || (f->set.members[i].inside && !f->set.members[i].whole))
             f->all[f->n++].member = &f->set.members[i];
     }
     return 0;

@@ -103,6 +103,17 @@ void timeline_daemon(struct timeline *t, struct slice node, uint64_t asked_ns, u
     }
 }
 
+void timeline_lost(struct timeline *t, struct slice node, uint64_t at_ns, const char *why)
+{
+    for (uint32_t i = 0; i < t->nnodes; i++) {
+        struct timeline_node *n = &t->nodes[i];
+        if (!slice_is(node, n->name))
+            continue;
+        n->lost_ns = at_ns;
+        n->lost_why = *why ? arena_str(&t->arena, slice_str(why)) : NULL;
+    }
+}
+
 void timeline_known(struct timeline *t, uint32_t node, uint64_t now_ns)
 {
     if (node < t->nnodes)
@@ -364,6 +375,8 @@ static void move_launch(struct timeline *t)
         move(&n->asked_ns, ahead);
         move(&n->runs_ns, ahead);
         move(&n->up_ns, ahead);
+        move(&n->lost_ns, ahead);
+        widen(t, n->lost_ns);
         move(&n->job_ns, n->ahead_ns);
     }
 }

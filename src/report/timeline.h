@@ -61,6 +61,8 @@ struct timeline_bounds {
 struct timeline_node {
     const char *name;
     uint64_t asked_ns, runs_ns, up_ns; /* of its daemon; 0: not known */
+    uint64_t lost_ns;                  /* when it was lost; 0: it was not */
+    const char *lost_why;              /* ... and why; NULL: not known */
     uint64_t job_ns;                   /* when it knew the job; 0: not known */
     struct timeline_bounds link;       /* of its clock, ahead of the launcher's */
     uint64_t begin_ns, wall_ns;        /* of its trace, by its two clocks; 0: it has no trace */
@@ -104,6 +106,8 @@ void timeline_launcher(struct timeline *t, uint64_t begin_ns, uint64_t wall_ns);
  */
 void timeline_daemon(struct timeline *t, struct slice node, uint64_t asked_ns, uint64_t runs_ns,
                      uint64_t up_ns);
+/* By the launcher's clock: the node was lost; the reason is copied. */
+void timeline_lost(struct timeline *t, struct slice node, uint64_t at_ns, const char *why);
 /* By the node's clock: it knows the job now. */
 void timeline_known(struct timeline *t, uint32_t node, uint64_t now_ns);
 /* What the links say of the node's clock. */

@@ -81,6 +81,12 @@ static void put_clock(const struct timeline_node *n, struct buf *out)
         buf_printf(out, ", within %.6f s", (double)n->slack_ns / 1e9);
 }
 
+static void put_loss(const struct timeline *t, const struct timeline_node *n, struct buf *out)
+{
+    buf_printf(out, "%s is lost at %.4f s%s%s", n->name, seconds_of(t, n->lost_ns),
+               n->lost_why ? ": " : "", n->lost_why ? n->lost_why : "");
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 enum { TEXT_COLUMNS = 56, TEXT_RANKS = 32, TEXT_NODES = 24, TEXT_STEPS = 16 };
@@ -140,6 +146,17 @@ static void text_clocks(const struct timeline *t, struct buf *out)
     }
 }
 
+static void text_losses(const struct timeline *t, struct buf *out)
+{
+    for (uint32_t i = 0; i < t->nnodes; i++) {
+        if (!t->nodes[i].lost_ns)
+            continue;
+        buf_str(out, "\nNode ");
+        put_loss(t, &t->nodes[i], out);
+        buf_byte(out, '\n');
+    }
+}
+
 void timeline_text(const struct timeline *t, struct buf *out)
 {
     struct timeline_rows r;
@@ -150,6 +167,7 @@ void timeline_text(const struct timeline *t, struct buf *out)
         buf_str(out, "\n\n");
         text_rows(&r, out);
         text_legend(out);
+        text_losses(t, out);
         text_path(t, out);
         text_clocks(t, out);
     } else {
@@ -442,6 +460,19 @@ static void page_clocks(const struct timeline *t, struct buf *out)
         buf_str(out, "</ul></details>\n");
 }
 
+static void page_losses(const struct timeline *t, struct buf *out)
+{
+    for (uint32_t i = 0; i < t->nnodes; i++) {
+        struct buf b = BUF_NULL(1 << 12);
+        if (!t->nodes[i].lost_ns)
+            continue;
+        buf_str(out, "<p>Node ");
+        put_loss(t, &t->nodes[i], &b);
+        svg_take(out, &b);
+        buf_str(out, "</p>\n");
+    }
+}
+
 void timeline_html(const struct timeline *t, struct buf *out)
 {
     buf_str(out, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\">"
@@ -454,6 +485,7 @@ void timeline_html(const struct timeline *t, struct buf *out)
             "<p><kbd>+</kbd> <kbd>-</kbd> enlarge, reduce &nbsp; <kbd>&larr;</kbd> "
             "<kbd>&rarr;</kbd> move &nbsp; <kbd>0</kbd> all &nbsp; the pointer on a row tells its "
             "times</p>\n");
+    page_losses(t, out);
     page_path(t, out);
     page_clocks(t, out);
     buf_printf(out, "<script>\n%s</script>\n</html>\n", page_script);
@@ -526,6 +558,24 @@ static void json_proc(struct json *j, const struct timeline *t, uint32_t rank)
         json_span(j, t, at, kind_names[p->spans[i].kind], &p->spans[i]);
 }
 
+static void json_loss(struct json *j, const struct timeline *t, uint32_t node)
+{
+    const struct timeline_node *n = &t->nodes[node];
+
+    if (!n->lost_ns)
+        return;
+    json_object(j, NULL);
+    json_str(j, "ph", "i");
+    json_str(j, "name", "node lost");
+    json_u64(j, "pid", node);
+    json_u64(j, "tid", t->nprocs);
+    json_decimal(j, "ts", seconds_of(t, n->lost_ns) * 1e6, 3);
+    json_object(j, "args");
+    json_str(j, "why", n->lost_why ? n->lost_why : "");
+    json_object_end(j);
+    json_object_end(j);
+}
+
 /* The daemon of a node is the thread after those of the ranks. */
 static void json_daemon(struct json *j, const struct timeline *t, uint32_t node)
 {
@@ -534,6 +584,7 @@ static void json_daemon(struct json *j, const struct timeline *t, uint32_t node)
     struct timeline_span daemon = { .begin_ns = n->runs_ns, .end_ns = n->up_ns };
 
     json_name(j, "process_name", node, NULL, n->name);
+    json_loss(j, t, node);
     if (!n->up_ns)
         return;
     json_name(j, "thread_name", node, &t->nprocs, "daemon");

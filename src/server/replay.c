@@ -710,7 +710,9 @@ static int play_own(struct replay *r, const struct record *d)
     case RECORD_end: return on_end(r, d);
     case RECORD_tick: return on_tick(r, d);
     case RECORD_clock:
-    case RECORD_daemon: return REPLAY_SAME;
+    case RECORD_daemon:
+    case RECORD_section:
+    case RECORD_node_lost: return REPLAY_SAME;
     case RECORD_job: return on_job(r, d);
     case RECORD_open: return on_open(r, d);
     case RECORD_identify: return on_identify(r, d);

@@ -1,8 +1,8 @@
 /* timeline.c - see timeline.h.
  *
- * The launcher's trace FILE has the job, its nodes, and the processes of its own node; the trace of
- * another node is FILE.NODE.  Each trace is read by itself; from it come the processes of its node,
- * by its clock (report/timeline.h).  Of a node without a trace only the ends of processes are
+ * The launcher's trace has the job, its nodes, and the processes of its own node; those of the
+ * others are found by trace_set.h.  Each trace is read by itself; from it come the processes of its
+ * node, by its clock (report/timeline.h).  Of a node without a trace only the ends of processes are
  * known, as the launcher has heard of them.
  */
 #include "tools/timeline.h"
@@ -26,6 +26,7 @@ enum { TIMELINE_OUT_MAX = 1 << 30, EVERY_NODE = -1 };
 struct traced_daemon {
     const char *host;
     uint64_t asked_ns, runs_ns, up_ns;
+    const char *why; /* not NULL: it was lost, at up_ns */
 };
 
 /* A trace that is being read. */
@@ -34,7 +35,7 @@ struct traced {
     struct timeline timeline;
     struct trace_reader reader;
     struct errmsg err;
-    const char *path;
+    struct trace_set set;
     struct trace_clock clock;
     bool first;   /* the launcher's */
     int64_t node; /* whose trace it is, or EVERY_NODE */
@@ -106,23 +107,45 @@ static void take_job(struct traced *d, const struct record_job *job, uint64_t no
 }
 
 /* They come up before the job is announced, whose nodes they are. */
-static void take_daemon(struct traced *d, const struct record_daemon *r, uint64_t now_ns)
+static struct traced_daemon *add_daemon(struct traced *d, struct slice host, uint64_t now_ns)
 {
     struct traced_daemon *more =
         d->first ? realloc(d->daemons, (d->ndaemons + 1) * sizeof *more) : NULL;
 
     if (!more)
-        return;
+        return NULL;
     d->daemons = more;
-    d->daemons[d->ndaemons++] = (struct traced_daemon){ arena_str(&d->timeline.arena, r->host),
-                                                        r->asked_ns, r->runs_ns, now_ns };
+    d->daemons[d->ndaemons] =
+        (struct traced_daemon){ .host = arena_str(&d->timeline.arena, host), .up_ns = now_ns };
+    return &d->daemons[d->ndaemons++];
+}
+
+static void take_daemon(struct traced *d, const struct record_daemon *r, uint64_t now_ns)
+{
+    struct traced_daemon *a = add_daemon(d, r->host, now_ns);
+
+    if (a) {
+        a->asked_ns = r->asked_ns;
+        a->runs_ns = r->runs_ns;
+    }
+}
+
+static void take_loss(struct traced *d, const struct record_node_lost *r, uint64_t now_ns)
+{
+    struct traced_daemon *a = add_daemon(d, r->host, now_ns);
+
+    if (a)
+        a->why = arena_str(&d->timeline.arena, r->why);
 }
 
 static void set_daemons(struct traced *d)
 {
     for (uint32_t i = 0; i < d->ndaemons; i++) {
         const struct traced_daemon *a = &d->daemons[i];
-        timeline_daemon(&d->timeline, slice_str(a->host), a->asked_ns, a->runs_ns, a->up_ns);
+        if (a->why)
+            timeline_lost(&d->timeline, slice_str(a->host), a->up_ns, a->why);
+        else
+            timeline_daemon(&d->timeline, slice_str(a->host), a->asked_ns, a->runs_ns, a->up_ns);
     }
 }
 
@@ -161,6 +184,8 @@ static void on_record(void *arg, const struct trace_reader_line *l, const struct
         take_job(d, &r->u.job, r->time_ns);
     } else if (r->kind == RECORD_daemon) {
         take_daemon(d, &r->u.daemon, r->time_ns);
+    } else if (r->kind == RECORD_node_lost) {
+        take_loss(d, &r->u.node_lost, r->time_ns);
     } else if (r->kind == RECORD_proc_state && record_number(r, "job", &job) && job == 0 &&
                record_number(r, "rank", &rank) && rank >= 0) {
         record_number(r, "code", &code);
@@ -230,25 +255,27 @@ static int feed(void *arg, struct slice bytes)
     return trace_reader_feed(&d->reader, bytes, &d->err) ? 2 : 0;
 }
 
-static int read_trace(struct traced *d, const char *path)
+static int read_trace(struct traced *d, uint32_t member)
 {
+    const struct trace_member *m = &d->set.members[member];
     int code;
 
-    d->path = path;
     d->begun = false;
     d->err.text[0] = 0;
     d->clock = TRACE_CLOCK_NULL;
     trace_reader_init(&d->reader, (struct trace_reader_printer){ on_record, on_message, d });
-    code = trace_file_read(d->line->log, path, feed, d);
+    code = trace_set_pass(&d->set, member, feed, d);
     if (code == 0 && trace_reader_end(&d->reader, &d->err))
         code = 2;
     if (!d->first && d->node >= 0)
         timeline_link(&d->timeline, (uint32_t)d->node, d->clock.least, d->clock.most);
     if (d->err.text[0])
-        log_error(d->line->log, "%s: %s", trace_file_name(path), d->err.text);
+        log_error(d->line->log, "%s: %s", trace_file_name(m->name), d->err.text);
+    else if (code == 0 && !d->reader.ended && m->why)
+        log_warn(d->line->log, "%s is incomplete: %s", m->name, m->why);
     else if (code == 0 && !d->reader.ended)
         log_warn(d->line->log, "%s is incomplete: the launcher was killed, or it is still running",
-                 trace_file_name(path));
+                 trace_file_name(m->name));
     trace_reader_free(&d->reader);
     return code;
 }
@@ -256,31 +283,17 @@ static int read_trace(struct traced *d, const char *path)
 /* The traces of the other nodes, where they are. */
 static int read_others(struct traced *d)
 {
-    uint32_t own = d->node == EVERY_NODE ? 0 : (uint32_t)d->node, missing = 0, example = 0;
+    uint32_t own = d->node == EVERY_NODE ? 0 : (uint32_t)d->node, member;
     bool alone = d->node == EVERY_NODE;
     int code = 0;
 
     d->first = false;
     for (uint32_t i = 0; !alone && code == 0 && i < d->timeline.nnodes; i++) {
-        struct buf path = BUF_NULL(1 << 16);
-        buf_printf(&path, "%s.%s", d->line->operand, d->timeline.nodes[i].name);
-        if (i == own) {
-            ; /* read */
-        } else if (buf_cstr(&path) && access(buf_cstr(&path), R_OK) == 0) {
-            code = read_trace(d, buf_cstr(&path));
-        } else {
-            example = i;
-            missing++;
-        }
-        buf_free(&path);
+        member = trace_set_find(&d->set, slice_str(d->timeline.nodes[i].name));
+        if (i != own && member && !d->set.members[member].missing)
+            code = read_trace(d, member);
     }
-    if (missing)
-        log_warn(
-            d->line->log,
-            "the traces of %u node%s are missing, such as %s.%s, which is written on that node: "
-            "`wireup fetch %s` brings them here",
-            missing, missing == 1 ? "" : "s", d->line->operand, d->timeline.nodes[example].name,
-            d->line->operand);
+    trace_set_warn(&d->set);
     return code;
 }
 
@@ -377,8 +390,13 @@ int timeline_command(const struct command_line *l)
                   path);
         return 2;
     }
+    if (trace_set_init(&d.set, l->log, l->operand) < 0) {
+        log_error(l->log, "out of memory");
+        return 2;
+    }
     timeline_init(&d.timeline);
-    code = read_trace(&d, l->operand);
+    trace_set_scan(&d.set);
+    code = read_trace(&d, 0);
     if (code == 0)
         code = read_others(&d);
     set_daemons(&d);
@@ -386,5 +404,6 @@ int timeline_command(const struct command_line *l)
         code = draw(&d, fn, path);
     timeline_free(&d.timeline);
     free(d.daemons);
+    trace_set_free(&d.set);
     return code;
 }

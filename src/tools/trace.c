@@ -8,6 +8,7 @@
 #include "tools/command_json.h"
 #include "tools/trace_file.h"
 #include "tools/trace_merge.h"
+#include "tools/trace_set.h"
 #include "trace/trace_reader.h"
 #include "trace/trace_to_script.h"
 
@@ -139,17 +140,18 @@ static void print_count(const char *path, const struct replay_count *n)
 }
 
 /* The trace of one node: its server's.  j: where the verdict is put; NULL: it is printed. */
-static int replay_one(const struct command_line *l, const char *path, struct json *j)
+static int replay_one(const struct trace_set *set, uint32_t member, struct json *j)
 {
+    const char *path = set->members[member].name;
     struct playing p = { replay_new(LIMIT_REPLAY_STORE), { "" } };
     struct replay_count n = { 0 };
-    int code = p.replay ? trace_file_read(l->log, path, feed_replay, &p) : 2;
+    int code = p.replay ? trace_set_pass(set, member, feed_replay, &p) : 2;
 
     if (code == 0)
         code = replay_end(p.replay, &n, &p.err);
     replay_free(p.replay);
     if (p.err.text[0])
-        log_error(l->log, "%s: %s", trace_file_name(path), p.err.text);
+        log_error(set->log, "%s: %s", trace_file_name(path), p.err.text);
     if (j)
         put_replayed(j, path, code, &p, &n);
     else if (code == 0)
@@ -170,7 +172,7 @@ static int replay_all(const struct command_line *l, struct json *j)
     }
     trace_set_scan(&set);
     for (uint32_t i = 0; i < set.n; i++) {
-        int one = set.members[i].missing ? 0 : replay_one(l, set.members[i].path, j);
+        int one = set.members[i].missing ? 0 : replay_one(&set, i, j);
         code = one > code ? one : code;
     }
     if (code == 0)

@@ -419,7 +419,8 @@ static bool is_printed(const struct subject *s, const struct record *r, const st
 {
     return (s->job >= 0 && !strcmp(p->name, "job")) || (s->rank >= 0 && !strcmp(p->name, "rank")) ||
            (s->connection && !strcmp(p->name, "connection")) || is_none(r, p) ||
-           (r->kind == RECORD_out && !strcmp(p->name, "bytes")); /* they are shown as messages */
+           ((r->kind == RECORD_out || r->kind == RECORD_section) &&
+            !strcmp(p->name, "bytes")); /* they are shown as messages */
 }
 
 static void text_record(struct trace_lines *t, const struct subject *s, const struct record *r)
@@ -692,6 +693,7 @@ static bool is_silent(const struct trace_filter *f, const struct record *r)
 {
     return r->kind == RECORD_in || (r->kind == RECORD_out && !r->u.out.store) ||
            r->kind == RECORD_end || (r->kind == RECORD_clock && !f->all) ||
+           (r->kind == RECORD_section && !r->u.section.why.len && !f->all) ||
            (r->kind == RECORD_effect_answer && !f->all);
 }
 
@@ -701,10 +703,8 @@ static void on_record(void *arg, const struct trace_reader_line *l, const struct
     const struct trace_filter *f = t->filter;
     struct subject s = subject_of(l, r);
 
-    if (r->kind == RECORD_begin && t->set)
+    if (r->kind == RECORD_begin && t->is_first)
         t->begin_ns = r->time_ns;
-    if (t->set && trace_set_take(t->set, r) < 0)
-        t->no_memory = true;
     if (is_silent(f, r) || !time_wanted(t, r->time_ns) || !rank_wanted(f, s.job, s.rank) ||
         !name_wanted(f, r) || !record_key_wanted(f, r))
         return;

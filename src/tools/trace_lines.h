@@ -9,7 +9,6 @@
 
 #include "base/buf.h"
 #include "tools/command.h"
-#include "tools/trace_set.h"
 #include "trace/trace_reader.h"
 
 struct trace_range {
@@ -40,8 +39,8 @@ struct trace_mark {
 struct trace_lines {
     const struct trace_filter *filter;
     const char *node;
-    uint64_t begin_ns;     /* when the launcher's trace began, by the clock of this one */
-    struct trace_set *set; /* told of the records of the first trace; NULL: of another one */
+    uint64_t begin_ns; /* when the launcher's trace began, by the clock of this one */
+    bool is_first;     /* it is the launcher's */
     struct buf out;
     struct trace_mark *marks;
     uint32_t nmarks, room, taken;

@@ -6,7 +6,6 @@
 #include "tools/trace_merge.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "tools/trace_file.h"
+#include "tools/trace_set.h"
 
 enum {
     MERGE_PIECE = 256 << 10,
@@ -23,8 +23,7 @@ enum {
 };
 
 struct trace_source {
-    uint32_t member;
-    int fd;
+    struct trace_input in;
     struct trace_reader reader;
     struct trace_lines lines;
     bool dry, done; /* nothing more for now; for ever */
@@ -49,7 +48,7 @@ struct trace_merger {
 static const struct trace_member *member_of(const struct trace_merger *m,
                                             const struct trace_source *s)
 {
-    return &m->set.members[s->member];
+    return &m->set.members[s->in.member];
 }
 
 static void fail(struct trace_merger *m, const char *path, const char *why)
@@ -60,26 +59,24 @@ static void fail(struct trace_merger *m, const char *path, const char *why)
 
 static void free_source(struct trace_source *s)
 {
-    if (s->fd > STDIN_FILENO)
-        close(s->fd);
+    trace_input_close(&s->in);
     trace_reader_free(&s->reader);
     trace_lines_free(&s->lines);
     free(s);
 }
 
-/* Standard input has the descriptor 0, which is not closed. */
-static bool open_source(struct trace_merger *m, struct trace_source *s)
+static bool open_source(struct trace_merger *m, struct trace_source *s, uint32_t member)
 {
-    const char *path = member_of(m, s)->path;
+    int rc = trace_input_open(&s->in, &m->set, member);
 
-    s->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-    if (s->fd < 0) {
-        log_error(m->log, "cannot read the trace %s: %s", path, err_text(errno));
+    if (rc < 0) {
+        log_error(m->log, "cannot read the trace %s: %s", m->set.members[member].name,
+                  err_text(rc));
         m->code = 2;
         return false;
     }
-    if (m->notices >= 0)
-        inotify_add_watch(m->notices, path, IN_MODIFY);
+    if (m->notices >= 0 && !s->in.inside)
+        inotify_add_watch(m->notices, m->set.members[member].path, IN_MODIFY);
     return true;
 }
 
@@ -90,11 +87,9 @@ static void set_clock(struct trace_merger *m, struct trace_source *s)
     uint64_t within;
     int64_t ahead;
 
-    if (s->member == 0) {
-        s->lines.set = &m->set;
+    if (s->in.member == 0)
         return;
-    }
-    trace_clock_scan(&own, member_of(m, s)->path);
+    trace_clock_scan_member(&own, &m->set, s->in.member);
     ahead = trace_clock_ahead(&own, &m->clock, &within);
     s->lines.begin_ns = m->clock.begin_ns + (uint64_t)ahead;
     trace_lines_clock(&s->lines, ahead, within);
@@ -111,18 +106,18 @@ static void add_source(struct trace_merger *m, uint32_t member)
         fail(m, m->set.path, "out of memory");
         return;
     }
-    s->member = member;
-    trace_lines_init(&s->lines, m->filter, member_of(m, s)->node);
+    trace_lines_init(&s->lines, m->filter, m->set.members[member].node);
+    s->lines.is_first = member == 0;
     trace_reader_init(&s->reader, trace_lines_printer(&s->lines));
     m->sources[m->nsources++] = s;
-    if (open_source(m, s))
+    if (open_source(m, s, member))
         set_clock(m, s);
 }
 
 static bool has_source(const struct trace_merger *m, uint32_t member)
 {
     for (uint32_t i = 0; i < m->nsources; i++) {
-        if (m->sources[i]->member == member)
+        if (m->sources[i]->in.member == member)
             return true;
     }
     return false;
@@ -166,15 +161,17 @@ static void add_sources(struct trace_merger *m)
 
 static void end_source(struct trace_merger *m, struct trace_source *s)
 {
-    const char *path = member_of(m, s)->path;
+    const struct trace_member *member = member_of(m, s);
     struct errmsg err = { "" };
 
     s->done = true;
     if (trace_reader_end(&s->reader, &err))
-        fail(m, path, err.text);
+        fail(m, member->name, err.text);
+    else if (!s->reader.ended && member->why)
+        log_warn(m->log, "%s is incomplete: %s", member->name, member->why);
     else if (!s->reader.ended)
         log_warn(m->log, "%s is incomplete: the launcher was killed, or it is still running",
-                 trace_file_name(path));
+                 trace_file_name(member->name));
 }
 
 static void feed_source(struct trace_merger *m, struct trace_source *s, struct slice bytes)
@@ -183,23 +180,20 @@ static void feed_source(struct trace_merger *m, struct trace_source *s, struct s
 
     if (trace_reader_feed(&s->reader, bytes, &err)) {
         s->done = true;
-        fail(m, member_of(m, s)->path, err.text);
+        fail(m, member_of(m, s)->name, err.text);
     } else if (s->lines.no_memory) {
-        fail(m, member_of(m, s)->path, "out of memory");
+        fail(m, member_of(m, s)->name, "out of memory");
     }
 }
 
 static void read_source(struct trace_merger *m, struct trace_source *s)
 {
-    ssize_t n;
+    ssize_t n = trace_input_read(&s->in, m->piece, sizeof m->piece);
 
-    do
-        n = read(s->fd, m->piece, sizeof m->piece);
-    while (n < 0 && errno == EINTR);
     if (n > 0) {
         feed_source(m, s, slice_mem(m->piece, (size_t)n));
     } else if (n < 0) {
-        log_error(m->log, "cannot read the trace %s: %s", trace_file_name(member_of(m, s)->path),
+        log_error(m->log, "cannot read the trace %s: %s", trace_file_name(member_of(m, s)->name),
                   err_text(errno));
         m->code = 2;
     } else if (m->follow && !s->reader.ended && !m->last_round) {
@@ -253,7 +247,7 @@ static bool print_line(struct trace_merger *m)
     if (!s)
         return false;
     line = trace_lines_first(&s->lines, &ns);
-    if ((s->member || node_wanted(m, member_of(m, s)->node)) &&
+    if ((s->in.member || node_wanted(m, member_of(m, s)->node)) &&
         fwrite(line.ptr, 1, line.len, stdout) < line.len)
         m->broken = true;
     trace_lines_take(&s->lines);
@@ -279,7 +273,7 @@ static void wait_for_more(struct trace_merger *m)
     if (poll(&p, 1, MERGE_WAIT_MS) > 0 && read(m->notices, ignored, sizeof ignored) < 0 &&
         errno != EINTR && errno != EAGAIN)
         m->notices = -1;
-    trace_set_look(&m->set);
+    trace_set_scan(&m->set);
     m->last_round = m->sources[0]->reader.ended;
     for (uint32_t i = 0; i < m->nsources; i++)
         m->sources[i]->dry = false;

@@ -1,16 +1,19 @@
-/* trace_set.c - see trace_set.h.  Reading order: members; clocks. */
+/* trace_set.c - see trace_set.h.  Reading order: members; pieces; reading;
+ * clocks. */
 #include "tools/trace_set.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "tools/trace_file.h"
 #include "trace/record.h"
 
-enum { SET_ROOM = 256 << 20, CLOCK_SCAN = 256 << 10 };
+enum { SET_ROOM = 256 << 20, CLOCK_SCAN = 256 << 10, SET_PIECE = 1 << 20 };
 
 /* ---- members --------------------------------------------------------------------------------- */
 
@@ -21,52 +24,56 @@ static bool is_regular(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static bool add_room(struct trace_set *s)
-{
-    uint32_t room = s->room ? 2 * s->room : 16;
-    struct trace_member *more;
-
-    if (s->n < s->room)
-        return true;
-    more = arena_array(&s->arena, room, sizeof *more);
-    if (!more)
-        return false;
-    if (s->n)
-        memcpy(more, s->members, s->n * sizeof *more);
-    s->members = more;
-    s->room = room;
-    return true;
-}
-
 static int add(struct trace_set *s, const char *node, const char *path)
 {
-    if (!node || !path || !add_room(s))
-        return -ENOMEM;
-    s->members[s->n++] = (struct trace_member){ .node = node, .path = path };
-    return 0;
-}
+    struct trace_member *more = grow_by_one(s->members, sizeof *more, s->n, &s->room, 16);
 
-int trace_set_init(struct trace_set *s, const struct log *log, const char *path)
-{
-    *s = (struct trace_set){ .log = log, .path = path, .arena = ARENA_NULL(SET_ROOM) };
-    s->alone = !is_regular(path);
-    return add(s, "", path);
+    if (more)
+        s->members = more;
+    if (!node || !path || !more)
+        return -ENOMEM;
+    s->members[s->n++] = (struct trace_member){ .node = node, .path = path, .name = path };
+    return 0;
 }
 
 void trace_set_free(struct trace_set *s)
 {
-    arena_free(&s->arena);
+    for (uint32_t i = 0; i < s->n; i++)
+        free(s->members[i].pieces);
+    free(s->members);
     s->members = NULL;
     s->n = s->room = 0;
+    arena_free(&s->arena);
+    if (s->reader)
+        record_reader_free(s->reader);
+    free(s->reader);
+    s->reader = NULL;
+    if (s->fd >= 0)
+        close(s->fd);
+    s->fd = -1;
 }
 
-static bool is_known(const struct trace_set *s, struct slice node)
+int trace_set_init(struct trace_set *s, const struct log *log, const char *path)
 {
-    for (uint32_t i = 0; i < s->n; i++) {
+    *s = (struct trace_set){ .log = log, .path = path, .arena = ARENA_NULL(SET_ROOM), .fd = -1 };
+    s->reader = calloc(1, sizeof *s->reader);
+    if (!s->reader)
+        return -ENOMEM;
+    record_reader_init(s->reader);
+    s->alone = !is_regular(path);
+    if (add(s, "", path) == 0)
+        return 0;
+    trace_set_free(s);
+    return -ENOMEM;
+}
+
+uint32_t trace_set_find(const struct trace_set *s, struct slice node)
+{
+    for (uint32_t i = 1; i < s->n; i++) {
         if (slice_is(node, s->members[i].node))
-            return true;
+            return i;
     }
-    return false;
+    return 0;
 }
 
 /* "FILE.NODE", without directories in the node's name (daemon/job_handlers.c). */
@@ -79,6 +86,13 @@ static const char *path_of(struct trace_set *s, struct slice node)
     return path;
 }
 
+static int take_node(struct trace_set *s, struct slice node)
+{
+    if (trace_set_find(s, node) || slice_is(node, s->members[0].node))
+        return 0;
+    return add(s, arena_str(&s->arena, node), path_of(s, node));
+}
+
 static int take_nodes(struct trace_set *s, const struct record_job *job)
 {
     int rc = 0;
@@ -86,12 +100,8 @@ static int take_nodes(struct trace_set *s, const struct record_job *job)
     if (!s->is_launcher || job->here == 0) /* all of its ranks are the launcher's */
         return 0;
     for (uint32_t i = 0; rc == 0 && i < job->nodes.n; i++) {
-        struct slice node = job->nodes.items[i];
-        if (i + 1 == job->here || is_known(s, node))
-            continue;
-        rc = add(s, arena_str(&s->arena, node), path_of(s, node));
-        if (rc == 0)
-            s->members[s->n - 1].missing = access(s->members[s->n - 1].path, R_OK) != 0;
+        if (i + 1 != job->here)
+            rc = take_node(s, job->nodes.items[i]);
     }
     return rc;
 }
@@ -104,64 +114,181 @@ static int take_begin(struct trace_set *s, const struct record_begin *b)
     return s->members[0].node ? 0 : -ENOMEM;
 }
 
-int trace_set_take(struct trace_set *s, const struct record *r)
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+static int add_piece(struct trace_set *s, struct trace_member *m, struct slice bytes)
 {
-    if (r->kind == RECORD_begin)
-        return take_begin(s, &r->u.begin);
-    return r->kind == RECORD_job ? take_nodes(s, &r->u.job) : 0;
+    struct trace_piece *more = grow_by_one(m->pieces, sizeof *more, m->npieces, &m->room, 16);
+
+    if (!more)
+        return -ENOMEM;
+    m->pieces = more;
+    m->pieces[m->npieces++] =
+        (struct trace_piece){ record_reader_position(s->reader, bytes), bytes.len };
+    return 0;
 }
 
-struct scan {
-    struct trace_set *set;
-    struct record_reader reader;
-};
-
-static int scan_bytes(void *arg, struct slice bytes)
+static int take_section(struct trace_set *s, const struct record_section *r)
 {
-    struct scan *c = arg;
+    int rc = s->is_launcher ? take_node(s, r->host) : -ENOENT;
+    uint32_t i = rc == 0 ? trace_set_find(s, r->host) : 0;
+    struct trace_member *m = &s->members[i];
+
+    if (i == 0)
+        return rc == -ENOENT ? 0 : rc;
+    m->whole = m->whole || r->whole;
+    if (r->why.len)
+        m->why = arena_str(&s->arena, r->why);
+    return r->bytes.len ? add_piece(s, m, r->bytes) : 0;
+}
+
+static int take_record(struct trace_set *s, const struct record *r)
+{
+    switch ((int)r->kind) {
+    case RECORD_begin: return take_begin(s, &r->u.begin);
+    case RECORD_job: return take_nodes(s, &r->u.job);
+    case RECORD_section: return take_section(s, &r->u.section);
+    default: return 0;
+    }
+}
+
+/* A trace that came later, by `wireup fetch`, is better than pieces of it. */
+static void look(struct trace_set *s, struct trace_member *m)
+{
+    bool file = access(m->path, R_OK) == 0;
+    const char *name;
+
+    m->inside = m->whole || (m->npieces && !file);
+    m->missing = !m->inside && !file;
+    if (!m->inside || m->name != m->path)
+        return;
+    name = arena_printf(&s->arena, "%s, node %s", s->path, m->node);
+    m->name = name ? name : m->path;
+}
+
+/* Whole records; false: the rest cannot be read. */
+static bool take_bytes(struct trace_set *s, struct slice bytes)
+{
     struct errmsg ignored;
     struct record r;
-    int rc = record_reader_feed(&c->reader, bytes);
+    int rc = record_reader_feed(s->reader, bytes);
 
-    while (rc == 0 && (rc = record_reader_next(&c->reader, &r, &ignored)) == RECORD_WHOLE)
-        rc = trace_set_take(c->set, &r);
-    return rc;
+    while (rc == 0 && (rc = record_reader_next(s->reader, &r, &ignored)) == RECORD_WHOLE)
+        rc = take_record(s, &r);
+    return rc == 0;
 }
 
 void trace_set_scan(struct trace_set *s)
 {
-    struct scan c = { .set = s };
+    char *piece = s->alone ? NULL : malloc(SET_PIECE);
+    ssize_t n;
 
-    if (s->alone)
-        return;
-    record_reader_init(&c.reader);
-    trace_file_read(NULL, s->path, scan_bytes, &c);
-    record_reader_free(&c.reader);
-}
-
-void trace_set_look(struct trace_set *s)
-{
-    for (uint32_t i = 1; i < s->n; i++) {
-        struct trace_member *m = &s->members[i];
-        m->missing = m->missing && access(m->path, R_OK) != 0;
+    if (piece && s->fd < 0)
+        s->fd = open(s->path, O_RDONLY | O_CLOEXEC);
+    while (piece && s->fd >= 0) {
+        do
+            n = read(s->fd, piece, SET_PIECE);
+        while (n < 0 && errno == EINTR);
+        if (n <= 0 || !take_bytes(s, slice_mem(piece, (size_t)n)))
+            break;
     }
+    free(piece);
+    for (uint32_t i = 1; i < s->n; i++)
+        look(s, &s->members[i]);
 }
 
 void trace_set_warn(const struct trace_set *s)
 {
-    uint32_t missing = 0, example = 0;
+    const struct trace_member *example = NULL;
+    uint32_t missing = 0;
 
     for (uint32_t i = s->n; i > 0; i--) {
         if (s->members[i - 1].missing) {
             missing++;
-            example = i - 1;
+            example = &s->members[i - 1];
         }
     }
-    if (missing)
+    if (missing && example->why)
+        log_warn(s->log, "the traces of %u node%s are missing, such as that of %s: %s", missing,
+                 missing == 1 ? "" : "s", example->node, example->why);
+    else if (missing)
         log_warn(s->log,
                  "the traces of %u node%s are missing, such as %s, which is written on that node: "
                  "`wireup fetch %s` brings them here",
-                 missing, missing == 1 ? "" : "s", s->members[example].path, s->path);
+                 missing, missing == 1 ? "" : "s", example->path, s->path);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+int trace_input_open(struct trace_input *in, const struct trace_set *s, uint32_t member)
+{
+    const struct trace_member *m = &s->members[member];
+    const char *path = m->inside ? s->path : m->path;
+    bool is_input = member == 0 && !strcmp(path, "-");
+
+    *in = (struct trace_input){ .set = s, .member = member, .inside = m->inside };
+    in->fd = is_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    return in->fd < 0 ? -errno : 0;
+}
+
+void trace_input_close(struct trace_input *in)
+{
+    if (in->fd > STDIN_FILENO)
+        close(in->fd);
+    in->fd = -1;
+}
+
+static ssize_t read_piece(struct trace_input *in, void *to, size_t room)
+{
+    const struct trace_member *m = &in->set->members[in->member];
+    const struct trace_piece *p;
+    size_t left;
+    ssize_t n;
+
+    if (in->piece == m->npieces)
+        return 0;
+    p = &m->pieces[in->piece];
+    left = p->len - in->taken;
+    n = pread(in->fd, to, left < room ? left : room, (off_t)(p->at + in->taken));
+    if (n > 0)
+        in->taken += (size_t)n;
+    if (in->taken == p->len) {
+        in->piece++;
+        in->taken = 0;
+    }
+    return n;
+}
+
+ssize_t trace_input_read(struct trace_input *in, void *to, size_t room)
+{
+    ssize_t n;
+
+    do
+        n = in->inside ? read_piece(in, to, room) : read(in->fd, to, room);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+int trace_set_pass(const struct trace_set *s, uint32_t member,
+                   int (*take)(void *arg, struct slice bytes), void *arg)
+{
+    struct trace_input in = { .fd = -1 };
+    char *piece = malloc(SET_PIECE);
+    int rc = piece ? trace_input_open(&in, s, member) : -ENOMEM;
+    ssize_t n = rc < 0 ? -1 : 1;
+
+    errno = rc < 0 ? -rc : 0;
+    while (n > 0 && rc == 0) {
+        n = trace_input_read(&in, piece, SET_PIECE);
+        if (n > 0)
+            rc = take(arg, slice_mem(piece, (size_t)n));
+    }
+    if (n < 0)
+        log_error(s->log, "cannot read the trace %s: %s", trace_file_name(s->members[member].name),
+                  err_text(errno));
+    trace_input_close(&in);
+    free(piece);
+    return n < 0 ? 2 : rc;
 }
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
@@ -181,25 +308,47 @@ void trace_clock_take(struct trace_clock *c, const struct record *r)
     }
 }
 
-void trace_clock_scan(struct trace_clock *c, const char *path)
+/* From the first bytes of the trace. */
+static void scan_clock(struct trace_clock *c, struct trace_input *in)
 {
-    int fd = is_regular(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     struct buf all = BUF_NULL(CLOCK_SCAN);
     char *room = buf_room(&all, CLOCK_SCAN);
-    ssize_t n = fd >= 0 && room ? read(fd, room, CLOCK_SCAN) : 0;
+    ssize_t n = room ? 1 : 0;
+    size_t len = 0;
     struct record_reader reader;
     struct errmsg ignored;
     struct record r;
 
+    while (n > 0 && len < CLOCK_SCAN &&
+           (n = trace_input_read(in, room + len, CLOCK_SCAN - len)) > 0)
+        len += (size_t)n;
     record_reader_init(&reader);
-    if (n > 0 && record_reader_feed(&reader, slice_mem(room, (size_t)n)) == 0) {
+    if (len > 0 && record_reader_feed(&reader, slice_mem(room, len)) == 0) {
         while (record_reader_next(&reader, &r, &ignored) == RECORD_WHOLE)
             trace_clock_take(c, &r);
     }
     record_reader_free(&reader);
     buf_free(&all);
-    if (fd >= 0)
-        close(fd);
+}
+
+void trace_clock_scan(struct trace_clock *c, const char *path)
+{
+    struct trace_input in = { .fd = is_regular(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1 };
+
+    if (in.fd >= 0)
+        scan_clock(c, &in);
+    trace_input_close(&in);
+}
+
+void trace_clock_scan_member(struct trace_clock *c, const struct trace_set *s, uint32_t member)
+{
+    struct trace_input in = { .fd = -1 };
+
+    if (!s->members[member].inside)
+        trace_clock_scan(c, s->members[member].path);
+    else if (trace_input_open(&in, s, member) == 0)
+        scan_clock(c, &in);
+    trace_input_close(&in);
 }
 
 int64_t trace_clock_ahead(const struct trace_clock *c, const struct trace_clock *launcher,

@@ -213,6 +213,11 @@ int record_reader_feed(struct record_reader *r, struct slice bytes)
     return buf_ok(&r->in) ? 0 : -ENOMEM;
 }
 
+uint64_t record_reader_position(const struct record_reader *r, struct slice bytes)
+{
+    return r->at - r->taken + (uint64_t)(bytes.ptr - buf_slice(&r->in).ptr);
+}
+
 static int bad(struct record_reader *r, struct errmsg *err, const char *why)
 {
     r->bad = true;

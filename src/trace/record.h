@@ -124,6 +124,9 @@ int record_reader_feed(struct record_reader *r, struct slice bytes);
 /* RECORD_..., or -ENOMEM. */
 int record_reader_next(struct record_reader *r, struct record *r_p, struct errmsg *err);
 
+/* Where bytes of the record that was returned last are in the trace. */
+uint64_t record_reader_position(const struct record_reader *r, struct slice bytes);
+
 /* Bytes that belong to no whole record yet: the trace was cut off there. */
 static inline size_t record_reader_left(const struct record_reader *r)
 {

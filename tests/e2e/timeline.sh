@@ -54,6 +54,7 @@ same "their traces are one picture" "$rc $(grep -c '^[0-5] on n[123] *|.*[sF].*|
 ok "who was waited for is named there" grep -q '  0.0000 .. .*rank 2 on n2, until it enters fence 1$' "$out" ||
     explain
 ok "the clocks are compared" grep -qE '^  n3: [+-][0-9.]+ s, within [0-9.]+ s$' "$out" || explain
+"$WU_SRC/tests/e2e/trace_split.py" "$WU_SRC" "$tmp/three"
 rm "$tmp/three.n2"
 timeline "$tmp/three"
 same "a missing trace is named" "$rc $(cat "$err")" \

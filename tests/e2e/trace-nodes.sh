@@ -1,5 +1,5 @@
 #!/bin/sh
-# The traces of several nodes are read as one, in the order of time: the clock of one node is 100,000 s
+# The traces of several nodes are one file, and are read as one, in the order of time: the clock of one node is 100,000 s
 # ahead, if this machine can do that.  They are filtered, followed while the job runs, and replayed together.
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
@@ -19,7 +19,7 @@ trace() { run 60 "$WIREUP" trace "$@"; }
 
 over --trace "$tmp/rec" -n 6 "$bin/rawpmi1" exchange
 same "a job on three nodes is recorded" "$rc $(head -n 1 "$out") $(cd "$tmp" && echo rec*)" \
-    "0 raw 6 good rec rec.n1 rec.n2 rec.n3" || explain
+    "0 raw 6 good rec" || explain
 
 # ---- one story
 cat >"$tmp/judge.py" <<'END'
@@ -62,14 +62,35 @@ trace --key "$key" --command put,get "$tmp/rec"
 same "one key alone" "$rc $(grep -c ' > PMI-1 put ' "$out") $(grep -vc "key=$key" "$out")" "0 1 0" || explain
 trace --key no-such-key "$tmp/rec"
 same "a key of nobody" "$rc $(wc -c <"$out")" "0 0" || explain
+run 60 sh -c '"$1" trace - <"$2"' sh "$WIREUP" "$tmp/rec"
+same "from standard input, the launcher's part alone" "$rc $(cat "$err") $(grep -c 'PMI-1' "$out")" "0  0" || explain
+
+# ---- the same as files of each node, as a killed launcher leaves them
+replay() { run 60 "$WIREUP" replay "$@"; }
+parts() { trace "$tmp/rec" && grep -v '[*] daemon' "$out" | sha256sum; }
+replay "$tmp/rec"
+same "all nodes are the same again" "$rc $(cat "$err") $(grep -c ': the same again: ' "$out")" "0  4" || explain
+ok "and are named" grep -q "^$tmp/rec, node n2: the same again: " "$out" || explain
+as_one=$(parts)
+cp "$tmp/rec" "$tmp/one"
+"$WU_SRC/tests/e2e/trace_split.py" "$WU_SRC" "$tmp/rec"
+same "files of each node are read, too" "$(cd "$tmp" && echo rec*) $(parts)" "rec rec.n1 rec.n2 rec.n3 $as_one" || explain
 trace "$tmp/rec.n2"
 same "the trace of one node alone is as it is" "$rc $(grep -c ' rank [014567] ' "$out") $(grep -c '\* clock of' "$out")" "0 0 0" ||
     explain
 
 # ---- replay
-replay() { run 60 "$WIREUP" replay "$@"; }
+python3 - "$tmp/one" "$tmp/changed" <<'END'
+import sys
+data = open(sys.argv[1], 'rb').read()
+at = data.index(b'cmd=barrier_out rc=0\n')
+open(sys.argv[2], 'wb').write(data[:at] + b'cmd=barrier_out rc=7\n' + data[at + 21:])
+END
+replay "$tmp/changed"
+same "a change in one node's part of the file is found" \
+    "$rc $(grep -c ': the same again: ' "$out") $(grep -c "changed, node n[123]: .*rc=7" "$err")" "1 3 1" || explain
 replay "$tmp/rec"
-same "all nodes are the same again" "$rc $(cat "$err") $(grep -c ': the same again: ' "$out")" "0  4" || explain
+same "all files are the same again" "$rc $(cat "$err") $(grep -c ': the same again: ' "$out")" "0  4" || explain
 cp "$tmp/rec.n2" "$tmp/kept"
 python3 - "$tmp/kept" "$tmp/rec.n2" <<'END'
 import sys
@@ -164,8 +185,8 @@ apart() { run 120 "$WIREUP" -launch-agent "$tmp/apart" -hosts n1:2,n2:2,n3:2 --t
 own() { (cd "$tmp/own" && echo rec*); }
 if unshare -m mount -t tmpfs none "$tmp/own" 2>/dev/null; then
     apart -n 6 "$bin/rawpmi1" phases 300
-    same "traces of other disks come at the end of the job" "$rc $(cat "$err") $(own)" "0  rec rec.n1 rec.n2 rec.n3" || explain
-    ok "large ones, for us alone" eval '[ "$(stat -c %s "$tmp/own/rec.n3")" -gt 500000 ] && [ "$(stat -c %a "$tmp/own/rec.n3")" = 600 ]' ||
+    same "traces of other disks come at the end of the job" "$rc $(cat "$err") $(own)" "0  rec" || explain
+    ok "large ones, for us alone" eval '[ "$(stat -c %s "$tmp/own/rec")" -gt 1500000 ] && [ "$(stat -c %a "$tmp/own/rec")" = 600 ]' ||
         note "$(ls -l "$tmp/own")"
     replay "$tmp/own/rec"
     same "they are whole" "$rc $(cat "$err") $(grep -c ': the same again: ' "$out")" "0  4" || explain
@@ -179,13 +200,39 @@ if unshare -m mount -t tmpfs none "$tmp/own" 2>/dev/null; then
     job=$!
     exec 9>"$tmp/input"
     wait_until 60 grep -qs held "$tmp/lost.out"
-    kill -9 "$(cat "$tmp/apart.n2")"
+    wait_until 60 [ -s "$tmp/own/rec.n1" ] # whose disk is ours
+    kill -9 "$(cat "$tmp/apart.n2")" "$(cat "$tmp/apart.n1")"
     wait $job
-    same "that of a lost node is named, and the others come" \
-        "$(own) $(grep -c 'the trace of node n2 is not here: the node is lost' "$tmp/lost.err")" "rec rec.n1 rec.n3 1" ||
+    same "those of lost nodes are named, and the others come" \
+        "$(own) $(grep -c 'the trace of node n[12] is not here: the node is lost' "$tmp/lost.err")" "rec 2" ||
         note "$(cat "$tmp/lost.err")"
+    trace "$tmp/own/rec"
+    same "the trace names them, too, and has what there is" "$rc $(awk '/ n[13] .*PMI-1 /{ print $2 }' "$out" | sort -u | tr '\n' ' ')$(grep -c '[*] node_lost host=n[12] why=' "$out") $(cat "$err")" \
+        "0 n1 n3 2 wireup: $tmp/own/rec, node n1 is incomplete: the node is lost
+wireup: the traces of 1 node are missing, such as that of n2: the node is lost" || explain
+    run 60 "$WIREUP" timeline "$tmp/own/rec"
+    same "and the timeline" "$rc $(grep -c '^Node n[12] is lost at [0-9.]* s: ' "$out")" "0 2" || explain
     exec 9>&-
 else
     skip "traces of other disks" "this machine mounts no tmpfs"
 fi
+
+# ---- what a launcher that is killed leaves
+mkfifo "$tmp/cut.in"
+"$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 --trace "$tmp/cut" -n 6 "$bin/rawpmi1" hold \
+    <"$tmp/cut.in" >"$tmp/cut.out" 2>"$tmp/cut.err" &
+job=$!
+exec 9>"$tmp/cut.in"
+wait_until 60 grep -qs held "$tmp/cut.out"
+for node in n1 n2 n3; do
+    wait_until 60 [ -s "$tmp/cut.$node" ]
+done
+run 60 "$WIREUP" timeline rawpmi1 # brings the launcher's trace up to date
+kill -9 $(cat /proc/$job/task/*/children)
+wait $job
+exec 9>&-
+trace "$tmp/cut"
+same "files of all nodes, which are read" \
+    "$rc $(cd "$tmp" && echo cut cut.n*) $(awk '/ n[123] .*PMI-1 /{ print $2 }' "$out" | sort -u | tr '\n' ' ')" \
+    "0 cut cut.n1 cut.n2 cut.n3 n1 n2 n3 " || explain
 finish
