@@ -273,6 +273,10 @@ static struct router_link *cluster_join(void *arg, uint32_t to)
     struct cluster_node *n = arg;
     struct router_link *l = cluster_link(n->cluster, n->router.config.me, to);
 
+    if (l->peer->node->gone) {
+        cluster_queue(l, CLUSTER_BROKEN, SLICE_NULL);
+        return l;
+    }
     cluster_queue(l->peer, CLUSTER_UP, SLICE_NULL);
     cluster_queue(l, CLUSTER_UP, SLICE_NULL);
     return l;

@@ -6,7 +6,9 @@
 
 #include "base/limit.h"
 #include "core/contribution_places.h"
+#include "core/group_record.h"
 #include "core/input.h"
+#include "core/request.h"
 
 /* The positions of a contribution's nodes; -ENOMEM. */
 static int positions_of(const struct core_context *x, const struct contribution *k,
@@ -22,22 +24,30 @@ static int positions_of(const struct core_context *x, const struct contribution 
     return rc;
 }
 
+/* The members of groups get one outcome, whichever nodes are lost meanwhile. */
+static enum overlay_losses losses_of(enum coll_kind kind)
+{
+    if (coll_kind_is_flexible(kind))
+        return OVERLAY_LOSS_BORNE;
+    return kind == COLL_GROUP ? OVERLAY_LOSS_DECIDED : OVERLAY_LOSS_FAILS;
+}
+
 /* Takes over the block. */
 static int contribute(const struct core_context *x, const struct contribution *k,
                       struct block_set *mine, uint64_t now_ns)
 {
     struct rank_set all = { NULL, 0, 0, 0 };
     struct buf what = BUF_NULL(LIMIT_BLOCK);
-    enum overlay_schedule schedule;
+    struct overlay_way way = { .losses = losses_of(k->id.kind) };
     int rc = positions_of(x, k, &all);
 
-    overlay_schedule_known(slice_str(k->ways), &schedule);
+    overlay_schedule_known(slice_str(k->ways), &way.schedule);
     coll_id_write(&k->id, &what);
     if (rc == 0 && !buf_ok(&what))
         rc = -ENOMEM;
     if (rc == 0)
-        rc = membership_contribute(x->queue->config.member, schedule, buf_slice(&what),
-                                   k->id.generation, &all, mine, now_ns);
+        rc = membership_contribute(x->queue->config.member, way, buf_slice(&what), k->id.generation,
+                                   &all, mine, now_ns);
     else
         block_set_drop(mine);
     rank_set_free(&all);
@@ -57,23 +67,65 @@ void collectives_contribute(const struct core_context *x, const struct contribut
                                        .status = rc == -ENOMEM ? ANSWER_NO_MEMORY : ANSWER_FAILED));
 }
 
+static void put_if_lost(const struct core_context *x, const struct rank_set *lost,
+                        const struct job *j, uint32_t rank, struct buf *out)
+{
+    if (rank_set_has(lost, node_map_rank(x->map, j, rank)))
+        group_record_put(out, &(struct group_record){ GROUP_ABSENT, .job = j->id, .rank = rank });
+}
+
+static void put_lost_of(const struct core_context *x, const struct rank_set *lost,
+                        const struct member *m, struct buf *out)
+{
+    const struct job *j = core_job_named(x->core, m->nspace);
+
+    if (j && m->rank < j->plan.nprocs)
+        put_if_lost(x, lost, j, m->rank, out);
+    for (uint32_t r = 0; j && m->rank == REQUEST_ALL_RANKS && r < j->plan.nprocs; r++)
+        put_if_lost(x, lost, j, r, out);
+}
+
+/* Records of the members on nodes that the collective was completed without. */
+static bool put_lost(const struct core_context *x, const struct rank_set *lost,
+                     const struct coll_id *id, struct buf *out)
+{
+    struct coll_meeting m;
+    struct member *members;
+
+    if (!lost->count || !coll_kind_is_meeting(id->kind) || !coll_meeting_read(id->group, &m))
+        return true;
+    members = calloc((size_t)m.nmembers + 1, sizeof *members);
+    if (!members)
+        return false;
+    coll_meeting_members(id->group, members);
+    for (uint32_t i = 0; i < m.nmembers; i++)
+        put_lost_of(x, lost, &members[i], out);
+    free(members);
+    return buf_ok(out);
+}
+
 void collectives_completed(const struct core_context *x, const struct overlay_event *e)
 {
     uint32_t room = block_set_count(e->blocks), n = 0;
-    struct slice *blocks = calloc((size_t)room + 1, sizeof *blocks);
+    struct slice *blocks = calloc((size_t)room + 2, sizeof *blocks);
     enum answer_status status = e->failed ? ANSWER_FAILED : ANSWER_OK;
+    struct buf absent = BUF_NULL(LIMIT_GROUP_RECORDS);
     const struct block_set *b;
     struct block_set_walk walk;
     struct coll_id id;
+    bool known = coll_id_read(slice_str(e->what), e->generation, &id);
 
     block_set_walk_begin(&walk, e->blocks);
     while (blocks && n < room && (b = block_set_walk_next(&walk)))
         blocks[n++] = b->block;
-    if (!blocks || walk.no_memory)
+    if (!blocks || walk.no_memory || (known && !put_lost(x, &e->left_out, &id, &absent)))
         status = ANSWER_NO_MEMORY;
+    else if (buf_len(&absent))
+        blocks[n++] = buf_slice(&absent);
     block_set_walk_end(&walk);
-    if (coll_id_read(slice_str(e->what), e->generation, &id))
+    if (known)
         x->calls.deliver(x->arg, INPUT(completed, .id = id, .status = status,
                                        .blocks = { blocks, status == ANSWER_OK ? n : 0 }));
+    buf_free(&absent);
     free(blocks);
 }

@@ -75,6 +75,7 @@ struct gather *gather_free(struct gather *c)
     list_unlink(&c->link);
     drop_parts(c);
     rank_set_free(&c->all);
+    rank_set_free(&c->left_out);
     block_set_drop(c->data);
     free(c->key);
     free(c);
@@ -141,7 +142,7 @@ static void emit_end(struct overlay *o, const struct gather *c)
         e->culprit = c->culprit;
         e->blocks = c->failed ? NULL : block_set_ref(c->data);
     }
-    if (!e || !e->what) {
+    if (!e || !e->what || rank_set_copy(&e->left_out, &c->left_out) < 0) {
         o->no_memory = true;
         overlay_event_free(e);
         return;
@@ -172,6 +173,14 @@ void gather_finish(struct overlay *o, struct gather *c)
     trim(o);
 }
 
+void gather_lost(struct overlay *o, struct gather *c, uint32_t culprit)
+{
+    if (c->losses == OVERLAY_LOSS_FAILS)
+        gather_fail(o, c, culprit);
+    else
+        gather_advance(o, c);
+}
+
 void gather_fail(struct overlay *o, struct gather *c, uint32_t culprit)
 {
     c->failed = true;
@@ -182,13 +191,29 @@ void gather_fail(struct overlay *o, struct gather *c, uint32_t culprit)
 
 /* ---- results --------------------------------------------------------------------------------- */
 
+static unsigned flags_of_losses(enum overlay_losses l)
+{
+    return l == OVERLAY_LOSS_DECIDED ? OVERLAY_DECIDES
+           : l == OVERLAY_LOSS_BORNE ? OVERLAY_BEARS
+                                     : 0;
+}
+
+static enum overlay_losses losses_of(unsigned flags)
+{
+    return flags & OVERLAY_BEARS     ? OVERLAY_LOSS_BORNE
+           : flags & OVERLAY_DECIDES ? OVERLAY_LOSS_DECIDED
+                                     : OVERLAY_LOSS_FAILS;
+}
+
 static void send_result(struct overlay *o, const struct gather *c, uint32_t child)
 {
     struct overlay_msg *m = overlay_msg_about(o, OVERLAY_MSG_RESULT, c, child);
 
     if (!m)
         return;
-    m->flags = c->exchanges ? OVERLAY_EXCHANGES : 0;
+    m->flags = (c->exchanges ? OVERLAY_EXCHANGES : 0U) | flags_of_losses(c->losses);
+    if (rank_set_copy(&m->arrived, &c->left_out) < 0)
+        o->no_memory = true;
     m->failed = c->failed;
     m->culprit = c->culprit;
     m->bytes = c->bytes;
@@ -240,15 +265,20 @@ static enum overlay_schedule asked_by(unsigned flags)
                                          : OVERLAY_AUTO;
 }
 
-static void ask_for(struct gather *c, enum overlay_schedule s)
+static void ask_for(struct gather *c, struct overlay_way way)
 {
     if (c->schedule == OVERLAY_AUTO)
-        c->schedule = s;
+        c->schedule = way.schedule;
+    if (c->losses == OVERLAY_LOSS_FAILS)
+        c->losses = way.losses;
 }
 
-/* A request for this collective overrides the configured schedule. */
+/* A request for this collective overrides the configured schedule.  What the top decides it sends
+ * with the decision, so that no loss comes between them. */
 static enum overlay_schedule schedule_of(const struct overlay *o, const struct gather *c)
 {
+    if (c->losses != OVERLAY_LOSS_FAILS)
+        return OVERLAY_TREE;
     return c->schedule == OVERLAY_AUTO ? o->config.schedule : c->schedule;
 }
 
@@ -258,7 +288,8 @@ static void send_gathering(struct overlay *o, struct gather *c)
 
     if (!m)
         return;
-    m->flags = (c->withheld ? OVERLAY_WITHHELD : 0U) | flags_of(c->schedule);
+    m->flags =
+        (c->withheld ? OVERLAY_WITHHELD : 0U) | flags_of(c->schedule) | flags_of_losses(c->losses);
     m->bytes = c->bytes;
     m->data = block_set_ref(c->data);
     if (rank_set_copy(&m->all, &c->all) < 0 || rank_set_copy(&m->arrived, &c->arrived) < 0)
@@ -314,12 +345,79 @@ static void emit_decision(struct overlay *o, const struct gather *c)
     }
 }
 
+static bool all_arrived_or_lost(struct overlay *o, const struct gather *c)
+{
+    struct rank_set known;
+    bool all;
+
+    if (rank_set_copy(&known, &c->arrived) < 0 || rank_set_add_all(&known, &o->losses) < 0)
+        o->no_memory = true;
+    all = rank_set_covers(&known, &c->expected);
+    rank_set_free(&known);
+    return all;
+}
+
+/* Nothing more that is needed will come: one that the top has to fail is sent as far as it is, so
+ * that the top knows of it. */
+static bool is_ready(struct overlay *o, const struct gather *c)
+{
+    if (c->arrived.count == c->expected.count)
+        return true;
+    switch (c->losses) {
+    case OVERLAY_LOSS_DECIDED: return rank_set_meets(&c->all, &o->losses);
+    case OVERLAY_LOSS_BORNE: return all_arrived_or_lost(o, c);
+    case OVERLAY_LOSS_FAILS: break;
+    }
+    return false;
+}
+
+/* Keeps the blocks of positions that are not in `but`; takes the reference over. */
+static bool keep_others(struct block_set **data, const struct rank_set *but)
+{
+    struct block_set *all = *data, *kept = NULL;
+    const struct block_set *b;
+    struct block_set_walk w;
+    bool good = true;
+
+    block_set_walk_begin(&w, all);
+    while (good && (b = block_set_walk_next(&w))) {
+        if (!rank_set_has(but, b->position))
+            good = block_set_join(&kept, kept, block_set_ref((struct block_set *)(uintptr_t)b));
+    }
+    good = good && !w.no_memory;
+    block_set_walk_end(&w);
+    block_set_drop(all);
+    *data = kept;
+    return good;
+}
+
+/* Top: what the losses so far mean for one that it decides. */
+static void decide(struct overlay *o, struct gather *c)
+{
+    struct rank_set lost;
+    bool good = rank_set_intersect(&lost, &c->all, &o->losses) == 0;
+
+    if (lost.count && c->losses == OVERLAY_LOSS_DECIDED) {
+        c->failed = true;
+        c->culprit = rank_set_nth(&lost, 0);
+        c->data = block_set_drop(c->data);
+    } else if (lost.count) {
+        good = good && keep_others(&c->data, &lost) && rank_set_copy(&c->left_out, &lost) == 0;
+        c->bytes = block_set_bytes(c->data);
+    }
+    gather_account(o, c);
+    rank_set_free(&lost);
+    o->no_memory = o->no_memory || !good;
+}
+
 void gather_advance(struct overlay *o, struct gather *c)
 {
-    if (c->phase != GATHER_GATHERS || c->arrived.count != c->expected.count || c->sent)
+    if (c->phase != GATHER_GATHERS || c->sent || !is_ready(o, c))
         return;
     if (o->config.me == 0) {
-        c->exchanges = is_for_exchange(o, c);
+        if (c->losses != OVERLAY_LOSS_FAILS)
+            decide(o, c);
+        c->exchanges = !c->failed && is_for_exchange(o, c);
         emit_decision(o, c);
         settle(o, c);
     } else if (o->parent != TREE_NONE) {
@@ -365,26 +463,6 @@ static struct gather *get(struct overlay *o, const char *what, uint64_t generati
     return c ? c : gather_new(o, what, generation, all);
 }
 
-/* The blocks of positions that have not arrived yet; takes the reference over. */
-static bool only_new(const struct gather *c, struct block_set **data)
-{
-    struct block_set *all = *data, *kept = NULL;
-    const struct block_set *b;
-    struct block_set_walk w;
-    bool good = true;
-
-    block_set_walk_begin(&w, all);
-    while (good && (b = block_set_walk_next(&w))) {
-        if (!rank_set_has(&c->arrived, b->position))
-            good = block_set_join(&kept, kept, block_set_ref((struct block_set *)(uintptr_t)b));
-    }
-    good = good && !w.no_memory;
-    block_set_walk_end(&w);
-    block_set_drop(all);
-    *data = kept;
-    return good;
-}
-
 /* Some of it may have come before on another path: its node has a new parent. */
 static int merge(struct overlay *o, struct gather *c, const struct rank_set *arrived,
                  struct block_set *data, uint64_t bytes, bool withheld)
@@ -397,7 +475,7 @@ static int merge(struct overlay *o, struct gather *c, const struct rank_set *arr
         block_set_drop(data);
         return 1;
     }
-    if (rank_set_meets(&c->arrived, arrived) && !only_new(c, &data))
+    if (rank_set_meets(&c->arrived, arrived) && !keep_others(&data, &c->arrived))
         o->no_memory = true;
     if (rank_set_add_all(&c->arrived, arrived) < 0 || !block_set_join(&c->data, c->data, data))
         o->no_memory = true;
@@ -441,33 +519,49 @@ static int refuse(struct overlay *o, const char *what, uint64_t generation,
     return 0;
 }
 
-static int contribute_to(struct overlay *o, enum overlay_schedule schedule, const char *what,
+/* The top has decided without this node's part. */
+static int come_late(struct overlay *o, struct gather *done, struct block_set *block)
+{
+    bool again = done->mine;
+
+    block_set_drop(block);
+    done->mine = true;
+    if (!again)
+        emit_end(o, done);
+    return again ? -EINVAL : 0;
+}
+
+static int contribute_to(struct overlay *o, struct overlay_way way, const char *what,
                          uint64_t generation, const struct rank_set *all, struct block_set *block)
 {
-    struct gather *c;
+    bool top_decides = way.losses != OVERLAY_LOSS_FAILS;
+    struct gather *c = top_decides ? gather_find(&o->done, what, generation) : NULL;
 
     if (!rank_set_has(all, o->config.me)) {
         block_set_drop(block);
         return -EINVAL;
     }
-    if (rank_set_meets(all, &o->losses))
+    if (c)
+        return come_late(o, c, block);
+    if (!top_decides && rank_set_meets(all, &o->losses))
         return refuse(o, what, generation, all, block);
     c = get(o, what, generation, all);
     if (!c) {
         block_set_drop(block);
         return -ENOMEM;
     }
-    ask_for(c, schedule);
+    ask_for(c, way);
     return contribute(o, c, block);
 }
 
 int overlay_contribute(struct overlay *o, struct slice what, uint64_t generation,
                        const struct rank_set *all, struct block_set *block)
 {
-    return overlay_contribute_by(o, OVERLAY_AUTO, what, generation, all, block);
+    return overlay_contribute_by(o, (struct overlay_way){ OVERLAY_AUTO, OVERLAY_LOSS_FAILS }, what,
+                                 generation, all, block);
 }
 
-int overlay_contribute_by(struct overlay *o, enum overlay_schedule schedule, struct slice what,
+int overlay_contribute_by(struct overlay *o, struct overlay_way way, struct slice what,
                           uint64_t generation, const struct rank_set *all, struct block_set *block)
 {
     char *name = strndup(what.ptr ? what.ptr : "", what.len);
@@ -477,7 +571,7 @@ int overlay_contribute_by(struct overlay *o, enum overlay_schedule schedule, str
     if (!name || everybody(o, &whole) < 0)
         block_set_drop(block);
     else
-        rc = contribute_to(o, schedule, name, generation, all ? all : &whole, block);
+        rc = contribute_to(o, way, name, generation, all ? all : &whole, block);
     if (name)
         rank_set_free(&whole);
     free(name);
@@ -500,8 +594,8 @@ int gather_gathering(struct overlay *o, struct overlay_msg *m)
         send_result(o, c, m->from);
         return 0;
     }
-    if (rank_set_meets(&m->all, &o->losses)) /* it will receive the notice of that loss, too */
-        return 0;
+    if (losses_of(m->flags) == OVERLAY_LOSS_FAILS && rank_set_meets(&m->all, &o->losses))
+        return 0; /* it will receive the notice of that loss, too */
     c = get(o, m->what, m->generation, &m->all);
     if (!c) {
         o->no_memory = true;
@@ -511,7 +605,7 @@ int gather_gathering(struct overlay *o, struct overlay_msg *m)
         send_result(o, c, m->from);
         return 0;
     }
-    ask_for(c, asked_by(m->flags));
+    ask_for(c, (struct overlay_way){ asked_by(m->flags), losses_of(m->flags) });
     data = m->data;
     m->data = NULL;
     return merge(o, c, &m->arrived, data, m->bytes, m->flags & OVERLAY_WITHHELD);
@@ -549,6 +643,9 @@ int gather_result(struct overlay *o, struct overlay_msg *m)
     if (!c || c->phase != GATHER_GATHERS)
         return 0; /* received twice, from two parents */
     c->exchanges = m->flags & OVERLAY_EXCHANGES && !m->failed;
+    c->losses = losses_of(m->flags);
+    if (c->losses == OVERLAY_LOSS_BORNE && rank_set_copy(&c->left_out, &m->arrived) < 0)
+        o->no_memory = true;
     c->failed = m->failed;
     c->culprit = m->culprit;
     c->bytes = m->bytes;

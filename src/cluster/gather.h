@@ -24,11 +24,13 @@ struct gather {
     enum gather_phase phase;
     struct rank_set all, expected, arrived;
     enum overlay_schedule schedule; /* requested by a participant; AUTO: by none */
-    bool mine;                      /* we take part and have contributed */
-    bool sent;                      /* to the present parent */
-    bool withheld;                  /* some of the data that has arrived is not in `data` */
-    bool exchanges;                 /* the top has decided so */
-    bool suspect;                   /* a node was lost meanwhile, perhaps with pieces for us */
+    enum overlay_losses losses;
+    struct rank_set left_out; /* of the result: lost participants */
+    bool mine;                /* we take part and have contributed */
+    bool sent;                /* to the present parent */
+    bool withheld;            /* some of the data that has arrived is not in `data` */
+    bool exchanges;           /* the top has decided so */
+    bool suspect;             /* a node was lost meanwhile, perhaps with pieces for us */
     bool failed;
     uint32_t culprit;
     uint64_t bytes;         /* of all that has arrived */
@@ -49,6 +51,8 @@ void gather_advance(struct overlay *o, struct gather *c);
  */
 void gather_finish(struct overlay *o, struct gather *c);
 void gather_fail(struct overlay *o, struct gather *c, uint32_t culprit);
+/* A participant is lost. */
+void gather_lost(struct overlay *o, struct gather *c, uint32_t culprit);
 void gather_account(struct overlay *o, struct gather *c);
 
 int gather_gathering(struct overlay *o, struct overlay_msg *m);

@@ -304,11 +304,11 @@ int membership_broadcast(struct membership *m, struct msg *out)
     return rc;
 }
 
-int membership_contribute(struct membership *m, enum overlay_schedule schedule, struct slice what,
+int membership_contribute(struct membership *m, struct overlay_way way, struct slice what,
                           uint64_t generation, const struct rank_set *all, struct block_set *block,
                           uint64_t now_ns)
 {
-    int rc = overlay_contribute_by(&m->overlay, schedule, what, generation, all, block);
+    int rc = overlay_contribute_by(&m->overlay, way, what, generation, all, block);
 
     m->router->now_ns = now_ns;
     turn(m);

@@ -86,7 +86,7 @@ int membership_broadcast(struct membership *m, struct msg *out);
 
 /* This node's part in a collective (overlay_contribute_by()); on_completed() follows, perhaps at
  * once. */
-int membership_contribute(struct membership *m, enum overlay_schedule schedule, struct slice what,
+int membership_contribute(struct membership *m, struct overlay_way way, struct slice what,
                           uint64_t generation, const struct rank_set *all, struct block_set *block,
                           uint64_t now_ns);
 

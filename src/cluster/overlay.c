@@ -88,6 +88,7 @@ struct overlay_event *overlay_event_free(struct overlay_event *e)
     if (e) {
         block_set_drop(e->blocks);
         rank_set_free(&e->peers);
+        rank_set_free(&e->left_out);
         free(e->what);
         free(e);
     }
@@ -469,7 +470,7 @@ static void fail_collectives(struct overlay *o, const struct rank_set *gone)
         if (rank_set_intersect(&culprits, &c->all, gone) < 0)
             o->no_memory = true;
         else if (culprits.count)
-            gather_fail(o, c, rank_set_nth(&culprits, 0));
+            gather_lost(o, c, rank_set_nth(&culprits, 0));
         else if (c->phase == GATHER_EXCHANGES)
             exchange_ask_again(o, c);
         else

@@ -21,6 +21,12 @@
  * nothing but time: the nodes below it connect to their nearest living ancestor and send their
  * gatherings again; results are kept for a while for latecomers; lost pieces of an exchange are
  * requested again.
+ *
+ * Agreement.  So a participant's loss can fail a collective on some nodes that others have
+ * completed.  Where that must not be (enum overlay_losses), the top alone decides, once, when all
+ * have contributed that are not lost: no other node draws a conclusion from a loss.  The decision
+ * is the result, which goes by the tree, and to those that connect to another ancestor again.  A
+ * loss that the top hears of later changes nothing in it.
  */
 #ifndef WIREUP_CLUSTER_OVERLAY_H
 #define WIREUP_CLUSTER_OVERLAY_H
@@ -35,6 +41,18 @@
 #include "cluster/tree.h"
 
 enum overlay_schedule { OVERLAY_AUTO, OVERLAY_TREE, OVERLAY_EXCHANGE };
+
+/* What the loss of a participant means for a collective; all participants say the same. */
+enum overlay_losses {
+    OVERLAY_LOSS_FAILS,   /* it fails on each node that has not completed it */
+    OVERLAY_LOSS_DECIDED, /* the top fails it for all, unless it has completed it before */
+    OVERLAY_LOSS_BORNE    /* the top completes it without the lost, if it has not before */
+};
+
+struct overlay_way {
+    enum overlay_schedule schedule; /* of one whose losses the top decides: the tree, always */
+    enum overlay_losses losses;
+};
 
 /* Parses the value of --collective and PMIX_COLLECTIVE_ALGO: "auto", "tree", "exchange" ("bruck",
  * "recursive" ...).  False: unknown. */
@@ -74,7 +92,9 @@ enum {
     OVERLAY_LOSSES = 4,
     OVERLAY_BY_TREE = 8, /* of a gathering: a participant has asked for this schedule */
     OVERLAY_BY_EXCHANGE = 16,
-    OVERLAY_FLAGS = 31
+    OVERLAY_DECIDES = 32, /* of a gathering and a result: OVERLAY_LOSS_DECIDED */
+    OVERLAY_BEARS = 64,   /* ... OVERLAY_LOSS_BORNE */
+    OVERLAY_FLAGS = 127
 };
 
 struct overlay_msg {
@@ -85,10 +105,10 @@ struct overlay_msg {
     uint64_t generation; /* REPORT, ACK, TELL, HELLO: the number */
     unsigned flags;
     bool failed;
-    uint32_t culprit; /* the lost node, when failed; TREE_NONE: none */
-    struct rank_set all,
-        arrived;    /* GATHER; TELL and REPORT with OVERLAY_LOSSES: arrived is the lost */
-    uint64_t bytes; /* GATHER: of all blocks, withheld ones too */
+    uint32_t culprit;             /* the lost node, when failed; TREE_NONE: none */
+    struct rank_set all, arrived; /* GATHER; TELL and REPORT with OVERLAY_LOSSES: arrived is the
+                                   * lost; RESULT with OVERLAY_BEARS: those that are left out */
+    uint64_t bytes;               /* GATHER: of all blocks, withheld ones too */
     uint32_t step, piece, pieces;
     struct block_set *data;
 };
@@ -97,7 +117,8 @@ struct overlay_msg *overlay_msg_new(enum overlay_kind kind); /* NULL: no memory 
 struct overlay_msg *overlay_msg_free(struct overlay_msg *m); /* returns NULL; NULL is harmless */
 
 enum overlay_event_kind {
-    OVERLAY_COMPLETED,  /* what, generation; failed, culprit; blocks: of all, including ours */
+    OVERLAY_COMPLETED,  /* what, generation; failed, culprit; blocks: of all, including ours, but
+                         * for those that are left_out */
     OVERLAY_DECIDED,    /* top: all gathered; what, generation, bytes, exchanges: the decision */
     OVERLAY_EXCHANGING, /* pieces will be sent from here to `peers`: links to them are useful */
     OVERLAY_REPORTED,   /* top: from, and its report in blocks */
@@ -118,7 +139,8 @@ struct overlay_event {
     uint32_t nodes; /* DECIDED */
     uint64_t bytes;
     bool exchanges;
-    struct rank_set peers; /* EXCHANGING */
+    struct rank_set peers;    /* EXCHANGING */
+    struct rank_set left_out; /* COMPLETED: lost participants (OVERLAY_LOSS_BORNE) */
 };
 
 struct overlay_event *overlay_event_free(struct overlay_event *e); /* returns NULL */
@@ -178,8 +200,8 @@ void overlay_overdue(struct overlay *o);
  * (NULL: none).  OVERLAY_COMPLETED follows.  0, -EINVAL: we are not a participant, -ENOMEM. */
 int overlay_contribute(struct overlay *o, struct slice what, uint64_t generation,
                        const struct rank_set *all, struct block_set *block);
-/* The same with a schedule for this collective; on each path up the first one requested counts. */
-int overlay_contribute_by(struct overlay *o, enum overlay_schedule schedule, struct slice what,
+/* The same in a way of its own; of schedules, on each path up the first one requested counts. */
+int overlay_contribute_by(struct overlay *o, struct overlay_way way, struct slice what,
                           uint64_t generation, const struct rank_set *all, struct block_set *block);
 /* Sends to the top, once, in order, whatever relay is lost on the way. */
 int overlay_report(struct overlay *o, struct slice bytes);

@@ -137,6 +137,7 @@ static void report_result(struct sim *s, struct sim_node *n)
 static void enter(struct sim *s, uint32_t p, uint32_t set)
 {
     struct sim_node *n = &s->nodes[p];
+    struct overlay_way way = { .schedule = OVERLAY_AUTO };
     char what[32];
 
     snprintf(what, sizeof what, "fence sim/%u", set);
@@ -144,7 +145,7 @@ static void enter(struct sim *s, uint32_t p, uint32_t set)
     s->r->collectives++;
     if (leaves_values(s, set))
         sim_calls_send_ahead(n);
-    if (membership_contribute(&n->member, OVERLAY_AUTO, slice_str(what), n->round[set],
+    if (membership_contribute(&n->member, way, slice_str(what), n->round[set],
                               set ? &s->sets[set] : NULL, make_block(s, set, n->round[set], p),
                               s->now) < 0)
         sim_violated(s, "node %u cannot contribute to set %u", p, set);

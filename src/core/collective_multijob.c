@@ -251,7 +251,7 @@ static struct contribution *new_contribution(const struct core *c, const struct 
     return k;
 }
 
-/* This node makes the collective's number. */
+/* This node makes the collective's number.  In a flexible kind each does, as any may be lost. */
 static bool is_first(const struct core *c, const struct contribution *k)
 {
     struct place *places;
@@ -273,7 +273,7 @@ static bool push_contribution(struct core *c, struct collective *round)
 
     if (!k)
         return false;
-    if (is_first(c, k)) {
+    if (coll_kind_is_flexible(round->group->kind) || is_first(c, k)) {
         c->nmeetings++;
         round->number = core_meetings(c);
         group_record_put(&k->block,
@@ -287,13 +287,19 @@ static bool push_contribution(struct core *c, struct collective *round)
     return effects_contribute(&c->effects, k->parties[0].job, k);
 }
 
+/* The least of the numbers that the nodes have made. */
 static bool read_number(const struct slice *blocks, uint32_t n, uint64_t *number_p)
 {
+    uint64_t number;
+    bool found = false;
+
     for (uint32_t i = 0; i < n; i++) {
-        if (group_record_number(blocks[i], number_p))
-            return true;
+        if (!group_record_number(blocks[i], &number))
+            continue;
+        *number_p = found && *number_p < number ? *number_p : number;
+        found = true;
     }
-    return false;
+    return found;
 }
 
 void collective_multijob_over(struct core *c, const struct coll_id *id, enum answer_status status,
@@ -565,15 +571,20 @@ static struct collective_group *group_asked_about(struct core *c, struct slice n
     return g;
 }
 
-/* The round of a flexible group that another node has begun and this one perhaps not. */
+/* The round of a flexible group that another node has begun and this one perhaps not: without the
+ * rank, and without all others here that had ended by then. */
 static bool open_asked(struct core *c, const struct job *j, uint32_t rank, const struct coll_id *id)
 {
     struct collective_group *g = group_asked_about(c, id->group);
+    struct collective *round;
 
     if (!g)
         return false;
     if (g->generation == id->generation && collective_position(g, j->base + rank) >= 0) {
         leave_out(c, g, j->base + rank);
+        round = collective_find(&c->meetings, id->group, id->generation);
+        if (round && !round->contributed)
+            leave_out_ended(c, round);
         return true;
     }
     collective_group_drop_idle(&c->meetings, g);

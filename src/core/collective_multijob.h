@@ -32,8 +32,8 @@ bool collective_multijob_asked(struct core *c, const struct job *j, uint32_t ran
 
 /* The members on other nodes have arrived too, or (status) some never will.  The number of a
  * collective of several nodes is made by the first of them (by job and node), and is its
- * contribution; groups have more (group_record.h), which is kept under that number
- * (group_store.h). */
+ * contribution; of a flexible kind each node makes one, and the least counts; groups have more
+ * (group_record.h), which is kept under that number (group_store.h). */
 void collective_multijob_over(struct core *c, const struct coll_id *id, enum answer_status status,
                               const struct slice *blocks, uint32_t nblocks);
 

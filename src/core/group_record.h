@@ -1,8 +1,10 @@
 /* group_record.h - data that a collective across jobs brings to its members: records one after the
  * other, as each node contributes them and as the members' sessions read them.
  *
- *   'M' NUMBER           the number of the collective: of its first node only
- *   'A' JOB RANK         this process has ended without taking part, and is left out
+ *   'M' NUMBER           the number of the collective: of its first node, or (of a flexible kind)
+ *                        one that each node proposes, the least of which counts
+ *   'A' JOB RANK         this process has ended without taking part, or its node is lost, and it
+ *                        is left out
  *   'D' JOB RANK BYTES   what this process has given for the others
  *   'P' JOB RANK         this process is a member (of a group_bootstrap.h: all are listed, in
  * order)
