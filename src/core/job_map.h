@@ -139,6 +139,13 @@ struct job_map_output {
     bool raw;    /* pieces of lines are shown as they come */
 };
 
+/* A file or directory that is brought to the nodes (docs/design/staging.md). */
+struct job_map_staged {
+    struct job_map_staged *next;
+    const char *name; /* below the job's directory for them */
+    const char *path; /* on the planner */
+};
+
 struct job_map {
     struct arena arena;
     struct job_map_app *apps;
@@ -152,7 +159,9 @@ struct job_map {
     const char
         *target; /* of these processes, which debug it: "RANK:NAMESPACE" or "all:..."; or NULL */
     const char *breakpoint; /* where processes stop that stop in the program; NULL: they choose */
-    uint32_t ways;          /* JOB_MAP_...; only on the planner */
+    bool staged;            /* files are brought to its nodes first: */
+    struct job_map_staged *stage; /* these; only on the planner */
+    uint32_t ways;                /* JOB_MAP_...; only on the planner */
     const char *report; /* lines for the user before the start; NULL: none.  Only on the planner */
 };
 

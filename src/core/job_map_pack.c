@@ -30,7 +30,7 @@ struct flat_map {
     uint64_t path_only;
     struct part_texts policy; /* enum job_map_word; empty: not known */
     struct part_texts output; /* label, outfile, errfile; empty: none */
-    uint64_t merged, raw;
+    uint64_t merged, raw, staged;
 };
 
 static const struct part parts[] = {
@@ -59,6 +59,7 @@ static const struct part parts[] = {
     { "target", PART_BYTES, offsetof(struct flat_map, target) },
     { "psets", PART_TEXTS, offsetof(struct flat_map, psets) },
     { "restarts", PART_UINTS, offsetof(struct flat_map, restarts) },
+    { "staged", PART_UINT, offsetof(struct flat_map, staged) },
 };
 
 enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 8, OUTPUT = 3, STOP = 3 };
@@ -310,7 +311,7 @@ static void flatten_psets(const struct job_map *p, struct arena *a, struct flat_
 void job_map_pack(const struct job_map *p, struct buf *out)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
-    struct flat_map f = { .universe = p->universe, .path_only = p->path_only };
+    struct flat_map f = { .universe = p->universe, .path_only = p->path_only, .staged = p->staged };
 
     flatten_apps(p, &a, &f);
     flatten_nodes(p, &a, &f);
@@ -556,6 +557,7 @@ int job_map_unpack(struct slice bytes, struct job_map *p_p, struct errmsg *err)
         rc = arena_ok(&a) ? bad(err, "its parts do not fit its length") : -ENOMEM;
     p_p->universe = f.universe;
     p_p->path_only = f.path_only != 0;
+    p_p->staged = f.staged != 0;
     if (rc == 0)
         rc = unflatten_apps(&f, p_p, err);
     if (rc == 0)

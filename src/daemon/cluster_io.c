@@ -23,6 +23,7 @@
 #include "daemon/node_priv.h"
 #include "daemon/pending_query.h"
 #include "daemon/preflight.h"
+#include "daemon/staging.h"
 #include "daemon/server_calls.h"
 #include "daemon/spawning.h"
 #include "daemon/signals.h"
@@ -180,6 +181,11 @@ static void receive(struct cluster_io *s, const struct msg *m)
     case MSG_signal: signals_receive(s->processes, &m->u.signal); break;
     case MSG_checked:
     case MSG_begin: preflight_receive(s, m); break;
+    case MSG_stage:
+        if (m->from == 0)
+            staging_receive(s->jobs, m->u.stage.job, m->u.stage.bytes);
+        break;
+    case MSG_staged: staging_note(s->jobs, m->from, m->u.staged.job, m->u.staged.count); break;
     case MSG_log: journal_write(m->u.log.priority, m->u.log.text); break;
     case MSG_help: help_receive(s->help, &m->u.help); break;
     case MSG_clock: trace_clock_receive(s, m->from, &m->u.clock); break;

@@ -92,7 +92,7 @@ void job_msgs_announce(struct cluster_io *s, struct local_job *w, const struct s
     o->session = j->session;
     o->flags |= j->is_asked ? JOB_FLAG_ASKED : 0;
     o->flags |= startup_timing_wants(s->context->timing, j) ? JOB_FLAG_TIMED : 0;
-    o->flags |= preflight_holds(s, w) ? JOB_FLAG_HELD : 0;
+    o->flags |= preflight_waits(w) ? JOB_FLAG_HELD : 0;
     put_presets(s, rq, o, pairs);
     cluster_io_send(s, &m, MSG_EVERYBODY);
     free(pairs);

@@ -17,6 +17,7 @@
 #include "daemon/process.h"
 #include "daemon/signals.h"
 #include "daemon/spawning.h"
+#include "daemon/staging.h"
 
 /* The time that the job's processes were given to end is over. */
 static void grace_over(void *arg)
@@ -57,6 +58,7 @@ void job_shutdown_begin(struct job_shutdown *d, struct job *job)
     end_progress_begin(d->ends);
     if (!w)
         return;
+    staging_end(w);
     local_job_step(w, LOCAL_JOB_EVENT_END);
     release(d, job);
     if (job->is_adopted)
@@ -145,6 +147,7 @@ static void forget(struct job_shutdown *d, struct local_job *w)
         if (c->peer->job == job)
             peer_conn_close(c);
     }
+    staging_end(w);
     if (d->context->config->sessions)
         session_dir_drop(d->context->config->sessions, job->id);
     local_job_free(w);

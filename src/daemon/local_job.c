@@ -13,6 +13,7 @@
 #include "daemon/output.h"
 #include "daemon/pending_query.h"
 #include "daemon/spawn_limit.h"
+#include "daemon/staging.h"
 #include "daemon/supervisor.h"
 
 struct local_job *local_job_of(const struct local_jobs *jobs, const struct job *job)
@@ -172,6 +173,7 @@ void local_job_adopt(struct local_job *w)
 static void take_down(struct local_job *w, void (*end)(struct memfd *))
 {
     timer_stop(&w->grace);
+    staging_end(w);
     spawn_limit_forget(w);
     server_job_gone(w->jobs->context->server, w->job);
     end(&w->store);

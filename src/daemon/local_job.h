@@ -16,6 +16,7 @@
 struct allocations;
 struct pending_queries;
 struct processes;
+struct staging;
 
 /* Those of a node. */
 struct local_jobs {
@@ -34,6 +35,7 @@ struct local_job {
     struct list link;
     struct memfd store;
     struct job *job;
+    struct staging *staging;   /* files come to its nodes first (staging.h); NULL: none do */
     const uint32_t *positions; /* of the plan's nodes, in its arena; NULL: this is the only node */
     enum local_job_state state;
     uint32_t next; /* next rank to start */

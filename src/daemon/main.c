@@ -24,6 +24,7 @@
 #include "daemon/bootstrap.h"
 #include "daemon/child_daemons.h"
 #include "daemon/dvm_exec.h"
+#include "daemon/staging_child.h"
 #include "daemon/supervisor.h"
 #include "daemon/cluster_io.h"
 
@@ -423,6 +424,8 @@ int main(int argc, char **argv)
         log_error(&d.log, "%s", err.text);
         return 1;
     }
+    if (staging_child_main(argc, argv, &d.code))
+        return d.code;
     if ((argc > 1 && !file) || (!file && isatty(STDIN_FILENO)))
         return usage(argc, argv);
     d.by_hand = file != NULL;

@@ -30,6 +30,7 @@
 #include "daemon/preflight.h"
 #include "daemon/signals.h"
 #include "daemon/spawning.h"
+#include "daemon/staging.h"
 
 static void child_acceptor(void *arg);
 static void promise_due(void *arg);
@@ -570,7 +571,8 @@ static void child_acceptor(void *arg)
         struct task *t = processes_find(&n->processes, pid);
         if (t)
             process_ended(t, status);
-        else if (!stacks_reaped(&n->pending_queries.stacks, pid) &&
+        else if (!staging_reaped(&n->jobs, pid, status) &&
+                 !stacks_reaped(&n->pending_queries.stacks, pid) &&
                  !queues_reaped(&n->node_parts.queues, pid) &&
                  n->config.reaped) /* ... or an orphan from one of our processes */
             n->config.reaped(n->config.arg, pid, status);

@@ -15,3 +15,17 @@ void node_msgs_startup(struct cluster_io *s, uint32_t job, struct slice part)
 
     cluster_io_send(s, &m, 0);
 }
+
+void node_msgs_stage(struct cluster_io *s, uint32_t job, struct slice bytes)
+{
+    struct msg m = MSG_WITH(stage, .job = job, .bytes = bytes);
+
+    cluster_io_send(s, &m, MSG_EVERYBODY);
+}
+
+void node_msgs_staged(struct cluster_io *s, uint32_t job, uint64_t count)
+{
+    struct msg m = MSG_WITH(staged, .job = job, .count = count);
+
+    cluster_io_send(s, &m, 0);
+}

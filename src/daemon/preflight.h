@@ -3,7 +3,8 @@
  * Output files (output.h) and traces are created first.  On one node that is all.  On several, a
  * job that needs such files is held: each daemon creates its own and reports success or the reason
  * of failure, and the launcher lets the processes start only when all have succeeded.  A job
- * without such files costs no additional message.
+ * without such files costs no additional message.  One whose files are staged (staging.h) is held
+ * until they are on all of its nodes, also if that is only this one.
  */
 #ifndef WIREUP_DAEMON_PREFLIGHT_H
 #define WIREUP_DAEMON_PREFLIGHT_H
@@ -13,12 +14,9 @@
 
 struct op_job;
 
-/* This node's part of a job that we lead.  0, or positive with a sentence: nothing may be started.
- */
+/* This node's part of a job that we lead, before it is announced.  0, or positive with a sentence:
+ * nothing may be started.  A job that must wait for other nodes, or for staged files, is held. */
 int preflight_here(struct local_job *w, struct errmsg *err);
-
-/* Launcher, when a job is announced: must it wait for the other nodes?  Then it is held. */
-bool preflight_holds(struct cluster_io *s, struct local_job *w);
 
 /* A daemon: creates its files, and answers if the job is held; bad: an earlier failure, or empty.
  */

@@ -20,6 +20,7 @@
 #include "daemon/listener.h"
 #include "daemon/local_job.h"
 #include "daemon/process_env.h"
+#include "daemon/staging.h"
 #include "daemon/startup_timing.h"
 #include "io/child.h"
 
@@ -118,12 +119,16 @@ static const char *search_path(char *const *env)
 }
 
 /* Each of several nodes looks for the program by itself, once. */
-static int find_program(struct job *job, struct job_map_app *app, struct errmsg *err)
+static int find_program(const struct node_config *c, struct job *job, struct job_map_app *app,
+                        struct errmsg *err)
 {
     struct arena *a = &job->plan.arena;
     const char *wdir = app->wdir, *path;
     int rc = 0;
 
+    path = job->plan.staged && !app->looked ? staging_program(c, job, app->argv[0], a) : NULL;
+    if (path)
+        app->path = path;
     if (app->path[0] == '/')
         return 0;
     if (wdir && path_search_wdir(a, wdir, &wdir, err) != 0)
@@ -148,7 +153,8 @@ static int choose_wdir(struct processes *p, const struct job *job, const struct 
     rc = d && d->path[0] ? session_dir_make(d, job->id, SESSION_DIR_JOB) : -ENOENT;
     if (rc < 0)
         return errmsg_set(err, -EACCES, "cannot make the session directory: %s", err_text(rc));
-    *wdir_p = arena_printf(&p->env_arena, "%s/%u", d->path, job->id);
+    *wdir_p = job->plan.staged ? staging_dir(p->config.context->config, job, &p->env_arena)
+                               : arena_printf(&p->env_arena, "%s/%u", d->path, job->id);
     return *wdir_p ? 0 : -ENOMEM;
 }
 
@@ -232,7 +238,7 @@ static int launch(struct processes *p, struct job *job, uint32_t rank, const str
                                              ? &p->config.context->config->nofile
                                              : NULL };
     char **shell;
-    int rc = find_program(job, app, err);
+    int rc = find_program(p->config.context->config, job, app, err);
 
     if (rc == 0)
         rc = choose_wdir(p, job, app, &plan.wdir, err);

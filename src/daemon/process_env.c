@@ -8,6 +8,7 @@
 #include "daemon/listener.h"
 #include "daemon/local_job.h"
 #include "daemon/process.h"
+#include "daemon/staging.h"
 
 /* Each process needs some forty variables, and starting it waits for them: they are put together by
  * hand, which costs a tenth of what printf does. */
@@ -225,6 +226,15 @@ static void env_libraries(struct env_writer *w, const struct job_map_app *app)
         env_text(w, "LD_LIBRARY_PATH", app->library_path);
 }
 
+/* Where the files are that were brought here. */
+static void env_staged(struct env_writer *w, const struct processes *p, const struct job *job)
+{
+    const char *dir = staging_dir(p->config.context->config, job, w->arena);
+
+    if (dir)
+        env_text(w, "WIREUP_STAGE_DIR", dir);
+}
+
 static enum job_map_pmi offer_of(const struct job_map_app *app)
 {
     uint32_t offer = app->pmi ? app->pmi : app->offer;
@@ -259,6 +269,8 @@ char **process_env(struct processes *p, const struct job *job, uint32_t rank)
     env_choice(&w, app->pmi, offer);
     env_places(&w, job, proc);
     env_style(&w, p, job, proc);
+    if (job->plan.staged)
+        env_staged(&w, p, job);
     if (job->plan.breakpoint)
         env_text(&w, "PMIX_BREAKPOINT", job->plan.breakpoint);
     if (p->config.context->config->hostname) {

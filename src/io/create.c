@@ -58,6 +58,18 @@ int create_private_at(int dir, const char *name)
     return mkdirat(dir, name, 0700) < 0 ? -errno : 0;
 }
 
+int create_new_at(int dir, const char *name)
+{
+    int fd = openat(dir, name, WRITE | O_CREAT | O_EXCL, 0600);
+
+    return fd < 0 ? -errno : fd;
+}
+
+int create_link_at(int dir, const char *name, const char *target)
+{
+    return symlinkat(target, dir, name) < 0 ? -errno : 0;
+}
+
 int create_rename_at(int dir, const char *early, const char *name)
 {
     return renameat(dir, early, dir, name) < 0 ? -errno : 0;

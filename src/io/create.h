@@ -30,6 +30,9 @@ int create_name(const char *file, const char *name);
 int create_private(const char *path);
 /* Relative to a directory; it must not exist. */
 int create_private_at(int dir, const char *name);
+/* The same as create_new(), and a symbolic link, in a directory of ours. */
+int create_new_at(int dir, const char *name);
+int create_link_at(int dir, const char *name, const char *target);
 /* Gives its final name to a file that was made in a directory of ours under an early name.  0 or
  * -errno. */
 int create_rename_at(int dir, const char *early, const char *name);

@@ -26,6 +26,7 @@
 #include "launch/dvm_lease.h"
 #include "daemon/mpir.h"
 #include "daemon/singleton.h"
+#include "daemon/staging_child.h"
 #include "daemon/supervisor.h"
 #include "daemon/trace_collect.h"
 #include "daemon/node.h"
@@ -370,6 +371,8 @@ int main(int argc, char **argv)
         log_error(&log, "%s", err.text);
         return launch_exit_code(LAUNCH_REFUSED);
     }
+    if (staging_child_main(argc, argv, &code))
+        return code;
     supervisor_tidy();
     if (srun_words_meant(argc, argv) && !as_srun(&words, &argc, &argv, &log, &code))
         return code;

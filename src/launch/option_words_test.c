@@ -191,7 +191,6 @@ static const struct {
     { "mpirun --with-ft maybe p", "-with-ft: must be ulfm, mpi or none, not 'maybe'" },
     { "mpirun --mca a=b c p", "'a=b' is not the name of a variable" },
     { "prterun --prtemca foo 1 p", "-prtemca: the parameter 'foo' has no meaning here" },
-    { "mpirun --preload-binary p", "-preload-binary is not supported" },
     { "mpirun --xterm 1 p", "start the terminal as the program" },
     { "mpirun --tune f p", "-mca KEY VALUE" },
     { "mpirun -n0 p", "-n0 must be a number from 1" },

@@ -294,6 +294,32 @@ static int on_job_name(struct option_parse *p, const struct option_row *row,
     return take_name(p, values[0], &p->opt->job_name);
 }
 
+static int add_staged(struct option_parse *p, const char *value, bool several)
+{
+    struct launch_staged **at = &p->opt->stage, *s = arena_alloc(&p->opt->arena, sizeof *s);
+
+    if (!s)
+        return -ENOMEM;
+    while (*at)
+        at = &(*at)->next;
+    *s = (struct launch_staged){ .paths = slice_str(value), .several = several };
+    *at = s;
+    return 0;
+}
+
+static int on_stage(struct option_parse *p, const struct option_row *row, const char *const *values)
+{
+    (void)row;
+    return add_staged(p, values[0], false);
+}
+
+static int on_preload_files(struct option_parse *p, const struct option_row *row,
+                            const char *const *values)
+{
+    (void)row;
+    return add_staged(p, values[0], true);
+}
+
 /* batch.h takes it where it belongs. */
 static int on_batch(struct option_parse *p, const struct option_row *row, const char *const *values)
 {

@@ -117,6 +117,7 @@ struct launch_block {
     const char *wdir;            /* as given, or NULL */
     const char *pset;            /* likewise */
     bool in_session, index_argv; /* JOB_MAP_APP_SESSION, JOB_MAP_APP_INDEX */
+    bool staged;                 /* the program is brought to the nodes */
     uint32_t pmi;                /* enum job_map_pmi */
     uint32_t restarts;
     struct env_rules env;
@@ -130,6 +131,13 @@ struct launch_singleton {
     uint32_t port; /* 0: not such a call */
     const char *interface, *key;
     uint32_t pid;
+};
+
+/* One of -stage, or several of -preload-files, separated by commas. */
+struct launch_staged {
+    struct launch_staged *next;
+    struct slice paths;
+    bool several;
 };
 
 struct launch_options {
@@ -217,8 +225,9 @@ struct launch_options {
     const char *debugger;       /* a command line; or NULL */
     const char *debugger_ranks; /* NULL: all */
     const char *memory_alloc_kinds;
-    const char *job_name; /* for people; NULL: none */
-    const char *dvm_name; /* of `wireup up`; NULL: not given */
+    struct launch_staged *stage; /* files and directories that are brought to the nodes */
+    const char *job_name;        /* for people; NULL: none */
+    const char *dvm_name;        /* of `wireup up`; NULL: not given */
     struct spawn_pair *job_attrs;
     uint32_t njob_attrs, job_attrs_room;
     struct launch_singleton singleton;

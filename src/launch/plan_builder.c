@@ -15,6 +15,7 @@
 #include "launch/plan_hardware.h"
 #include "launch/map_policy.h"
 #include "launch/rankfile.h"
+#include "launch/staging_list.h"
 #include "launch/settings.h"
 #include "launch/placement_words.h"
 #include "launch/allocation.h"
@@ -347,6 +348,11 @@ static int look_up(struct plan_builder *p, const struct launch_block *b, struct 
     if (rc == 0)
         rc = path_search_program(a, app->argv[0], app->wdir, env_value(app->env, "PATH"),
                                  p->opt->path_only, &app->path, p->err);
+    if (rc == 0 && b->staged) {
+        rc = staging_list_add_program(p->plan, app, app->path, p->err);
+        if (rc > 0)
+            return LAUNCH_USAGE;
+    }
     /* Other nodes may have programs that we have not, or elsewhere: each searches again. */
     if (rc >= 0 && p->opt->remote) {
         app->path = app->argv[0];
@@ -433,6 +439,15 @@ static int common_environment(struct plan_builder *p)
     return rc;
 }
 
+static int add_staged(struct plan_builder *p)
+{
+    int rc = 0;
+
+    for (const struct launch_staged *s = p->opt->stage; s && rc == 0; s = s->next)
+        rc = (s->several ? staging_list_add_all : staging_list_add)(p->plan, s->paths, p->err);
+    return rc > 0 ? LAUNCH_USAGE : rc;
+}
+
 static int plan_builder_apps(struct plan_builder *p)
 {
     struct job_map_app *app = p->plan->apps;
@@ -441,7 +456,7 @@ static int plan_builder_apps(struct plan_builder *p)
     p->plan->path_only = p->opt->path_only;
     for (struct launch_block *b = p->opt->blocks; b && rc == 0; b = b->next)
         rc = plan_builder_app(p, b, app++);
-    return rc;
+    return rc ? rc : add_staged(p);
 }
 
 /* ---- the rest ---- */

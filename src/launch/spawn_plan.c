@@ -13,6 +13,7 @@
 #include "launch/spawn_env.h"
 #include "launch/spawn_output.h"
 #include "launch/spawn_stops.h"
+#include "launch/staging_list.h"
 #include "daemon/path_search.h"
 #include "base/env.h"
 
@@ -366,6 +367,26 @@ static int read_restarts(struct spawn_plan *r, const struct spawn_command *c,
     return 0;
 }
 
+/* The program is one of this machine, and so are its files. */
+static int stage(struct spawn_plan *r, const struct spawn_command *c, const struct job_map_app *app)
+{
+    const char *path = app->path;
+    int rc = 0;
+
+    if (spawn_info(c, SPAWN_PRELOAD_BIN).len) {
+        if (path[0] != '/')
+            rc = path_search_program(&r->plan->arena, app->argv[0], app->wdir,
+                                     env_value(app->env, "PATH"), r->opt->path_only, &path, r->err);
+        if (rc > 0)
+            return SPAWN_NO_PROGRAM;
+        if (rc == 0)
+            rc = staging_list_add_program(r->plan, app, path, r->err);
+    }
+    if (rc == 0)
+        rc = staging_list_add_all(r->plan, spawn_info(c, SPAWN_PRELOAD_FILES), r->err);
+    return rc > 0 ? SPAWN_NO_FILES : rc;
+}
+
 static int make_app(struct spawn_plan *r, uint32_t at)
 {
     const struct spawn_command *c = &r->commands[at];
@@ -385,6 +406,8 @@ static int make_app(struct spawn_plan *r, uint32_t at)
         rc = choose_wdir(r, c, app);
     if (rc == 0)
         rc = find_program(r, app->argv[0], spawn_info(c, "path"), app);
+    if (rc == 0)
+        rc = stage(r, c, app);
     if (rc == 0 && spawn_info(c, SPAWN_EXEC_AGENT).len)
         rc = put_agent(r, spawn_info(c, SPAWN_EXEC_AGENT), app);
     return arena_ok(a) ? rc : -ENOMEM;

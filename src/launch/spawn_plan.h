@@ -5,6 +5,8 @@
  *   wdir             directory to start in; a relative one is taken from ours
  *   session-wdir     start in the session directory of the job; of this and wdir the first counts
  *   pset             name of the set of its processes
+ *   preload-binary   each node starts a copy of the program that is here
+ *   preload-files    files and directories (`,` between them) that are brought to the nodes
  *   index-argv       argv[0] ends with "-" and the rank
  *   max-restarts     N: a process that fails before it has joined the job is started again, so
  * often path             directories (`:` between them) that are searched first for the program

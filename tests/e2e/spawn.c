@@ -139,6 +139,12 @@ static const struct row rows[] = {
       { { .infos = { FLAG_INFO(PMIX_SET_SESSION_CWD) }, .checks = { "session" } }, { .checks = { "cwd @/one" } } } },
     { "place", "a number in argv", 0, { { 0 } }, { { .nprocs = 2 }, { .infos = { FLAG_INFO(PMIX_INDEX_ARGV) }, .nprocs = 2, .checks = { "index" } } } },
 
+    { "staged", "the program", 0, { REQUIRED_INFO(PMIX_PRELOAD_BIN, FLAG, NULL) }, { { .nprocs = 3, .checks = { "copied yes" } } } },
+    { "staged", "files, and the program of one", 0, { REQUIRED_INFO(PMIX_PRELOAD_FILES, STRING, "@/one, @/agent.sh") },
+      { { .infos = { FLAG_INFO(PMIX_PRELOAD_BIN) }, .nprocs = 2, .checks = { "copied yes", "holds @/agent.sh" } }, { .checks = { "holds @/one" } } } },
+    { "staged", "a file that is not there", PMIX_ERR_JOB_SYS_OP_FAILED, { TEXT_INFO(PMIX_PRELOAD_FILES, "@/none") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "staged", "of the wrong type", PMIX_ERR_BAD_PARAM, { FLAG_INFO(PMIX_PRELOAD_FILES) }, { { .nprocs = 1, .checks = { "never" } } } },
+
     { "agents", "a command", 0, { REQUIRED_INFO(PMIX_EXEC_AGENT, STRING, "env SPAWN_AGENT=yes"), REQUIRED_INFO(PMIX_PERSONALITY, STRING, "prte, ompi") }, { { .nprocs = 2, .checks = { "env SPAWN_AGENT=yes", "parent" } } } },
     { "agents", "a path", 0, { { 0 } }, { { .infos = { REQUIRED_INFO(PMIX_FORKEXEC_AGENT, STRING, "@/agent.sh  of two words") }, .checks = { "env SPAWN_AGENT=of two words" } } } },
     { "agents", "one that is not there", PMIX_ERR_JOB_EXE_NOT_FOUND, { TEXT_INFO(PMIX_EXEC_AGENT, "@/none") }, { { .nprocs = 1, .checks = { "never" } } } },
@@ -570,6 +576,29 @@ static bool check_session(const char *unused)
     return check_cwd(got);
 }
 
+/* Whether this program is a copy on its node. */
+static bool check_copied(const char *want)
+{
+    const char *stage = getenv("WIREUP_STAGE_DIR");
+    char exe[TEXT] = "";
+    bool copied;
+
+    if (!stage || readlink("/proc/self/exe", exe, sizeof exe - 1) < 0)
+        return wrong(want, exe);
+    copied = !strncmp(exe, stage, strlen(stage));
+    return copied == !strcmp(want, "yes") ? true : wrong(want, exe);
+}
+
+/* A file that was brought there, under its whole path. */
+static bool check_holds(const char *path)
+{
+    const char *stage = getenv("WIREUP_STAGE_DIR");
+    char copy[2 * TEXT];
+
+    snprintf(copy, sizeof copy, "%s%s", stage ? stage : "", path);
+    return stage && access(copy, R_OK) == 0 ? true : wrong(path, stage);
+}
+
 static bool check_index(const char *unused)
 {
     char want[32];
@@ -699,7 +728,8 @@ static bool check(const char *text)
         { "session", check_session }, { "index", check_index }, { "first", check_first },
         { "write", check_write },     { "cpus", check_cpus },   { "cpu", check_cpu },
         { "nodes", check_nodes },     { "set", check_set },     { "code", check_code },
-        { "again", check_again },     { "raw", check_raw }
+        { "again", check_again },     { "raw", check_raw },     { "copied", check_copied },
+        { "holds", check_holds }
     };
     size_t n = strcspn(text, " ");
 

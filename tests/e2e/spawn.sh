@@ -46,6 +46,7 @@ everything() # TITLE LAUNCHER-OPTIONS...
     rows "$case_of" sets 2 6 "$@"
     rows "$case_of" bind 9 10 "$@"
     rows "$case_of" agents 3 3 "$@"
+    rows "$case_of" staged 4 6 "$@"
     again "$case_of" "$@"
     raw "$case_of" "$@"
     rows "$case_of" notify 2 3 "$@"

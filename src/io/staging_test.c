@@ -1,0 +1,191 @@
+/* staging_test.c - what is packed is unpacked: contents, modes and links; each changed byte of the
+ * stream is noticed, and so is its early end; a full disk, and files that cannot be staged, are
+ * refused in words. */
+#include "io/staging_pack.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "io/cleanup.h"
+#include "io/staging_unpack.h"
+#include "io/write_all.h"
+#include "tests/tap.h"
+
+static char top[] = "/tmp/wireup-staging.XXXXXX";
+
+static const char *path_of(const char *name)
+{
+    static char texts[4][256];
+    static unsigned next;
+    char *text = texts[next++ % 4];
+
+    snprintf(text, sizeof texts[0], "%s/%s", top, name);
+    return text;
+}
+
+static void make_file(const char *name, const char *content, mode_t mode)
+{
+    int fd = open(path_of(name), O_WRONLY | O_CREAT | O_EXCL, 0600);
+
+    OK(fd >= 0 && write(fd, content, strlen(content)) == (ssize_t)strlen(content));
+    OK(fchmod(fd, mode) == 0);
+    close(fd);
+}
+
+/* The stream of the sources is short: a file holds it. */
+static int pack_to(const struct staging_source *sources, uint32_t n, struct buf *stream,
+                   struct errmsg *err)
+{
+    FILE *f = fdopen(memfd_create("stream", MFD_CLOEXEC), "w+");
+    int rc = f ? staging_pack(fileno(f), sources, n, err) : -1;
+    off_t size = f ? lseek(fileno(f), 0, SEEK_CUR) : 0;
+    char *to = buf_room(stream, (size_t)size + 1);
+
+    if (rc == 0 && pread(fileno(f), to, (size_t)size, 0) == size)
+        buf_commit(stream, (size_t)size);
+    if (f)
+        fclose(f);
+    return rc;
+}
+
+static void remove_dir(const char *path)
+{
+    cleanup_run(&(struct cleanup_order){
+        .path = slice_str(path), .uid = geteuid(), .directory = true, .recursive = true });
+}
+
+static int unpack_from(struct slice stream, const char *dir, struct errmsg *err)
+{
+    FILE *f = fdopen(memfd_create("stream", MFD_CLOEXEC), "w+");
+    int rc = f && write_all_slice(fileno(f), stream) == 0 ? 0 : -1;
+
+    if (rc == 0)
+        rewind(f);
+    if (rc == 0)
+        rc = staging_unpack(fileno(f), dir, err);
+    if (f)
+        fclose(f);
+    return rc;
+}
+
+static bool has(const char *name, mode_t mode, const char *content)
+{
+    char text[64] = "";
+    struct stat st;
+    int fd = open(path_of(name), O_RDONLY);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+
+    if (fd >= 0)
+        close(fd);
+    return n >= 0 && stat(path_of(name), &st) == 0 && (st.st_mode & 07777) == mode &&
+           st.st_uid == geteuid() && !strcmp(text, content);
+}
+
+static void test_whole(struct slice stream)
+{
+    struct errmsg err = { "" };
+    struct stat st;
+    char target[64] = "";
+
+    EQ(unpack_from(stream, path_of("out"), &err), 0);
+    OK_F(!err.text[0], "%s", err.text);
+    OK(stat(path_of("out"), &st) == 0 && (st.st_mode & 07777) == 0700);
+    OK(has("out/tree/tool", 0750, "the tool"));
+    OK(has("out/tree/below/data", 0444, ""));
+    OK(has("out/far/alone", 0600, "alone"));
+    OK(stat(path_of("out/tree/below"), &st) == 0 && (st.st_mode & 07777) == 0755);
+    OK(readlink(path_of("out/tree/link"), target, sizeof target - 1) > 0);
+    OK(!strcmp(target, "/no/such"));
+    remove_dir(path_of("out"));
+    OK(access(path_of("out"), F_OK) < 0);
+}
+
+/* Each bit counts, and so does the end. */
+static void test_damaged(struct slice stream)
+{
+    unsigned accepted = 0, silent = 0;
+    struct errmsg err;
+    char *copy = malloc(stream.len);
+
+    for (size_t i = 0; copy && i < stream.len; i++) {
+        memcpy(copy, stream.ptr, stream.len);
+        copy[i] = (char)(copy[i] ^ 1 << i % 8);
+        err.text[0] = '\0';
+        accepted += unpack_from(slice_mem(copy, stream.len), path_of("bad"), &err) == 0;
+        silent += !err.text[0];
+        remove_dir(path_of("bad"));
+    }
+    for (size_t n = 0; n < stream.len; n++) {
+        accepted += unpack_from(slice_head(stream, n), path_of("bad"), &err) == 0;
+        remove_dir(path_of("bad"));
+    }
+    EQ(accepted, 0);
+    EQ(silent, 0);
+    free(copy);
+}
+
+static bool refused(const char *path, const char *words)
+{
+    const struct staging_source source = { "x", path };
+    struct buf stream = BUF_NULL(1 << 20);
+    struct errmsg err = { "" };
+    int rc = pack_to(&source, 1, &stream, &err);
+
+    buf_free(&stream);
+    return rc != 0 && strstr(err.text, words);
+}
+
+static void test_refused(void)
+{
+    int fd;
+
+    OK(refused("/no/such", "/no/such cannot be read: No such file"));
+    OK(refused("/dev/null", "/dev/null is a device"));
+    OK(mkfifo(path_of("tree/pipe"), 0600) == 0);
+    OK(refused(path_of("tree"), "tree/pipe is a pipe"));
+    unlink(path_of("tree/pipe"));
+    fd = open(path_of("huge"), O_WRONLY | O_CREAT, 0600);
+    OK(fd >= 0 && ftruncate(fd, (off_t)65 << 30) == 0);
+    close(fd);
+    OK(refused(path_of("huge"), "too large"));
+}
+
+/* A file of /proc has no size, but content. */
+static void test_changed(void)
+{
+    OK(refused("/proc/self/status", "has changed while it was read"));
+}
+
+int main(void)
+{
+    struct staging_source sources[2] = { { .name = "tree" }, { .name = "far/alone" } };
+    struct buf stream = BUF_NULL(1 << 20);
+    struct errmsg err = { "" };
+
+    umask(022);
+    if (!mkdtemp(top))
+        return 99;
+    OK(mkdir(path_of("tree"), 0755) == 0 && mkdir(path_of("tree/below"), 0755) == 0);
+    make_file("tree/tool", "the tool", 0750);
+    make_file("tree/below/data", "", 0444);
+    make_file("alone", "alone", 0600);
+    OK(symlink("/no/such", path_of("tree/link")) == 0);
+    sources[0].path = strdup(path_of("tree"));
+    sources[1].path = strdup(path_of("alone"));
+    EQ(pack_to(sources, 2, &stream, &err), 0);
+    test_whole(buf_slice(&stream));
+    test_damaged(buf_slice(&stream));
+    test_refused();
+    test_changed();
+    buf_free(&stream);
+    free((char *)sources[0].path);
+    free((char *)sources[1].path);
+    remove_dir(top);
+    return tap_done();
+}

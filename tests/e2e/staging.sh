@@ -1,0 +1,153 @@
+#!/bin/sh
+# Files that are brought to the nodes of a job: what is there, that it is read once, by whom it is found, that a slow
+# node stops nobody else, that nothing is left, and what cannot be brought.
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+patience=120
+needs_host_names
+named_agent
+over() { run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 "$@"; }
+refused() # NAME CODE SENTENCE
+{
+    same "$1" "$rc $(cat "$out") $(ls -d ran* 2>/dev/null)" "$2  " || explain
+    ok "... with one sentence" [ "$(grep -c -e "$3" "$err") $(wc -l <"$err")" = "1 1" ] || explain
+}
+
+# ---- what is there
+cat >tool <<'EOF'
+#!/bin/sh
+cd "$WIREUP_STAGE_DIR" && [ "$0" = "$PWD/tool" ] &&
+echo "$(hostname) $(stat -c %a . tree tree/data tree/below tool | tr '\n' ' ')$(readlink tree/link) $(cat tree/below/*) $(stat -c %u .)"
+EOF
+chmod 755 tool
+mkdir -p tree/below
+chmod 750 tree
+chmod 555 tree/below 2>/dev/null
+printf 'data' >tree/data
+chmod 640 tree/data
+chmod 755 tree/below
+printf 'below' >tree/below/x
+ln -s /no/such tree/link
+uid=$(id -u)
+line="700 750 640 755 755 /no/such below $uid"
+run "$patience" "$WIREUP" -n 2 -preload-binary -stage tree ./tool
+same "on one node" "$rc $(sort -u "$out")" "0 $(hostname) $line" || explain
+over -n 6 --preload-binary --stage=tree ./tool
+same "on three nodes" "$rc $(sort "$out" | uniq -c | sed 's/^ *//')" "0 2 n1 $line
+2 n2 $line
+2 n3 $line" || explain
+over -n 6 --preload-binary --preload-files tree,tree/data ./tool
+same "the same in the words of mpirun" "$rc $(sort -u "$out" | wc -l)" "0 3" || explain
+over -n 3 -ppn 1 -stage tree -set-cwd-to-session-dir cat tree/data
+same "relative paths, in the session directory" "$rc $(tr -d '\n' <"$out")" "0 datadatadata" || explain
+over -n 3 -ppn 1 -stage "$PWD/tree/below" sh -c "cat \"\$WIREUP_STAGE_DIR$PWD/tree/below/x\""
+same "an absolute path" "$rc $(tr -d '\n' <"$out")" "0 belowbelowbelow" || explain
+here=$PWD
+cd tree
+over -n 3 -ppn 1 -stage ../tree/data sh -c 'cat "$WIREUP_STAGE_DIR${PWD%/tree}/tree/data"'
+cd "$here"
+same "a path with .. has its absolute name" "$rc $(tr -d '\n' <"$out")" "0 datadatadata" || explain
+ok "nothing is left: directories are gone" [ -z "$(ls -A "$TMPDIR")" ] || ls -lR "$TMPDIR"
+
+# ---- read once
+cp /bin/true big-tool
+head -c 9000000 /dev/urandom >big
+# How often any process opens or executes `big` and `big-tool` where they are, not their copies.
+opens() # COMMAND...
+{
+    run "$patience" strace -f -qq -e trace=open,openat,execve -o "$tmp/opens" "$@"
+    opens=
+    for file in big big-tool; do
+        opens="$opens$(grep -v -e O_CREAT -e /staged/ "$tmp/opens" | grep -cE "(openat\([^,]*, |open\(|execve\()\"([^\"]*/)?$file\"") "
+    done
+}
+if command -v strace >/dev/null 2>&1 && ! ldd "$WIREUP" | grep -q -E 'asan|tsan'; then
+    opens "$WIREUP" -n 1 -stage big -preload-binary ./big-tool
+    alone=$opens
+    same "a file is opened once" "$rc ${alone%% *}" "0 1" || explain
+    opens "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 12 -oversubscribe -stage big -preload-binary ./big-tool
+    same "and a program not more often for 12 processes on three nodes" "$rc $opens" "0 $alone" || explain
+    opens "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 12 -oversubscribe ./big-tool
+    ok "the control: without it, by each process" [ "$(echo "$opens" | cut -d' ' -f2)" -ge 12 ] || explain
+else
+    skip "opens of files" "no strace, or a sanitized build"
+fi
+over -n 3 -ppn 1 -stage big sh -c 'sha256sum <"$WIREUP_STAGE_DIR/big"'
+same "each node has the same bytes" "$rc $(sort "$out" | uniq -c | sed 's/^ *//')" "0 3 $(sha256sum <big)" || explain
+
+# ---- a slow node: the writer on one of them is stopped; nobody reads far ahead, and others are answered
+head -c 40000000 /dev/zero >long
+writers() { pgrep -f -- '--staging-unpac[k]'; }
+reader() { pgrep -f -- '--staging-pac[k]'; }
+fresh
+"$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 3 -ppn 1 -stage long sh -c 'stat -c %s "$WIREUP_STAGE_DIR/long"' >"$out" 2>"$err" &
+launcher=$!
+stopped=
+stop_one() { stopped=$(writers | tail -1) && [ -n "$stopped" ] && kill -STOP "$stopped"; }
+wait_until "$patience" stop_one
+blocked() # the reader waits for somebody who reads
+{
+    at=$(sed -n 's/^rchar: //p' "/proc/$(reader | head -1)/io" 2>/dev/null) || return 1
+    case $(cat "/proc/$(reader | head -1)/wchan" 2>/dev/null) in *pipe*) [ "$at" = "${was-}" ] && return 0 ;; esac
+    was=$at
+    return 1
+}
+if wait_until "$patience" blocked; then
+    ok "the reader waits for the slowest node" [ "$at" -lt 40000000 ] || note "$at"
+    run "$patience" "$WIREUP" ps
+    same "and the launcher answers meanwhile" "$rc $(grep -c starting "$out")" "0 1" || explain
+else
+    skip "the reader waits for the slowest node" "it was done before"
+fi
+kill -CONT "$stopped" 2>/dev/null
+wait $launcher
+rc=$?
+same "it goes on when that one does" "$rc" 0 || explain
+
+# ---- refused
+over -n 3 -stage /no/such touch ran
+refused "a file that is not there" 2 '-stage: /no/such cannot be read: No such file'
+over -n 3 -stage /dev/null touch ran
+refused "a device" 2 '-stage: /dev/null is a device; only files'
+mkdir pipes
+mkfifo pipes/p
+over -n 3 -stage pipes touch ran
+refused "a pipe in a directory" 2 '-stage: pipes/p is a pipe; only files'
+truncate -s 65G huge
+over -n 3 -stage huge touch ran
+refused "too much" 2 '-stage: too large: with huge'
+rm -f huge
+run "$patience" "$WIREUP" -n 1 -stage huge touch ran
+refused "on one node as well" 2 'huge cannot be read'
+over -n 3 -stage /proc/self/status touch ran
+refused "a file that changes while it is read" 2 'has changed while it was read'
+mkdir small
+cat >"$tmp/small-agent" <<'EOF'
+#!/bin/sh
+host=$1
+shift
+exec unshare -m -u sh -c 'mount -t tmpfs -o size=1m none small && [ "$0" != n2 ] || export TMPDIR=$PWD/small; hostname "$0"; exec sh -c "exec $*"' "$host" "$@"
+EOF
+chmod +x "$tmp/small-agent"
+run "$patience" "$WIREUP" -launch-agent "$tmp/small-agent" -hosts n1:2,n2:2,n3:2 -n 3 -ppn 1 -stage big touch ran
+refused "no space on a node" 2 'node n2: no space for the staged files in .*small.* kB are needed'
+other=$tmp/work/elsewhere/tool
+mkdir elsewhere
+cp tool elsewhere/tool
+run "$patience" env PATH="$tmp/work/elsewhere:$PATH" "$WIREUP" -n 1 -stage tool -preload-binary tool
+refused "two files of one name" 2 "-stage: .*tool and .*tool would have one name"
+rm -rf "$other"
+
+# ---- a killed launcher leaves nothing
+fresh
+"$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 3 -ppn 1 -stage long sh -c 'echo up; exec sleep 1000' >"$out" 2>"$err" &
+launcher=$!
+three() { [ "$(grep -c up "$out")" = 3 ]; }
+wait_until "$patience" three
+kill -9 $launcher
+wait $launcher 2>/dev/null
+gone() { [ -z "$(ls -A "$TMPDIR")" ]; }
+ok "after kill -9 of the launcher" wait_until "$patience" gone || ls -lR "$TMPDIR"
+finish
