@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "core/core_names.h"
 #include "core/key_store.h"
 #include "core/effect.h"
@@ -55,6 +56,7 @@ void core_free(struct core *c)
     group_store_free(&c->group_data);
     group_bootstraps_free(c);
     effects_free(&c->effects);
+    free(c->ended_jobs);
 }
 
 /* The processes of an application that has a name for them.  Without memory there is no set. */
@@ -131,10 +133,21 @@ void core_place(struct core *c, const struct job *j, uint32_t rank)
                      EFFECT_WITH(session_dir, .job = j->id, .rank = one ? rank : JOB_NO_RANK));
 }
 
+enum { ENDED_JOBS_FIRST = 8 }; /* grows to CORE_ENDED_JOBS */
+
+/* Without memory it is forgotten. */
 static void bury(struct core *c, const struct job *j)
 {
-    struct ended_job *g = &c->ended_jobs[c->nended++ % CORE_ENDED_JOBS];
+    struct ended_job *all =
+        c->nended >= CORE_ENDED_JOBS
+            ? c->ended_jobs
+            : grow_by_one(c->ended_jobs, sizeof *all, c->nended, &c->ended_room, ENDED_JOBS_FIRST);
+    struct ended_job *g;
 
+    if (!all)
+        return;
+    c->ended_jobs = all;
+    g = &all[c->nended++ % CORE_ENDED_JOBS];
     *g = (struct ended_job){
         .id = j->id, .parent = j->parent, .failed = j->failed, .exit_code = j->exit_code
     };

@@ -69,13 +69,13 @@ struct core {
     const char *uri;     /* that address; the host's, or NULL */
     uint64_t started_s;  /* when the server has started, as time(2); 0: not known */
     const char *started; /* the same in words, of a recording (server_started()); or NULL */
-    struct ended_job ended_jobs[CORE_ENDED_JOBS]; /* the most recent ones, in a ring */
-    uint32_t nended;                              /* ever recorded */
-    const char *hostname;    /* this machine's, as it calls itself; the host's, or NULL */
-    uint64_t memory;         /* of this machine, in bytes; 0: not known */
-    uint64_t wall_offset_ns; /* from the host's clock to the time of day; 0: not known,
-                                and events have no time */
-    const char *wdir;        /* where processes start that name no directory; the host's, or NULL */
+    struct ended_job *ended_jobs; /* the most recent ones, at most CORE_ENDED_JOBS, in a ring */
+    uint32_t nended, ended_room;  /* ever recorded */
+    const char *hostname;         /* this machine's, as it calls itself; the host's, or NULL */
+    uint64_t memory;              /* of this machine, in bytes; 0: not known */
+    uint64_t wall_offset_ns;      /* from the host's clock to the time of day; 0: not known,
+                                     and events have no time */
+    const char *wdir; /* where processes start that name no directory; the host's, or NULL */
     const char
         *sessions;      /* below it each job has its session directory, <job>/<rank>, which the host
                            makes (EFFECT_session_dir) and removes; the host's, or NULL: there are none */

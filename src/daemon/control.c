@@ -349,7 +349,7 @@ int control_open(struct control *u, const struct control_config *config)
         set_limit(u);
     if (context_of(u)->config->control_fd < 0)
         return 0;
-    supervisor_listening(context_of(u)->config->control_fd);
+    supervisor_listening();
     watch_open(&u->supervisor, context_of(u)->loop, context_of(u)->config->control_fd,
                control_acceptor, NULL, u);
     return watch_want(&u->supervisor, LOOP_READ);

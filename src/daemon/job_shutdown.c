@@ -14,6 +14,7 @@
 #include "daemon/help.h"
 #include "daemon/job_msgs.h"
 #include "daemon/local_job.h"
+#include "daemon/mpir.h"
 #include "daemon/process.h"
 #include "daemon/signals.h"
 #include "daemon/spawning.h"
@@ -39,7 +40,7 @@ static void release(struct job_shutdown *d, struct job *job)
 static void notify_debugger(int control_fd, const struct job *job)
 {
     if (job->failed && control_fd >= 0 && mpir_abort(job->reason.text))
-        supervisor_debug(control_fd, MPIR_NEWS_ABORT, false);
+        supervisor_debug(control_fd, false);
 }
 
 void job_shutdown_begin(struct job_shutdown *d, struct job *job)

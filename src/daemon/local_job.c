@@ -10,6 +10,7 @@
 #include "base/limit.h"
 #include "core/procmap.h"
 #include "daemon/cluster_io.h"
+#include "daemon/mpir.h"
 #include "daemon/output.h"
 #include "daemon/pending_query.h"
 #include "daemon/spawn_limit.h"
@@ -223,6 +224,5 @@ void local_job_list(struct local_job *w)
     if (config->started)
         config->started(config->arg, j);
     if (mpir_add(j))
-        supervisor_debug(control_fd, MPIR_NEWS_TABLE,
-                         mpir_is_debugged() && j->awaited[JOB_MAP_STOP_ON_EXEC]);
+        supervisor_debug(control_fd, j->awaited[JOB_MAP_STOP_ON_EXEC]);
 }

@@ -12,6 +12,18 @@
 
 #define SEEN_BY_DEBUGGERS __attribute__((used, visibility("default")))
 
+/* The variables have this memory for themselves, whole pages on every machine, so that it can be
+ * shared: the first is aligned to it, and so is what follows the last.  (Variables of a section
+ * stay in order.) */
+enum { SHARED_BYTES = 64 << 10 };
+
+#if defined(__has_attribute) && __has_attribute(no_reorder)
+#define IN_ORDER __attribute__((no_reorder))
+#else
+#define IN_ORDER
+#endif
+#define SHARED IN_ORDER __attribute__((section(".bss.mpir")))
+
 enum { MPIR_NULL, MPIR_DEBUG_SPAWNED, MPIR_DEBUG_ABORTING };
 
 /* Untouched pages cost nothing: room for a million processes, and for the names of their nodes. */
@@ -23,27 +35,44 @@ typedef struct {
     int pid;
 } MPIR_PROCDESC;
 
-SEEN_BY_DEBUGGERS MPIR_PROCDESC *MPIR_proctable;
-SEEN_BY_DEBUGGERS int MPIR_proctable_size;
-SEEN_BY_DEBUGGERS volatile int MPIR_being_debugged;
-SEEN_BY_DEBUGGERS volatile int MPIR_debug_state;
-SEEN_BY_DEBUGGERS char *MPIR_debug_abort_string;
-SEEN_BY_DEBUGGERS volatile int MPIR_i_am_starter;      /* that it is there is its meaning */
-SEEN_BY_DEBUGGERS volatile int MPIR_partial_attach_ok; /* likewise */
-
-SEEN_BY_DEBUGGERS void MPIR_Breakpoint(void);
-
-/* The shared memory: the table grows upwards, the texts downwards. */
-static struct board {
+/* The rest of the shared memory: the table grows upwards, the texts downwards. */
+struct board {
     char reason[REASON_MAX];
     int n;
     size_t texts; /* offset of the lowest */
     MPIR_PROCDESC table[];
-} * board;
+};
+
+SHARED SEEN_BY_DEBUGGERS _Alignas(SHARED_BYTES) MPIR_PROCDESC *MPIR_proctable;
+SHARED SEEN_BY_DEBUGGERS int MPIR_proctable_size;
+SHARED SEEN_BY_DEBUGGERS volatile int MPIR_being_debugged;
+SHARED SEEN_BY_DEBUGGERS volatile int MPIR_debug_state;
+SHARED SEEN_BY_DEBUGGERS char *MPIR_debug_abort_string;
+SHARED SEEN_BY_DEBUGGERS volatile int MPIR_i_am_starter;      /* that it is there is its meaning */
+SHARED SEEN_BY_DEBUGGERS volatile int MPIR_partial_attach_ok; /* likewise */
+SHARED static struct board *board;
+SHARED __attribute__((used)) static _Alignas(SHARED_BYTES) char behind_shared;
+
+SEEN_BY_DEBUGGERS void MPIR_Breakpoint(void);
 
 __attribute__((noinline)) void MPIR_Breakpoint(void)
 {
     __asm__ volatile("");
+}
+
+/* Makes the variables shared ones, with the values that they have. */
+static bool share_variables(void)
+{
+    int debugged = MPIR_being_debugged;
+    char *at = (char *)&MPIR_proctable;
+
+    __asm__("" : "+r"(at)); /* the compiler knows nothing of the order of variables */
+    if (at + SHARED_BYTES != &behind_shared ||
+        mmap(at, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1,
+             0) == MAP_FAILED)
+        return false;
+    MPIR_being_debugged = debugged;
+    return true;
 }
 
 void mpir_open(void)
@@ -51,7 +80,7 @@ void mpir_open(void)
     void *p = mmap(NULL, BOARD_BYTES, PROT_READ | PROT_WRITE,
                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    if (p == MAP_FAILED)
+    if (p == MAP_FAILED || !share_variables())
         return;
     board = p;
     MPIR_i_am_starter = MPIR_partial_attach_ok = 0; /* or the linker would leave them out */
@@ -94,14 +123,15 @@ static char *name_of(const struct job *j, uint32_t rank, bool node)
     return add_text(name ? name : "", j->plan.nprocs - rank);
 }
 
-bool mpir_add(const struct job *j)
+/* False: there is no table, or no room for the whole job; a part would be taken for the whole. */
+static bool add_procs(const struct job *j)
 {
     int first = board ? board->n : 0;
 
     for (uint32_t r = 0; board && r < j->plan.nprocs; r++) {
         MPIR_PROCDESC d = { name_of(j, r, true), name_of(j, r, false), j->procs[r].pid };
         if (!d.host_name || !d.executable_name || board->texts < table_end((size_t)board->n + 1)) {
-            board->n = first; /* a part would be taken for the whole */
+            board->n = first;
             return false;
         }
         board->table[board->n++] = d;
@@ -109,20 +139,28 @@ bool mpir_add(const struct job *j)
     return board != NULL;
 }
 
-bool mpir_abort(const char *reason)
+bool mpir_add(const struct job *j)
 {
-    if (board)
-        snprintf(board->reason, sizeof board->reason, "%s", reason);
-    return board != NULL;
-}
-
-void mpir_publish(enum mpir_news news)
-{
-    if (!board)
-        return;
+    if (!add_procs(j))
+        return false;
     MPIR_proctable = board->table;
     MPIR_proctable_size = board->n;
-    MPIR_debug_abort_string = news == MPIR_NEWS_ABORT ? board->reason : NULL;
-    MPIR_debug_state = news == MPIR_NEWS_ABORT ? MPIR_DEBUG_ABORTING : MPIR_DEBUG_SPAWNED;
+    MPIR_debug_abort_string = NULL;
+    MPIR_debug_state = MPIR_DEBUG_SPAWNED;
+    return mpir_is_debugged();
+}
+
+bool mpir_abort(const char *reason)
+{
+    if (!board)
+        return false;
+    snprintf(board->reason, sizeof board->reason, "%s", reason);
+    MPIR_debug_abort_string = board->reason;
+    MPIR_debug_state = MPIR_DEBUG_ABORTING;
+    return mpir_is_debugged();
+}
+
+void mpir_stop_for_debugger(void)
+{
     MPIR_Breakpoint();
 }

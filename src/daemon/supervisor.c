@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -20,6 +22,7 @@
 #include "base/limit.h"
 #include "io/child.h"
 #include "io/rendezvous.h"
+#include "daemon/mpir.h"
 #include "daemon/phase.h"
 
 #ifndef CLOSE_RANGE_CLOEXEC
@@ -35,15 +38,24 @@ static const int watched[] = {
 
 enum { NWATCHED = sizeof watched / sizeof *watched, LATE_CODE = 124, TWIN_MS = 20 };
 
-/* The worker's messages, a packet each. */
-struct supervisor_packet {
-    bool listens;
-    bool detaches; /* from the caller's standard streams */
-    uint64_t begun_ns;
-    uint32_t seconds;    /* if both are false: the time limit; 0: none */
-    enum mpir_news news; /* of a packet for debuggers; then nothing else counts but: */
-    bool held;           /* processes wait until the debugger lets us go on */
+enum packet_kind {
+    PACKET_LIMIT,  /* the time limit */
+    PACKET_DETACH, /* from the caller's standard streams */
+    PACKET_DEBUG,  /* a debugger is to be told */
 };
+
+/* The worker's messages that the supervisor is woken for, a packet each. */
+struct supervisor_packet {
+    enum packet_kind kind;
+    bool held;        /* PACKET_DEBUG: processes wait until the debugger lets us go on */
+    uint32_t seconds; /* PACKET_LIMIT; 0: none */
+    uint64_t begun_ns;
+};
+
+/* What the supervisor looks up when a signal arrives; in memory that both processes share. */
+static struct supervisor_shared {
+    atomic_bool listens; /* the worker takes signals itself */
+} * shared;
 
 /* The worker, the callback for its end, and the deadlines. */
 struct supervisor {
@@ -147,36 +159,36 @@ static void leave_streams(void)
 }
 
 /* A debugger may hold us in there; when we go on, so may the processes. */
-static void notify_debugger(const struct supervisor *g, const struct supervisor_packet *p)
+static void notify_debugger(const struct supervisor *g, bool held)
 {
     unsigned char go_on = SIGCONT;
 
-    mpir_publish(p->news);
-    if (p->held)
+    mpir_stop_for_debugger();
+    if (held)
         send(g->control, &go_on, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Reads all packets of the worker; it sends that it listens before it starts anything. */
+static void take_packet(struct supervisor *g, const struct supervisor_packet *p)
+{
+    switch (p->kind) {
+    case PACKET_LIMIT:
+        g->seconds = p->seconds;
+        g->late_ns = p->seconds ? p->begun_ns + p->seconds * NS_PER_S : UINT64_MAX;
+        break;
+    case PACKET_DETACH: leave_streams(); break;
+    case PACKET_DEBUG: notify_debugger(g, p->held); break;
+    }
+}
+
+/* Takes in what the worker has told so far; it tells that it listens before it starts anything. */
 static void read_worker(struct supervisor *g)
 {
     struct supervisor_packet p;
 
-    while (recv(g->control, &p, sizeof p, MSG_DONTWAIT) == (ssize_t)sizeof p) {
-        if (p.news) {
-            notify_debugger(g, &p);
-            continue;
-        }
-        if (p.detaches) {
-            leave_streams();
-            continue;
-        }
-        if (p.listens) {
-            phase_state_step(&g->phase, PHASE_EVENT_LISTENING);
-            continue;
-        }
-        g->seconds = p.seconds;
-        g->late_ns = p.seconds ? p.begun_ns + p.seconds * NS_PER_S : UINT64_MAX;
-    }
+    if (g->phase == PHASE_STATE_PREPARING && atomic_load(&shared->listens))
+        phase_state_step(&g->phase, PHASE_EVENT_LISTENING);
+    while (recv(g->control, &p, sizeof p, MSG_DONTWAIT) == (ssize_t)sizeof p)
+        take_packet(g, &p);
 }
 
 static void end_within(struct supervisor *g, uint64_t ms)
@@ -314,7 +326,9 @@ int supervisor_split(const struct log *log, supervisor_word *word, void *arg, in
     watched_set(&set);
     sigprocmask(SIG_BLOCK, &set, &old);
     g.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (g.signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED || g.signals < 0 ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return -errno;
     g.worker = fork();
     if (g.worker < 0)
@@ -342,33 +356,31 @@ static void send_packet(int control_fd, const struct supervisor_packet *p)
 
 void supervisor_limit(int control_fd, uint64_t begun_ns, uint32_t seconds)
 {
-    struct supervisor_packet p = { .begun_ns = begun_ns, .seconds = seconds };
+    struct supervisor_packet p = { PACKET_LIMIT, .begun_ns = begun_ns, .seconds = seconds };
 
     send_packet(control_fd, &p);
 }
 
-void supervisor_debug(int control_fd, enum mpir_news news, bool held)
+void supervisor_debug(int control_fd, bool held)
 {
-    struct supervisor_packet p = { .news = news, .held = held };
+    struct supervisor_packet p = { PACKET_DEBUG, .held = held };
 
     send_packet(control_fd, &p);
 }
 
 void supervisor_detach(int control_fd)
 {
-    struct supervisor_packet p = { .detaches = true };
+    struct supervisor_packet p = { PACKET_DETACH };
 
     leave_streams();
     send_packet(control_fd, &p);
 }
 
 /* A stopped worker could not notice that the supervisor has gone. */
-void supervisor_listening(int control_fd)
+void supervisor_listening(void)
 {
-    struct supervisor_packet p = { .listens = true };
-
     prctl(PR_SET_PDEATHSIG, SIGCONT);
-    send_packet(control_fd, &p);
+    atomic_store(&shared->listens, true);
 }
 
 /* Our parent may ignore SIGCHLD (trap '' CHLD): then the kernel would reap our children silently,

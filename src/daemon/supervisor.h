@@ -17,10 +17,10 @@
 #ifndef WIREUP_DAEMON_SUPERVISOR_H
 #define WIREUP_DAEMON_SUPERVISOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/log.h"
-#include "daemon/mpir.h"
 
 /* Reports, in a sentence, that the worker was killed or interrupted. */
 typedef void supervisor_word(void *arg, const char *sentence);
@@ -34,11 +34,13 @@ int supervisor_split(const struct log *log, supervisor_word *word, void *arg, in
 /* The worker: the job may take that many seconds from begun_ns (clock_now_ns()) on; 0: no limit. */
 void supervisor_limit(int control_fd, uint64_t begun_ns, uint32_t seconds);
 
-/* The worker has news for debuggers; held: the job's processes go on when they have taken it in. */
-void supervisor_debug(int control_fd, enum mpir_news news, bool held);
+/* The worker has something to tell a debugger that is attached (mpir.h); held: the job's processes
+ * go on when it has taken it in. */
+void supervisor_debug(int control_fd, bool held);
 
-/* The worker: it reads control_fd from now on.  Before it starts anything. */
-void supervisor_listening(int control_fd);
+/* The worker: it reads its control socket from now on.  Before it starts anything.  This wakes
+ * nobody: the supervisor need not know before the next signal. */
+void supervisor_listening(void);
 
 /* The worker: both processes leave the standard streams that they were started with.  Who reads
  * them to their end, as $(...) does, would otherwise wait until both have ended. */

@@ -113,7 +113,7 @@ static void pass_on(int control)
     ssize_t n;
 
     fcntl(control, F_SETFL, 0);
-    supervisor_listening(control);
+    supervisor_listening();
     send_bytes("!", 1);
     while ((n = read(control, &c, 1)) == 1 || (n < 0 && errno == EINTR)) {
         send_bytes(&c, 1);
@@ -290,7 +290,7 @@ static void limited_no_more(int control)
 {
     supervisor_limit(control, clock_now_ns(), 1000);
     supervisor_limit(control, 0, 0);
-    supervisor_listening(control);
+    supervisor_listening();
     _exit(7);
 }
 

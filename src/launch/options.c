@@ -418,12 +418,14 @@ uint32_t option_values(const struct option_row *row)
     return one ? 1 : row->count;
 }
 
+/* Without cutting the names into slices: an option is looked for in some 400 rows, before anything
+ * starts. */
 static bool has_name(const struct option_row *row, struct slice name)
 {
-    struct slice rest = slice_str(row->names), one;
-
-    while (option_next_name(&rest, &one)) {
-        if (slice_eq(one, name))
+    for (const char *at = row->names; at; at = strchr(at, '|')) {
+        at += *at == '|';
+        if (*at == *name.ptr && strncmp(at, name.ptr, name.len) == 0 &&
+            (at[name.len] == '|' || at[name.len] == '\0'))
             return true;
     }
     return false;
@@ -432,6 +434,8 @@ static bool has_name(const struct option_row *row, struct slice name)
 /* The first row of a name, of those for our own names, or for mpirun's. */
 static const struct option_row *find_row(struct slice name, bool called)
 {
+    if (name.len == 0 || memchr(name.ptr, '|', name.len))
+        return NULL;
     for (size_t i = 0; i < option_row_count; i++) {
         if (option_rows[i].take != TAKE_GROUP && option_rows[i].called == called &&
             has_name(&option_rows[i], name))
