@@ -272,6 +272,7 @@ struct node *node_free(struct node *n)
     processes_close(&n->processes);
     job_control_close(&n->job_control);
     listener_close(&n->listener);
+    tool_relay_close(&n->tool_relay);
     trace_writer_close(&n->trace_writer);
     output_close(&n->output);
     control_socket_close(&n->control_socket);
@@ -632,8 +633,28 @@ void node_give_up(struct node *n, int exit_code)
     shutdown_give_up(&n->shutdown, exit_code);
 }
 
+/* The tool that has started us, and was called back, is a tool as any other from here on. */
+static void take_caller(struct node *n)
+{
+    struct tool_callback *c = n->config.callback;
+    struct errmsg err;
+    int rc;
+
+    if (!c || c->fd < 0)
+        return;
+    rc = tool_callback_ready(c, n->tools.uri, &err);
+    if (rc == 0)
+        rc = tool_relay_open(&n->tool_relay, c, &n->listener, &n->loop);
+    if (rc < 0)
+        errmsg_set(&err, rc, "the tool that has started this launcher cannot be served: %s",
+                   err_text(rc));
+    if (rc)
+        log_warn(&n->config.log, "%s", err.text);
+}
+
 int node_run(struct node *n)
 {
+    take_caller(n);
     local_jobs_start(&n->jobs);
     if (loop_run(&n->loop) < 0) {
         log_error(&n->config.log, "the event loop failed; all processes are killed");

@@ -69,9 +69,10 @@ struct node_config {
     bool terminal;                 /* a person reads our messages (end_progress.h) */
     uint64_t begun_ns, planned_ns; /* for that report: launcher started, plan ready */
     enum node_tools tools;
-    struct session_dir *sessions; /* named before the fork of worker and supervisor; or NULL */
-    const char *tool_dir;         /* where tools look for files */
-    pid_t guard;                  /* the pid that users know; 0: our own */
+    struct session_dir *sessions;   /* named before the fork of worker and supervisor; or NULL */
+    const char *tool_dir;           /* where tools look for files */
+    struct tool_callback *callback; /* the tool that has started us (tool_callback.h); or NULL */
+    pid_t guard;                    /* the pid that users know; 0: our own */
     /* Turns a spawn request into a plan, as spawn_plan_build() of the launcher.  NULL: no spawning.
      */
     int (*plan_spawn)(void *arg, const struct job_map *like, const struct spawn_request *rq,

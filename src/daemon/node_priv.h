@@ -24,6 +24,7 @@
 #include "daemon/process.h"
 #include "daemon/shutdown.h"
 #include "daemon/startup_timing.h"
+#include "daemon/tool_relay.h"
 #include "daemon/tools.h"
 #include "daemon/topology.h"
 #include "daemon/trace_writer.h"
@@ -62,6 +63,7 @@ struct node {
     struct trace_writer trace_writer;
     struct startup_timing timing;
     struct tools tools;
+    struct tool_relay tool_relay;
     struct help help;
     struct end_progress end_progress;
     struct arena kept; /* a daemon: data from the launcher about all jobs */

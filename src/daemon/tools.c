@@ -61,18 +61,6 @@ static int write_named(struct tools *t, const struct tool_file *what, struct err
                       why.text);
 }
 
-/* A tool that has started us may wait for a call that does not come. */
-static void refuse_callback(const struct tools *t)
-{
-    const char *uri = getenv("PMIX_LAUNCHER_RNDZ_URI");
-
-    if (uri && *uri)
-        log_warn(t->jobs->context->log,
-                 "PMIX_LAUNCHER_RNDZ_URI: the tool at %.200s is not called back; it can connect to "
-                 "this launcher by its pid, or by the file of PMIX_LAUNCHER_RENDEZVOUS_FILE",
-                 uri);
-}
-
 int tools_begin(struct tools *t, struct errmsg *err)
 {
     const struct node_config *c = t->jobs->context->config;
@@ -80,7 +68,6 @@ int tools_begin(struct tools *t, struct errmsg *err)
     struct errmsg why;
     int rc = 0;
 
-    refuse_callback(t);
     if (c->tools != NODE_TOOLS_OFF)
         rc = tools_write(t, &why);
     if (rc == 0 && c->tools == NODE_TOOLS_SYSTEM)

@@ -28,6 +28,7 @@
 #include "daemon/singleton.h"
 #include "daemon/staging_child.h"
 #include "daemon/supervisor.h"
+#include "daemon/tool_callback.h"
 #include "daemon/trace_collect.h"
 #include "daemon/node.h"
 #include "daemon/tools.h"
@@ -65,6 +66,7 @@ struct launch {
     struct debuggers debuggers;
     struct dvm_lease lease;
     struct trace_collect traces;
+    struct tool_callback callback;
     struct session_dir sessions;
     struct log log;
     uint64_t begun_ns;
@@ -177,6 +179,7 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .started = started,
         .waits = o->debugger || (o->trace_file && o->remote) ? waits : NULL,
         .reach = o->remote ? reach : NULL,
+        .callback = &l->callback,
         .arg = l,
     };
     node_raise_nofile(c);
@@ -268,9 +271,12 @@ static void set_restarts(const struct launch *l)
 static void limited(void *arg, uint32_t seconds)
 {
     const struct launch *l = arg;
+    struct launch_options *o = l->options;
 
     set_restarts(l);
-    l->options->stop_on_exec = l->options->stop_on_exec || mpir_is_debugged();
+    o->stop_on_exec |= mpir_is_debugged() || l->callback.stops[JOB_MAP_STOP_ON_EXEC];
+    o->stop_in_init |= l->callback.stops[JOB_MAP_STOP_IN_INIT];
+    o->stop_in_app |= l->callback.stops[JOB_MAP_STOP_IN_APP];
     if (seconds)
         supervisor_limit(l->control_fd, l->begun_ns, seconds);
 }
@@ -332,6 +338,17 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
     job_map_free(&plan);
     launch_options_free(&options);
     return code;
+}
+
+/* A tool that has started us waits for a call.  False: nothing is started. */
+static bool call_back(struct launch *l)
+{
+    struct errmsg err;
+
+    if (tool_callback_open(&l->callback, &l->log, &err) == 0)
+        return true;
+    log_error(&l->log, "%s", err.text);
+    return false;
 }
 
 /* The command line of srun in our own words.  False: *code_p is the exit code. */
@@ -399,8 +416,11 @@ int main(int argc, char **argv)
         log_error(&log, "cannot start the worker process: %s", err_text(errno));
         return launch_exit_code(LAUNCH_REFUSED);
     }
+    code = launch_exit_code(LAUNCH_USAGE);
+    again = call_back(&launch);
     while (again)
         code = prepare_and_run(argc, argv, &launch, log, &again);
+    tool_callback_close(&launch.callback);
     arena_free(&words);
     return code;
 }

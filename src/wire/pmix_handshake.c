@@ -6,6 +6,8 @@
 
 #include "wire/pmix_greeting.h"
 
+enum { HELLO_HEADER = 16 };
+
 /* ---- the descriptors ------------------------------------------------------------------------- */
 
 #define MSG(id) static const struct handshake_field fields_##id[] = {
@@ -187,4 +189,21 @@ void handshake_write(enum handshake_message id, uint8_t kind, const void *m, str
         if (is_there(id, kind, row->fields[i].when, m))
             write_field(&row->fields[i], m, out);
     }
+}
+
+void handshake_put_hello(struct buf *out, const struct handshake_hello *h)
+{
+    unsigned char header[HELLO_HEADER] = { 0 };
+    size_t from = buf_len(out);
+    uint32_t len;
+
+    buf_put(out, header, sizeof header);
+    handshake_write(HANDSHAKE_hello, h->kind, h, out);
+    if (!buf_ok(out))
+        return;
+    /* The only header whose length is in the sender's byte order. */
+    len = (uint32_t)(buf_len(out) - from - HELLO_HEADER);
+    memset(header, 0xff, 8);
+    memcpy(header + 8, &len, sizeof len);
+    memcpy(out->mem + out->start + from, header, sizeof header);
 }

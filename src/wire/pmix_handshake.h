@@ -114,4 +114,7 @@ bool handshake_read(enum handshake_message id, uint8_t kind, struct slice bytes,
 /* Appends a message; which fields it has follows from its contents and the kind. */
 void handshake_write(enum handshake_message id, uint8_t kind, const void *m, struct buf *out);
 
+/* Appends a hello with the header before it.  The buffer is poisoned when it fails. */
+void handshake_put_hello(struct buf *out, const struct handshake_hello *h);
+
 #endif

@@ -1,7 +1,6 @@
 /* client_env.c - see client_env.h. */
 #include "lib/pmix/client/client_env.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -74,65 +73,5 @@ int pmix_env_read(struct pmix_env *e_p, struct errmsg *err)
                           e->nspace);
     if (!slice_u32(slice_str(text), &e->rank) || !PMIX_RANK_IS_VALID(e->rank))
         return errmsg_set(err, -EINVAL, "PMIX_RANK=%s is not a rank", text);
-    return 0;
-}
-
-/* ---- URI ------------------------------------------------------------------------------------- */
-
-static struct slice cut_last(struct slice *rest, char c)
-{
-    size_t n = rest->len;
-    struct slice tail;
-
-    while (n && rest->ptr[n - 1] != c)
-        n--;
-    if (!n)
-        return SLICE_NULL;
-    tail = slice_skip(*rest, n);
-    rest->len = n - 1;
-    return tail;
-}
-
-/* A literal: names are not resolved, as in every other client. */
-static bool set_address(struct pmix_uri *u, bool v4, struct slice host, uint32_t port)
-{
-    struct sockaddr_in *in4 = (void *)&u->address;
-    struct sockaddr_in6 *in6 = (void *)&u->address;
-    char text[INET6_ADDRSTRLEN + 1];
-
-    if (host.len >= 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']')
-        host = slice_head(slice_skip(host, 1), host.len - 2);
-    if (host.len >= sizeof text || port == 0 || port > UINT16_MAX)
-        return false;
-    memcpy(text, host.ptr, host.len);
-    text[host.len] = '\0';
-    memset(&u->address, 0, sizeof u->address);
-    if (v4) {
-        in4->sin_family = AF_INET;
-        in4->sin_port = htons((uint16_t)port);
-        u->address_len = sizeof *in4;
-        return inet_pton(AF_INET, text, &in4->sin_addr) == 1;
-    }
-    in6->sin6_family = AF_INET6;
-    in6->sin6_port = htons((uint16_t)port);
-    u->address_len = sizeof *in6;
-    return inet_pton(AF_INET6, text, &in6->sin6_addr) == 1;
-}
-
-int pmix_uri_read(const char *text, struct pmix_uri *u_p, struct errmsg *err)
-{
-    struct slice rest = slice_str(text), name = slice_cut(&rest, ';'), port;
-    bool v4 = slice_starts(rest, SLICE("tcp4")), v6 = slice_starts(rest, SLICE("tcp6"));
-    uint32_t number = 0;
-
-    u_p->rank = 0;
-    if (!slice_u32(cut_last(&name, '.'), &u_p->rank) || !name.len || name.len > PMIX_MAX_NSLEN ||
-        !(v4 || v6) || slice_find(rest, ';') != rest.len)
-        return errmsg_set(err, -EINVAL, "'%.300s' is not the address of a PMIx server", text);
-    u_p->nspace = name;
-    rest = slice_skip(rest, sizeof "tcp4://" - 1);
-    port = cut_last(&rest, ':');
-    if (!slice_u32(port, &number) || !set_address(u_p, v4, rest, number))
-        return errmsg_set(err, -EINVAL, "'%.300s' has no usable address of a PMIx server", text);
     return 0;
 }

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/slice.h"
+#include "io/pmix_uri.h"
 #include "wire/pmix_types.h"
 
 struct pmix_env {
@@ -29,15 +30,5 @@ struct pmix_env {
 
 /* 0, or -EINVAL with the invalid variable named in err. */
 int pmix_env_read(struct pmix_env *e_p, struct errmsg *err);
-
-struct pmix_uri {
-    struct slice nspace; /* of the server; lent from the text */
-    uint32_t rank;
-    struct sockaddr_storage address;
-    socklen_t address_len;
-};
-
-/* "<nspace>.<rank>;tcp4://<address>:<port>".  0, or -EINVAL with a sentence. */
-int pmix_uri_read(const char *text, struct pmix_uri *u_p, struct errmsg *err);
 
 #endif

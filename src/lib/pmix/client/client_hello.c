@@ -9,7 +9,7 @@
 #include "pmix_version.h"
 #include "wire/pmix_handshake.h"
 
-enum { HEADER_SIZE = 16, BUFFER_NOT_DESCRIBED = 1 };
+enum { BUFFER_NOT_DESCRIBED = 1 };
 
 /* The release that we claim to be: servers expect its behaviour. */
 static const char *our_release(void)
@@ -22,32 +22,19 @@ static const char *our_release(void)
 
 void hello_put(struct buf *out, const struct hello *h)
 {
-    unsigned char header[HEADER_SIZE] = { 0 };
-    size_t from = buf_len(out);
-    uint32_t len;
-
-    buf_put(out, header, sizeof header);
-    handshake_write(HANDSHAKE_hello, (uint8_t)h->flag,
-                    &(struct handshake_hello){ .security = slice_str(h->security),
-                                               .credential = h->credential,
-                                               .kind = (uint8_t)h->flag,
-                                               .user = (uint32_t)geteuid(),
-                                               .group = (uint32_t)getegid(),
-                                               .nspace = slice_str(h->nspace ? h->nspace : ""),
-                                               .rank = h->rank,
-                                               .version = slice_str(our_release()),
-                                               .encoding = slice_str(h->encoding),
-                                               .buffers = BUFFER_NOT_DESCRIBED,
-                                               .store = SLICE("hash"),
-                                               .infos = h->infos },
-                    out);
-    if (!buf_ok(out))
-        return;
-    /* The only header whose length is in the sender's byte order. */
-    len = (uint32_t)(buf_len(out) - from - HEADER_SIZE);
-    memset(header, 0xff, 8);
-    memcpy(header + 8, &len, sizeof len);
-    memcpy(out->mem + out->start + from, header, sizeof header);
+    handshake_put_hello(out,
+                        &(struct handshake_hello){ .security = slice_str(h->security),
+                                                   .credential = h->credential,
+                                                   .kind = (uint8_t)h->flag,
+                                                   .user = (uint32_t)geteuid(),
+                                                   .group = (uint32_t)getegid(),
+                                                   .nspace = slice_str(h->nspace ? h->nspace : ""),
+                                                   .rank = h->rank,
+                                                   .version = slice_str(our_release()),
+                                                   .encoding = slice_str(h->encoding),
+                                                   .buffers = BUFFER_NOT_DESCRIBED,
+                                                   .store = SLICE("hash"),
+                                                   .infos = h->infos });
 }
 
 /* ---- the reply ------------------------------------------------------------------------------- */
