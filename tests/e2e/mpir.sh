@@ -98,12 +98,13 @@ everything()
 
     mkfifo "$tmp/hold"
     exec 9<>"$tmp/hold"
-    "$WIREUP" "$@" -n 4 "$sh" -c 'echo up; read -r word; exit 0' <"$tmp/hold" >"$tmp/up" 2>"$tmp/up.err" &
+    "$WIREUP" "$@" -n 3 "$sh" -c 'echo up; read -r word; exit 0' : -n 1 "$tmp/other" -c 'echo up; read -r word; exit 0' \
+        <"$tmp/hold" >"$tmp/up" 2>"$tmp/up.err" &
     launcher=$!
     all_up() { [ "$(grep -c up "$tmp/up")" = 4 ]; }
     wait_until "$patience" all_up
     debugger "$tmp/attach" -p "$launcher"
-    same "$title: attached" "$(table)" "size 4 state 1,${rows}4" || explain
+    same "$title: attached to a job of two programs" "$(table)" "size 4 state 1,${rows%"$sh",}$tmp/other,4" || explain
     same "$title: what it is" "$(grep -c "MPIR_i_am_starter\|MPIR_partial_attach_ok" "$out")" 2 || explain
     echo go >&9
     exec 9>&-
@@ -114,6 +115,7 @@ everything()
 
 here=$(hostname)
 sh=$(command -v sh)
+cp "$sh" "$tmp/other"
 everything "one node" "$here $here $here $here"
 needs_host_names
 named_agent

@@ -42,12 +42,13 @@ class Terminal:
             for s in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGPIPE, signal.SIGHUP):
                 signal.signal(s, signal.SIG_DFL)
             try:
+                # Before the command begins, which may look at the settings.
+                attributes = termios.tcgetattr(0)
+                attributes[3] &= ~termios.ECHO
+                termios.tcsetattr(0, termios.TCSANOW, attributes)
                 os.execvp(command[0], command)
             finally:
                 os._exit(127)
-        attributes = termios.tcgetattr(self.fd)
-        attributes[3] &= ~termios.ECHO
-        termios.tcsetattr(self.fd, termios.TCSANOW, attributes)
 
     def read(self, deadline):
         """Reads once; False at the end of the terminal."""
