@@ -133,33 +133,16 @@ static void remove_there(struct trace_coming *c)
 
 /* ---- one node -------------------------------------------------------------------------------- */
 
+static bool is_lost(const struct trace_coming *c)
+{
+    return !router_reaches(&c->of->cluster->router, c->position);
+}
+
 static const char *end_of(const struct trace_coming *c, bool whole)
 {
     if (!whole)
-        return "the node has gone";
+        return is_lost(c) ? "the node is lost" : "the node has not sent all of it in time";
     return c->any ? NULL : "it cannot be read there";
-}
-
-/* Its command has ended: what it has written is in the pipe. */
-static void has_come(void *arg, bool whole)
-{
-    struct trace_coming *c = arg;
-    struct trace_writer *t = c->of->cluster->trace_writer;
-    const char *why;
-
-    watch_close(&c->watch);
-    while (take_piece(c, c->fd) > 0)
-        continue;
-    why = end_of(c, whole);
-    if (why)
-        name_missing(c->of, c->position, why);
-    else
-        trace_writer_section(t, node_of(c), SLICE(""), true, NULL);
-    trace_writer_flush(t);
-    if (!why && t->server)
-        remove_there(c);
-    else
-        has_been_removed(c, false);
 }
 
 /* The node is lost.  Where the disk is shared, what it has written is here. */
@@ -176,6 +159,30 @@ static void take_rest(struct trace_coming *c)
     trace_writer_flush(t);
     if (c->any && t->server)
         unlink(c->path);
+}
+
+/* Its command has ended: what it has written is in the pipe. */
+static void has_come(void *arg, bool whole)
+{
+    struct trace_coming *c = arg;
+    struct trace_writer *t = c->of->cluster->trace_writer;
+    const char *why;
+
+    watch_close(&c->watch);
+    while (take_piece(c, c->fd) > 0)
+        continue;
+    why = end_of(c, whole);
+    if (!whole && !c->any && is_lost(c))
+        take_rest(c);
+    else if (why)
+        name_missing(c->of, c->position, why);
+    else
+        trace_writer_section(t, node_of(c), SLICE(""), true, NULL);
+    trace_writer_flush(t);
+    if (!why && t->server)
+        remove_there(c);
+    else
+        has_been_removed(c, false);
 }
 
 static void bring(struct trace_collect *t, uint32_t position)
