@@ -140,6 +140,30 @@ static void invite(struct gathering *g, uint32_t ninvited_procs)
     free(procs);
 }
 
+/* Rank 0 names all but the last one, and adds the last two: one is named twice. */
+static void invite_more(struct gathering *g)
+{
+    pmix_proc_t *procs = calloc(size, sizeof *procs), added[2];
+    pmix_data_array_t a = { .type = PMIX_PROC, .size = 2, .array = added };
+    pmix_info_t info, *results = NULL;
+    pmix_status_t rc;
+    size_t n = 0;
+
+    for (uint32_t r = 1; r + 1 < size; r++)
+        procs[r - 1] = process(r);
+    for (uint32_t i = 0; i < 2; i++)
+        added[i] = process(size - 2 + i);
+    PMIX_INFO_LOAD(&info, PMIX_GROUP_ADD_MEMBERS, &a, PMIX_DATA_ARRAY);
+    rc = PMIx_Group_invite(g->id, procs, size - 2, &info, 1, &results, &n);
+    take(g, rc, results, n);
+    ((pmix_data_array_t *)info.value.data.darray)->type = PMIX_BYTE;
+    want(g->id, "an array without processes",
+         PMIx_Group_invite_nb(g->id, procs, size - 2, &info, 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    ((pmix_data_array_t *)info.value.data.darray)->type = PMIX_PROC;
+    PMIX_INFO_DESTRUCT(&info);
+    free(procs);
+}
+
 static bool is_invited(const struct gathering *g)
 {
     bool is;
@@ -274,6 +298,7 @@ static void answers(void)
         .id = "loose", .flags = { PMIX_GROUP_OPTIONAL }, .n = size - 1, .status = PMIX_SUCCESS
     };
     struct gathering late = { .id = "late", .timeout = 1, .status = PMIX_GROUP_CONSTRUCT_ABORT };
+    struct gathering more = { .id = "more", .n = size, .status = PMIX_SUCCESS };
     struct gathering later = loose;
     struct gathering off = { .id = "off", .status = PMIX_GROUP_CONSTRUCT_ABORT };
     struct gathering refused = { .id = "refused", .status = PMIX_GROUP_CONSTRUCT_ABORT };
@@ -287,6 +312,11 @@ static void answers(void)
     gather(&loose, decline);
     if (me.rank != size - 1)
         want("loose", "destruct", PMIx_Group_destruct("loose", NULL, 0), PMIX_SUCCESS);
+    if (me.rank == 0)
+        invite_more(&more);
+    else
+        gather(&more, NULL);
+    want("more", "destruct", PMIx_Group_destruct("more", NULL, 0), PMIX_SUCCESS);
     gather(&late, stay_away);
     later.id = "later";
     later.timeout = 1;

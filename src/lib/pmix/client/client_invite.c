@@ -691,6 +691,16 @@ static size_t count_invited(const pmix_proc_t *procs, size_t nprocs)
     return n;
 }
 
+static bool is_listed(const struct invitation *g, const pmix_proc_t *p)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        if (PMIx_Check_procid(&g->procs[i], p))
+            return true;
+    }
+    return false;
+}
+
+/* Once, however often it is named. */
 static void add_invited(struct invitation *g, const pmix_proc_t *p, size_t room)
 {
     bool all = p->rank == PMIX_RANK_WILDCARD;
@@ -698,18 +708,42 @@ static void add_invited(struct invitation *g, const pmix_proc_t *p, size_t room)
 
     for (uint32_t r = 0; r < n && g->n < room; r++) {
         PMIx_Load_procid(&g->procs[g->n], p->nspace, all ? r : p->rank);
+        if (is_listed(g, &g->procs[g->n]))
+            continue;
         g->answers[g->n] = PMIx_Check_procid(&g->procs[g->n], &g->me) ? IS_LEADER : NO_ANSWER;
         g->n++;
     }
+}
+
+/* The processes that the attribute adds are invited as those of the call.  False: its array has no
+ * processes. */
+static bool find_added(const pmix_info_t *info, size_t ninfo, const pmix_proc_t **procs_p,
+                       size_t *n_p)
+{
+    const pmix_data_array_t *a = procs_in(info, ninfo, PMIX_GROUP_ADD_MEMBERS);
+
+    *procs_p = a ? a->array : NULL;
+    *n_p = a && a->array ? a->size : 0;
+    return a || !find_info(info, ninfo, PMIX_GROUP_ADD_MEMBERS);
+}
+
+static void read_directives(struct invitation *g, const pmix_info_t *info, size_t ninfo)
+{
+    g->leads = true;
+    g->optional = has_flag(info, ninfo, PMIX_GROUP_OPTIONAL);
+    g->tolerant = has_flag(info, ninfo, PMIX_GROUP_FT_COLLECTIVE);
+    g->assigns = has_flag(info, ninfo, PMIX_GROUP_ASSIGN_CONTEXT_ID);
+    g->notifies = has_flag(info, ninfo, PMIX_GROUP_NOTIFY_TERMINATION);
 }
 
 pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[], size_t nprocs,
                                    const pmix_info_t info[], size_t ninfo,
                                    pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
+    const pmix_proc_t *added;
     struct invitation *g;
     pmix_status_t rc;
-    size_t room;
+    size_t room, nadded;
 
     if (!PMIx_Initialized())
         return PMIX_ERR_INIT;
@@ -718,15 +752,15 @@ pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[], 
     rc = api_check(PMIX_CALL_GROUP_INVITE, info, ninfo);
     if (rc != PMIX_SUCCESS)
         return rc;
+    if (!find_added(info, ninfo, &added, &nadded))
+        return PMIX_ERR_BAD_PARAM;
     room = count_invited(procs, nprocs);
+    if (room && nadded)
+        room = count_invited(added, nadded) ? room + count_invited(added, nadded) : 0;
     g = room ? gathering_new(grp, room, cbfunc, cbdata) : NULL;
     if (!g)
         return room ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM;
-    g->leads = true;
-    g->optional = has_flag(info, ninfo, PMIX_GROUP_OPTIONAL);
-    g->tolerant = has_flag(info, ninfo, PMIX_GROUP_FT_COLLECTIVE);
-    g->assigns = has_flag(info, ninfo, PMIX_GROUP_ASSIGN_CONTEXT_ID);
-    g->notifies = has_flag(info, ninfo, PMIX_GROUP_NOTIFY_TERMINATION);
+    read_directives(g, info, ninfo);
     rc = enter(g, info, ninfo);
     if (rc != PMIX_SUCCESS) {
         gathering_free(g);
@@ -734,6 +768,8 @@ pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[], 
     }
     for (size_t i = 0; i < nprocs; i++) /* the leader accepts its own invitation */
         add_invited(g, &procs[i], room);
+    for (size_t i = 0; i < nadded; i++)
+        add_invited(g, &added[i], room);
     return start(g);
 }
 
