@@ -13,6 +13,7 @@
 #include "cluster/msg.h"
 #include "cluster/overlay_codec.h"
 #include "cluster/sim_calls.h"
+#include "cluster/sim_groups.h"
 #include "cluster/sim_net.h"
 #include "core/effect.h"
 
@@ -217,6 +218,10 @@ static void on_completed(void *arg, const struct overlay_event *e)
     struct sim *s = n->sim;
     unsigned set = SETS_MAX;
 
+    if (sim_groups_completed(n, e)) {
+        report_result(s, n);
+        return;
+    }
     sscanf(e->what, "fence sim/%u", &set);
     if (set >= s->c.sets || !n->inside[set] || e->generation != n->round[set]) {
         sim_violated(s, "node %u hears of the end of round %u of set %u, where it is not", n->me,
@@ -293,6 +298,7 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
 static void on_lost(void *arg, uint32_t position)
 {
     sim_calls_lost(arg, position);
+    sim_groups_lost(arg, position);
 }
 
 static void kill_node(struct sim_node *n)
@@ -419,6 +425,7 @@ static void happen_to(struct sim *s, struct sim_event *e)
     case SIM_INQUIRE:
     case SIM_ANSWER:
     case SIM_BATCH: sim_calls_happen(n, e); break;
+    case SIM_GROUP: sim_groups_happen(n, e); break;
     default: break;
     }
 }
@@ -633,6 +640,8 @@ static void check_node(struct sim *s, const struct sim_node *n)
     check_messages(s, n);
     if (sim_calls_wrong(n, why, sizeof why))
         sim_violated(s, "%s", why);
+    if (sim_groups_wrong(n))
+        sim_violated(s, "node %u %s", n->me, sim_groups_wrong(n));
     if (!list_empty(&o->unacked) || !list_empty(&o->pendings))
         sim_violated(s, "node %u keeps finished operations: %u reports, %zu collectives", n->me,
                      list_empty(&o->unacked) ? 0 : 1, o->pending.count);
@@ -680,6 +689,7 @@ static void free_all(struct sim *s)
     }
     sim_net_free(s);
     sim_calls_close(s);
+    sim_groups_close(s);
     for (uint32_t k = 0; k < SETS_MAX; k++)
         rank_set_free(&s->sets[k]);
     free(s->sent);
@@ -697,7 +707,7 @@ static bool make(struct sim *s)
         s->got = calloc((size_t)n * n, sizeof *s->got);
     }
     if (!s->nodes || (s->c.reports && (!s->sent || !s->got)) || !choose_sets(s) ||
-        !sim_calls_open(s))
+        !sim_calls_open(s) || !sim_groups_open(s))
         return false;
     for (uint32_t p = 0; p < n; p++) {
         if (!make_node(s, p))
@@ -722,6 +732,7 @@ int sim_run(const struct sim_config *c, struct sim_result *r_p)
         begin(&s);
         plan_trouble(&s);
         sim_calls_begin(&s);
+        sim_groups_begin(&s);
         run(&s);
     }
     if (!s.no_memory)
@@ -739,10 +750,10 @@ void sim_command(const struct sim_config *c, struct buf *out)
         "wireup sim --nodes %u --ranks %u --width %u --seed %" PRIu64
         " --schedule %s --rounds %u --sets %u --bytes-per-rank %" PRIu64
         " --node-failures %u --link-failures %u --slow %u --reports %u"
-        " --broadcasts %u --requests %u --jitter %" PRIu64 " --latency %" PRIu64
+        " --broadcasts %u --requests %u --groups %u --jitter %" PRIu64 " --latency %" PRIu64
         " --overhead %" PRIu64 " --ps-per-byte %u --link %u%s --connectivity %s --flags %s%s%s",
         c->nodes, c->ranks, c->width, c->seed, schedules[c->schedule], c->rounds, c->sets, c->card,
-        c->kills, c->cuts, c->slow, c->reports, c->broadcasts, c->requests, c->jitter_ns,
+        c->kills, c->cuts, c->slow, c->reports, c->broadcasts, c->requests, c->groups, c->jitter_ns,
         c->latency_ns, c->overhead_ns, c->byte_ps, c->link_ns, c->inquiry ? " --stacks" : "",
         c->connectivity ? c->connectivity : "all", c->barrier_first ? "barrier," : "",
         c->through_tree ? "relayed," : "", c->modelled ? "" : "real");

@@ -2,15 +2,16 @@
  *
  * Every node is a struct membership with its router and dispatcher, as in a daemon; the simulator
  * is the network between them (sim_net.h) and a program on each: rounds of collectives on
- * overlapping sets, messages from node to node, broadcasts, requests and their handling by a core
- * (sim_calls.h).  All random choices follow from a seed.  The network is
- * the usual model: a message costs each end `overhead`, its bytes `byte` on the way out and on the
- * way in (a daemon sends and receives one message at a time), and `latency` in between.  Links
- * between daemons that are not neighbours in the tree come up when an exchange begins that needs
- * them, one after the other.
+ * overlapping sets, groups, messages from node to node, broadcasts, requests and their handling by
+ * a core (sim_calls.h).  All random choices follow from a seed.  The network is the usual model: a
+ * message costs each end `overhead`, its bytes `byte` on the way out and on the way in (a daemon
+ * sends and receives one message at a time), and `latency` in between.  Links between daemons that
+ * are not neighbours in the tree come up when an exchange begins that needs them, one after the
+ * other.
  *
  * Invariants (struct sim_result): each collective that a living node has contributed to ends there,
  * with the blocks of that generation of exactly its participants, or with the name of a lost one;
+ * groups end with one outcome for all (sim_groups.h);
  * no message between living nodes and no broadcast is lost, duplicated, or out of order; and no
  * message arrives before a broadcast that its sender had received.  Those of requests, and of
  * values for neighbours, are in sim_calls.h.
@@ -54,8 +55,11 @@ struct sim_config {
     uint64_t notice_ns; /* time until a neighbour notices that a link is down */
     bool through_tree;  /* only links of the tree: exchanges are relayed */
     const struct sim_inquiry *inquiry; /* NULL: there is none */
-    uint32_t swallow; /* every n-th message vanishes, which links never do: shows that the
-                       * checks fail */
+    uint32_t groups;      /* at most 4; as many groups are formed by invitation (sim_groups.h) */
+    bool groups_disagree; /* each node judges by itself what a loss means for a group, which none
+                           * may: shows that the checks fail */
+    uint32_t swallow;     /* every n-th message vanishes, which links never do: shows that the
+                           * checks fail */
 };
 
 void sim_defaults(struct sim_config *c);

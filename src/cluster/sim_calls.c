@@ -8,10 +8,11 @@
 
 #include "base/limit.h"
 #include "base/rand.h"
+#include "cluster/sim_groups.h"
 #include "core/effect.h"
 #include "core/input.h"
 
-static const char NSPACE[] = "sim";
+static const char NSPACE[] = "sim", INVITATION[] = "invitation";
 
 enum { CHANNEL = 2, NOBODY = UINT32_MAX };
 
@@ -127,6 +128,12 @@ static void subscribe(struct sim_node *n)
         return;
     n->calls.subscribed = true;
     effect(n, EFFECT_WITH(subscribe_exits, .job = 0, .rank = n->me));
+}
+
+void sim_calls_notify(struct sim_node *n, uint32_t code)
+{
+    effect(n, EFFECT_WITH(event, .job = JOB_NO_RANK, .nspace = slice_str(INVITATION), .rank = n->me,
+                          .code = (int)code));
 }
 
 /* ---- values for neighbours ------------------------------------------------------------------- */
@@ -352,7 +359,9 @@ static void on_proc_state(struct sim_node *n, const struct op_proc_state *m)
 
 static void on_event(struct sim_node *n, const struct op_event *m)
 {
-    if (m->nspace.len == 0)
+    if (slice_is(m->nspace, INVITATION))
+        sim_groups_event(n, m->rank, (uint32_t)m->code);
+    else if (m->nspace.len == 0)
         sim_broadcast_arrives(n, m->rank, (uint32_t)m->code);
     else if (!n->calls.subscribed || (uint32_t)m->code != ++n->calls.exits)
         sim_violated(n->sim, "node %u hears of exit %d, not %u", n->me, m->code, n->calls.exits);

@@ -32,6 +32,9 @@ void sim_calls_send_ahead(struct sim_node *n);
 /* That fence is over. */
 void sim_calls_fence_over(struct sim_node *n);
 
+/* Sends an event of an invitation to all nodes. */
+void sim_calls_notify(struct sim_node *n, uint32_t code);
+
 /* A daemon is lost. */
 void sim_calls_lost(struct sim_node *n, uint32_t position);
 

@@ -12,7 +12,7 @@
 #include "cluster/membership.h"
 #include "cluster/sim.h"
 
-enum { SETS_MAX = 8, SIM_ORIGINS = 17 };
+enum { SETS_MAX = 8, SIM_ORIGINS = 17, SIM_GROUPS_MAX = 4 };
 
 enum sim_kind {
     SIM_ARRIVE,  /* the first byte of a message */
@@ -30,7 +30,8 @@ enum sim_kind {
     SIM_REPLY,
     SIM_BATCH,
     SIM_INQUIRE, /* the top asks all nodes */
-    SIM_ANSWER   /* a node has done the work */
+    SIM_ANSWER,  /* a node has done the work */
+    SIM_GROUP    /* a node enters a group, or invites others */
 };
 
 struct sim;
@@ -93,6 +94,14 @@ struct sim_calls {
     bool answered; /* the inquiry, and the top has heard it */
 };
 
+/* A node in a group, and in the invitation of the same number (sim_groups.c). */
+struct sim_part {
+    uint32_t step;        /* the construct or destruct that is entered next, or waited for */
+    bool inside, stopped; /* stopped: a construct has failed */
+    bool inviting, over;  /* the leader has invited; the end of the invitation is known */
+    uint32_t accepted;    /* leader: bits */
+};
+
 struct sim_node {
     struct sim *sim;
     uint32_t me;
@@ -100,6 +109,7 @@ struct sim_node {
     struct membership member;
     struct dispatch dispatch;
     struct sim_calls calls;
+    struct sim_part parts[SIM_GROUPS_MAX];
     struct list links; /* open ends */
     struct sim_intake *intakes;
     uint32_t nintakes, intakes_room, intake_version, wake_version, overdue_version;
@@ -117,6 +127,7 @@ struct sim {
     struct sim_config c;
     struct sim_node *nodes;
     struct rank_set sets[SETS_MAX];
+    struct sim_group *groups; /* sim_groups.c */
     struct sim_event *heap;
     size_t nevents, room;
     uint64_t now, number, rand;

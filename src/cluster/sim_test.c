@@ -71,6 +71,7 @@ static void faults(struct sim_config *c, uint64_t seed, enum fault_kind kind)
     c->reports = 2;
     c->broadcasts = 3;
     c->requests = seed % 7 ? 6 : 0;
+    c->groups = seed % 3 ? 0 : 1 + (uint32_t)(seed / 3 % 4);
     c->through_tree = seed % 5 == 0;
     if (kind != FAULTS_ALL)
         keep_only(c, kind);
@@ -263,6 +264,22 @@ static void test_control(void)
     OK_F(r.violation[0], "a message that vanishes is missed: %s", r.violation);
 }
 
+/* Nor is it overlooked when nodes judge by themselves what a loss means for a group. */
+static void test_groups_control(void)
+{
+    struct sim_config c;
+    struct sim_result r = { .violation = "" };
+
+    for (uint64_t seed = 1; seed < 40 && !r.violation[0]; seed++) {
+        faults(&c, seed, FAULTS_KILLS);
+        c.groups_disagree = true;
+        c.groups = 2;
+        OK(sim_run(&c, &r) == 0);
+    }
+    OK_F(strstr(r.violation, "another outcome"), "groups whose nodes do not agree are found: %s",
+         r.violation);
+}
+
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
 #define __SANITIZE_ADDRESS__ 1
@@ -290,6 +307,7 @@ int main(int argc, char **argv)
     for (kind = FAULTS_KILLS; kind < FAULT_KINDS; kind++)
         test_seeds(first, count / 5, kind);
     test_control();
+    test_groups_control();
     test_choice();
     test_growth();
     test_large(LARGE);

@@ -100,6 +100,7 @@ static bool read_config(const struct command_line *l, struct sim_config *c)
            small(l, CHOICE_sim_reports, 1 << 16, &c->reports) &&
            small(l, CHOICE_sim_broadcasts, 1 << 16, &c->broadcasts) &&
            small(l, CHOICE_sim_requests, 60, &c->requests) &&
+           small(l, CHOICE_sim_groups, 4, &c->groups) &&
            number(l, CHOICE_sim_jitter, 1000000000, &c->jitter_ns) &&
            number(l, CHOICE_sim_latency, 1000000000, &c->latency_ns) &&
            number(l, CHOICE_sim_overhead, 1000000000, &c->overhead_ns) &&

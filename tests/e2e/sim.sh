@@ -23,7 +23,7 @@ for n in 64 1024 16384 65536; do
         'BEGIN { print a / log(n) * log(64) }')" "$(awk -v a="$first" 'BEGIN { print a * 1.25 }')"
 done
 
-trouble='sim --nodes 200 --ranks 1 --rounds 3 --sets 3 --node-failures 4 --link-failures 2 --slow 2 --reports 2 --requests 4
+trouble='sim --nodes 200 --ranks 1 --rounds 3 --sets 3 --node-failures 4 --link-failures 2 --slow 2 --reports 2 --requests 4 --groups 2
     --broadcasts 2 --jitter 30000 --flags barrier,real --seed 11'
 # shellcheck disable=SC2086 # words
 run 60 "$WIREUP" $trouble
