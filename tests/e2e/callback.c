@@ -1,6 +1,8 @@
 /* callback.c - a tool with a server of its own starts a launcher, which calls it back:
  *
  *   callback tool FILE COMMAND...
+ *   callback joins PROGRAM...       one of its processes, which becomes the program when it has
+ * been in PMIx
  *
  * The launcher is told to let its processes stop in PMIx_Init.  When it is ready, its address is
  * written to FILE.  Ends with the exit code of the launcher, or 99 when it has not called, or not
@@ -165,6 +167,16 @@ static pid_t start(const pmix_proc_t *launcher, char **command)
     _exit(127);
 }
 
+static int join(char **program)
+{
+    pmix_proc_t me;
+
+    if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS || PMIx_Finalize(NULL, 0) != PMIX_SUCCESS)
+        return 99;
+    execv(program[0], program);
+    return 99;
+}
+
 int main(int argc, char **argv)
 {
     static pmix_server_module_t module = { .tool_connected = on_tool };
@@ -175,6 +187,8 @@ int main(int argc, char **argv)
     pid_t pid;
     FILE *f;
 
+    if (argc > 2 && !strcmp(argv[1], "joins"))
+        return join(argv + 2);
     if (argc < 4)
         return 99;
     PMIX_LOAD_PROCID(&launcher, "launcher", 0);

@@ -24,26 +24,12 @@ cat >"$bin/marked" <<'END'
 echo "$PMIX_RANK told ${PMIX_LAUNCHER_RNDZ_URI-nothing}" >>"$MARK"
 END
 chmod +x "$bin/marked"
-cat >"$bin/joins.c" <<'END'
-#include <pmix.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-    pmix_proc_t me;
-    if (argc < 2 || PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS || PMIx_Finalize(NULL, 0) != PMIX_SUCCESS)
-        return 1;
-    execv(argv[1], argv + 1);
-    return 1;
-}
-END
-${CC:-cc} -o "$bin/joins" "$bin/joins.c" -I"$WU_SRC/include" -I"$WU_BUILD/include" "$WU_BUILD/src/lib/pmix/libpmix.so.2" \
-    -Wl,-rpath,"$WU_BUILD/src/lib/pmix" ${SANITIZE_FLAGS-}
 by() # HOW OPTIONS...: the tool that is a script
 {
     how=$1
     shift
     rm -f "$tmp/mark"
-    MARK=$tmp/mark run "$patience" python3 "$e2e/callback_tool.py" "$WU_SRC" "$how" "$WIREUP" "$@" -n 2 "$bin/joins" "$bin/marked"
+    MARK=$tmp/mark run "$patience" python3 "$e2e/callback_tool.py" "$WU_SRC" "$how" "$WIREUP" "$@" -n 2 "$WU_BUILD/tests/e2e/e2e-callback" joins "$bin/marked"
 }
 served="launcher ready, with its address: True
 registered True
@@ -94,6 +80,10 @@ refused() # HOW WHY
 refused required "requires pmix.fwd.stddiag, which is no directive for a launcher here"
 refused silent "cannot be reached"
 refused closed "has closed the connection"
+refused refuses "has refused the connection"
+by leaves
+same "a tool that is gone leaves the job as it is" "$rc $(tail -n 1 "$out") $(wc -l <"$tmp/mark")" "0 exit 0 2" || explain
+rm "$tmp/mark"
 MARK=$tmp/mark PMIX_LAUNCHER_RNDZ_URI=nonsense run "$patience" "$WIREUP" -n 1 "$bin/marked"
 same "an address that is none" "$rc $(cat "$err") $(echo "$tmp"/mark*)" "2 $why has given no usable address; nothing was started $tmp/mark*" ||
     explain

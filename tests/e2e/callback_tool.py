@@ -4,7 +4,8 @@
 
 The launcher is given the address in PMIX_LAUNCHER_RNDZ_URI.  HOW: `named`, it also has a name; `own`, it takes its own;
 `itself`, it is to stop itself, too; `required`, it must do what no launcher can; `silent`, there is no server;
-`closed`, the server closes the connection.  On the connection that the launcher has opened the tool then asks, waits
+`closed`, the server closes the connection; `refuses`, it refuses it; `leaves`, the tool stops nothing and is gone when the
+launcher is ready.  On the connection that the launcher has opened the tool then asks, waits
 and releases, as at any server.
 """
 import os
@@ -142,7 +143,7 @@ def welcome():
     name, rest = rest[9:].split(b'\0', 1)
     own = name.decode() if how != 'own' else re.sub(r'^wireup-\d+$', 'wireup-PID', name.decode())
     say('called by', own, struct.unpack('>I', rest[:4])[0], 'kind', body[7 + 4 + 8])
-    line.sendall(struct.pack('>i', 0) + b'thetool'.ljust(256, b'\0') + struct.pack('>Ii', 0, 0))
+    line.sendall(struct.pack('>i', -1 if how == 'refuses' else 0) + b'thetool'.ljust(256, b'\0') + struct.pack('>Ii', 0, 0))
     return name.decode()
 
 
@@ -150,7 +151,7 @@ def job_info(name):
     tag, body = message()
     assert body == one + bytes([REQ])
     flags = 1 if how == 'required' else 0
-    stop = [info('PMIX_DEBUG_STOP_IN_INIT', BOOL, b'\1'), info('PMIX_NOTIFY_JOB_EVENTS', BOOL, b'\1'),
+    stop = [info('PMIX_DEBUG_STOP_IN_INIT', BOOL, b'\0' if how == 'leaves' else b'\1'), info('PMIX_NOTIFY_JOB_EVENTS', BOOL, b'\1'),
             info('PMIX_FWD_STDDIAG', BOOL, b'\1', flags)]
     array = flat(INFO) + flat(len(stop)) + b''.join(stop)
     values = one + text(words['PMIX_LAUNCH_DIRECTIVES']) + flat(ARRAY) + array
@@ -203,10 +204,15 @@ if how != 'silent':
     if how == 'closed':
         line.close()
     else:
-        job_info(welcome())
+        name = welcome()
+        if how != 'refuses':
+            job_info(name)
         if how == 'itself':
             release_launcher()
-        if how != 'required':
+        if how not in ('required', 'refuses'):
             ready()
+        if how == 'leaves':
+            line.close()
+        elif how not in ('required', 'refuses'):
             session()
 say('exit', launcher.wait(60))
