@@ -157,6 +157,10 @@ static void env_places(struct env_writer *w, const struct job *job, const struct
     env_number(w, "OMPI_COMM_WORLD_SIZE", job->plan.nprocs);
     env_number(w, "OMPI_COMM_WORLD_LOCAL_RANK", p->local_rank);
     env_number(w, "OMPI_COMM_WORLD_LOCAL_SIZE", node->nprocs);
+    /* By it ranks of Open MPI 4 know to leave their processor to others while they wait; Open MPI 5
+     * asks by PMIx. */
+    if (node->slots)
+        env_number(w, "OMPI_MCA_mpi_oversubscribe", node->nprocs > node->slots);
 }
 
 static bool style_has(void *arg, const char *name)

@@ -36,6 +36,10 @@ wu -n 2 -print-all-exitcodes sh -c 'exit $PMI_RANK'
 same "-print-all-exitcodes does not change the status" "$rc" 1
 
 # ---- the surroundings of a rank
+wu -host localhost:1 -n 2 sh -c 'echo "$OMPI_MCA_mpi_oversubscribe"'
+same "Open MPI 4 is told that there are more ranks than slots" "$(tr '\n' , <"$out")" 1,1,
+wu -host localhost:2 -n 2 sh -c 'echo "$OMPI_MCA_mpi_oversubscribe"'
+same "and that there are not" "$(tr '\n' , <"$out")" 0,0,
 wu -n 3 sh -c 'echo "$PMI_RANK $PMI_SIZE $MPI_LOCALRANKID $MPI_LOCALNRANKS"'
 same "rank, size, local rank, local ranks" "$(sort "$out")" "0 3 0 3
 1 3 1 3
