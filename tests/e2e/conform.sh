@@ -40,11 +40,12 @@ done
 
 # ---- planted faults --------------------------------------------------------------------------
 
-faulty() # server|client FAULT
+faulty() # server|client|pmix FAULT
 {
     case $1 in
     server) set -- --only pmi1/basics --server "$python" "$e2e/conform_faults.py" "$@" ;;
     client) set -- -n 1 --client "$python" "$e2e/conform_faults.py" "$@" ;;
+    pmix) set -- --only pmix-4 --server "$python" "$e2e/conform_faults.py" "$@" "$WIREUP" ;;
     esac
     conform --timeout "$limit" "$@"
 }
@@ -60,6 +61,19 @@ for row in "none 0 " "spawn 1 pmi1/spawn-1"; do
     conform --timeout "$limit" --only pmi1/spawn --server "$python" "$e2e/conform_faults.py" server "${row%% *}"
     same "a server that spawns, with the fault: ${row%% *}" "$rc $(differing)" "${row#* }" || explain
 done
+while read -r fault wrong; do
+    faulty pmix "$fault"
+    same "a server of PMIx with the fault: $fault" "$rc,$(differing)" "$wrong" || explain
+done <<'END'
+none 0,
+event-status 1,pmix-4 events
+event-command 1,pmix-4 events
+event-refused 1,pmix-4 events
+group-refused 1,pmix-4 groups
+group-stays 1,pmix-4 groups
+group-unknown 0,
+END
+same "which makes no groups, and says so" "$(echo "$verdicts" | grep -c "groups not offered")" 1 || explain
 limit=5
 faulty server silent
 ok "a server that does not answer" grep -q "gets no reply within 5 s" "$out" || explain

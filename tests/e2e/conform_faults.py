@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
-"""Servers and clients of PMI-1 that are wrong on purpose, one fault each: what `wireup conform` has to find.
+"""Servers and clients that are wrong on purpose, one fault each: what `wireup conform` has to find.
 
-    conform_faults.py server FAULT -n N PROGRAM...    a launcher; its server has this fault (`none`: it is good)
-    conform_faults.py client FAULT                    a client
+    conform_faults.py server FAULT -n N PROGRAM...         a launcher; its server of PMI-1 has this fault (`none`: it is good)
+    conform_faults.py client FAULT                         a client of PMI-1
+    conform_faults.py pmix FAULT WIREUP -n N PROGRAM...    a launcher whose server of PMIx has this fault: WIREUP, whose messages
+                                                           are changed on their way to the clients
 """
+import ctypes
 import os
 import selectors
+import signal
 import socket
+import struct
 import subprocess
 import sys
 
@@ -152,7 +157,72 @@ class Client:
         return 0
 
 
+# The tag of a message of tests/golden/pmix/v41-events.txt, and what becomes of its bytes.
+PMIX_FAULTS = {
+    'none': (0, lambda body: body),
+    'event-status': (0, lambda body: body.replace(b'\x02\x8f\x4e', b'\x02\x8f\x4f', 1)),
+    'event-command': (0, lambda body: b'\x02\x02' + body[2:]),
+    'event-refused': (0x6c, lambda body: b'\x02\x01'),
+    'group-refused': (0x6e, lambda body: b'\x02\x01'),
+    'group-stays': (0x6f, lambda body: b'\x02\x01'),
+    'group-unknown': (0x6e, lambda body: b'\x02\x5d'),  # PMIX_ERR_NOT_SUPPORTED
+}
+HEADER = struct.Struct('>III4x')
+WELCOME = 8  # a status and a number, before the first header
+
+
+def changed(fault, pending):
+    """The whole messages of pending as the client gets them, and what is left of it."""
+    tag, change = PMIX_FAULTS[fault]
+    out = b''
+    while len(pending) >= HEADER.size:
+        index, number, size = HEADER.unpack_from(pending)
+        if len(pending) < HEADER.size + size:
+            break
+        body, pending = pending[HEADER.size:HEADER.size + size], pending[HEADER.size + size:]
+        body = change(body) if number == tag else body
+        out += HEADER.pack(index, number, len(body)) + body
+    return out, pending
+
+
+def stand_between(fault, listener, server):
+    client = listener.accept()[0]
+    others, pending, welcome = {client: server, server: client}, b'', WELCOME
+    select = selectors.DefaultSelector()
+    for conn in others:
+        select.register(conn, selectors.EVENT_READ)
+    while True:
+        for key, _ in select.select():
+            data = key.fileobj.recv(65536)
+            if not data:
+                return
+            if key.fileobj is server:
+                first, pending = data[:welcome], pending + data[welcome:]
+                welcome -= len(first)
+                data, pending = changed(fault, pending)
+                data = first + data
+            others[key.fileobj].sendall(data)
+
+
+def rank_of_pmix(fault, program):
+    """A process of WIREUP: its server's address is that of another process, which ends with it."""
+    names = [name for name in os.environ if name.startswith('PMIX_SERVER_URI')]
+    host, port = os.environ[names[0]].split('tcp4://')[1].split(':')
+    listener = socket.create_server(('127.0.0.1', 0))
+    if os.fork() == 0:
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        stand_between(fault, listener, socket.create_connection((host, int(port))))
+        os._exit(0)
+    for name in names:
+        os.environ[name] = os.environ[name].replace(':' + port, f':{listener.getsockname()[1]}')
+    os.execvp(program[0], program)
+
+
 if __name__ == '__main__':
+    if sys.argv[1] == 'pmix':
+        os.execvp(sys.argv[3], [*sys.argv[3:6], sys.executable, __file__, 'rank', sys.argv[2], *sys.argv[6:]])
+    if sys.argv[1] == 'rank':
+        rank_of_pmix(sys.argv[2], sys.argv[3:])
     if sys.argv[1] == 'server':
         sys.exit(launch(sys.argv[2], sys.argv[3:]))
     sys.exit(Client(sys.argv[2]).run())
