@@ -31,9 +31,15 @@ static void log_line_of(struct server *s, const struct job *j, struct buf *line)
     buf_free(line);
 }
 
+/* A trace may have none. */
+static const char *program_of(const struct job *j)
+{
+    return j->plan.napps && j->plan.apps[0].argv ? j->plan.apps[0].argv[0] : "";
+}
+
 static void put_name(struct buf *line, const struct job *j)
 {
-    buf_printf(line, "job %s (%s)", j->nspace, j->plan.napps ? j->plan.apps[0].argv[0] : "");
+    buf_printf(line, "job %s (%s)", j->nspace, program_of(j));
 }
 
 void server_log_job(struct server *s, const struct job *j, int event)
