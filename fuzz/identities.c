@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "core/coll_id.h"
 #include "core/connectivity.h"
+#include "core/foreign_connect.h"
 #include "daemon/stacks.h"
 #include "io/daemon_link_address.h"
 
@@ -35,6 +36,16 @@ static void check_id(struct slice text)
     buf_free(&again);
 }
 
+/* Of members of several launchers, as another one has sent it. */
+static void check_foreign(struct slice text, const struct coll_meeting *m)
+{
+    struct foreign_members all;
+
+    if (foreign_members_read(text, &all))
+        must(all.n == m->nmembers && all.kind == m->kind);
+    foreign_members_free(&all);
+}
+
 static void check_meeting(struct slice text)
 {
     static struct member members[MEMBERS];
@@ -43,6 +54,7 @@ static void check_meeting(struct slice text)
 
     if (!coll_meeting_read(text, &m) || m.nmembers > MEMBERS)
         return;
+    check_foreign(text, &m);
     coll_meeting_members(text, members);
     m.members = members;
     coll_meeting_write(&m, &again);

@@ -22,6 +22,7 @@ bool dispatch_effect(struct dispatch *d, const struct effect *e, uint64_t now_ns
     case EFFECT_collective_reply:
     case EFFECT_allocate:
     case EFFECT_group_bootstrap:
+    case EFFECT_foreign_connect:
     case EFFECT_spawn: rpc_effect(&d->rpc, e); return true;
     case EFFECT_event:
     case EFFECT_subscribe_exits: events_effect(&d->events, e); return true;
@@ -57,6 +58,7 @@ bool dispatch_message(struct dispatch *d, const struct msg *m, uint64_t now_ns)
     case MSG_spawn_request:
     case MSG_allocate:
     case MSG_group_bootstrap:
+    case MSG_foreign_connect:
     case MSG_answer:
     case MSG_who:
     case MSG_node_part_request:

@@ -260,6 +260,7 @@ void rpc_effect(struct rpc *r, const struct effect *e)
     case EFFECT_collective_reply: send_effect(r, e, (uint32_t)e->u.collective_reply.asker); break;
     case EFFECT_allocate:
     case EFFECT_group_bootstrap:
+    case EFFECT_foreign_connect:
     case EFFECT_store_query:
     case EFFECT_names: send_effect(r, e, 0); break;
     case EFFECT_reply: send_reply(r, &e->u.reply); break;
@@ -379,6 +380,19 @@ static void on_allocate(struct rpc *r, uint32_t from, const struct op_allocate *
         send_answer(r, from, m->ticket, &a);
 }
 
+static void on_foreign_connect(struct rpc *r, uint32_t from, const struct op_foreign_connect *m)
+{
+    uint64_t ticket = r->calls.foreign_connect ? keep_question(r, from, m->ticket) : 0;
+    struct answer a = { .status = ANSWER_NOT_FOUND };
+    struct op_foreign_connect e = *m;
+
+    e.ticket = ticket;
+    if (ticket)
+        r->calls.foreign_connect(r->arg, &e);
+    else
+        send_answer(r, from, m->ticket, &a);
+}
+
 void rpc_part(struct rpc *r, uint32_t to, uint64_t ticket, struct slice part)
 {
     struct answer a = { .status = ANSWER_OK };
@@ -435,6 +449,7 @@ void rpc_receive(struct rpc *r, const struct msg *m, uint64_t now_ns)
     case MSG_store_query: on_store_query(r, m->from, &m->u.store_query, now_ns); break;
     case MSG_spawn_request: on_spawn(r, m->from, &m->u.spawn_request); break;
     case MSG_allocate: on_allocate(r, m->from, &m->u.allocate); break;
+    case MSG_foreign_connect: on_foreign_connect(r, m->from, &m->u.foreign_connect); break;
     case MSG_answer: on_answer(r, m); break;
     case MSG_who: on_who(r, m->from, &m->u.who); break;
     case MSG_node_part_request: on_node_part_request(r, m->from, &m->u.node_part_request); break;

@@ -13,6 +13,7 @@
 #include "cluster/core_calls.h"
 
 struct op_allocate;
+struct op_foreign_connect;
 struct op_spawn;
 
 /* Marks our own tickets, for requests of other nodes. */
@@ -34,6 +35,8 @@ struct rpc_calls {
     void (*stacks)(void *arg, uint32_t from, uint64_t ticket, struct slice job);
     /* Launcher: reserve nodes; rpc_answer() follows with its ticket. */
     void (*allocate)(void *arg, const struct op_allocate *e);
+    /* Launcher: connect with processes of another one; likewise. */
+    void (*foreign_connect)(void *arg, const struct op_foreign_connect *e);
 };
 
 struct rpc {
@@ -50,11 +53,11 @@ void rpc_open(struct rpc *r, const struct core_context *x, struct rpc_calls call
 void rpc_close(struct rpc *r); /* harmless twice, and on zeroed memory */
 
 /* EFFECT_modex_request, _modex_reply, _modex_ahead, _reply, _names, _collective_query, _allocate,
- * _group_bootstrap or _spawn. */
+ * _group_bootstrap, _foreign_connect or _spawn. */
 void rpc_effect(struct rpc *r, const struct effect *e);
 
-/* MSG_modex_request, _modex_reply, _names, _group_bootstrap, _spawn_request, _allocate, _answer,
- * _who, _collective_query, _node_part_request or _node_part. */
+/* MSG_modex_request, _modex_reply, _names, _group_bootstrap, _foreign_connect, _spawn_request,
+ * _allocate, _answer, _who, _collective_query, _node_part_request or _node_part. */
 void rpc_receive(struct rpc *r, const struct msg *m, uint64_t now_ns);
 
 enum rpc_query_kind {

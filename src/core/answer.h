@@ -85,10 +85,11 @@ enum answer_status {
     ANSWER_BAD_VALUE, /* too long */
     ANSWER_OVER_QUOTA,
     ANSWER_TIMEOUT,
-    ANSWER_DENIED,     /* the publisher of the name does not admit the reader */
-    ANSWER_FAILED,     /* the reason is in text */
-    ANSWER_NO_MEMORY,  /* the server's own, not the client's quota */
-    ANSWER_UNSUPPORTED /* the host has no function for it */
+    ANSWER_DENIED,      /* the publisher of the name does not admit the reader */
+    ANSWER_FAILED,      /* the reason is in text */
+    ANSWER_NO_MEMORY,   /* the server's own, not the client's quota */
+    ANSWER_UNSUPPORTED, /* the host has no function for it */
+    ANSWER_LOST         /* the launcher of a process concerned is lost */
 };
 
 /* ---- answers, from the table ----------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* coll_id.c - see coll_id.h. */
 #include "core/coll_id.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const words[COLL_KINDS] = {
@@ -27,6 +28,27 @@ static void put_rank(struct buf *out, uint32_t rank)
         buf_byte(out, '*');
     else
         buf_u64(out, rank);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+    int order = slice_cmp(x->nspace, y->nspace);
+
+    return order ? order : x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+uint32_t coll_meeting_sort(struct member *members, uint32_t n)
+{
+    uint32_t kept = 0;
+
+    if (n)
+        qsort(members, n, sizeof *members, by_name);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == 0 || by_name(&members[i], &members[kept - 1]) != 0)
+            members[kept++] = members[i];
+    }
+    return kept;
 }
 
 void coll_meeting_write(const struct coll_meeting *m, struct buf *out)

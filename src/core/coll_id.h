@@ -54,6 +54,9 @@ struct coll_meeting {
     uint32_t nmembers;
 };
 
+/* Sorts the members as a name has them, without repeats: how many are left. */
+uint32_t coll_meeting_sort(struct member *members, uint32_t n);
+
 /* Out of memory poisons the buffer. */
 void coll_meeting_write(const struct coll_meeting *m, struct buf *out);
 /* False: not a name of such a group.  Members are checked and counted, but not kept. */

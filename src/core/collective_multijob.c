@@ -18,14 +18,6 @@
 
 enum { COLLECTIVE_MULTIJOB_NAME_MAX = 1 << 20 };
 
-static int by_name(const void *a, const void *b)
-{
-    const struct member *x = a, *y = b;
-    int order = slice_cmp(x->nspace, y->nspace);
-
-    return order ? order : x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
 static int by_number(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -99,11 +91,7 @@ static void drop_repeats(uint32_t *ids, uint64_t *n_p)
 static void sort_members(struct meeting *m, const struct member *members, uint32_t count)
 {
     memcpy(m->sorted, members, count * sizeof *m->sorted);
-    qsort(m->sorted, count, sizeof *m->sorted, by_name);
-    for (uint32_t i = 0; i < count; i++) {
-        if (i == 0 || by_name(&m->sorted[i], &m->sorted[m->nsorted - 1]) != 0)
-            m->sorted[m->nsorted++] = m->sorted[i];
-    }
+    m->nsorted = coll_meeting_sort(m->sorted, count);
 }
 
 static enum answer_status plan_members(const struct core *c, const struct member *members,

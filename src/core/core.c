@@ -21,6 +21,7 @@ void core_init(struct core *c, uint64_t seed)
     c->seed = seed;
     c->effects.tick_ns = UINT64_MAX;
     list_init(&c->jobs);
+    list_init(&c->foreign);
     nameservice_init(&c->names, seed);
     list_init(&c->lookups);
     list_init(&c->name_batches);
@@ -43,6 +44,8 @@ static void free_with_store(struct job *j)
 void core_free(struct core *c)
 {
     LIST_EACH(l, &c->jobs)
+    free_with_store(LIST_OF(l, struct job, link));
+    LIST_EACH(l, &c->foreign)
     free_with_store(LIST_OF(l, struct job, link));
     LIST_EACH(l, &c->lookups)
     nameservice_wait_free(LIST_OF(l, struct nameservice_wait, link));
@@ -73,6 +76,16 @@ static void define_set(struct core *c, const struct job *j, const struct job_map
     free(list);
 }
 
+/* The ends of its processes are news; that they run is none. */
+static void take_part(struct job *j)
+{
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        j->procs[r].state = PROC_STATE_ATTACHED;
+        j->procs[r].joined = true;
+    }
+    j->started = j->plan.nprocs;
+}
+
 struct job *core_job_order(struct core *c, const struct job_order *o)
 {
     const struct job *from = core_job(c, o->parent);
@@ -97,16 +110,19 @@ struct job *core_job_order(struct core *c, const struct job_order *o)
         return NULL;
     j->core = c;
     j->wdir = c->wdir;
-    j->sessions = o->is_tool ? NULL : c->sessions;
+    j->sessions = o->is_tool || o->is_foreign ? NULL : c->sessions;
     j->is_tool = o->is_tool;
     j->is_asked = o->is_asked;
     j->is_adopted = o->is_adopted;
+    j->is_foreign = o->is_foreign;
     j->session = o->session;
     c->next_job = id >= c->next_job ? id + 1 : c->next_job;
     base += j->plan.nprocs;
     c->next_base = base > c->next_base ? base : c->next_base;
-    list_append(&c->jobs, &j->link);
-    for (uint32_t i = 0; i < j->plan.napps; i++) {
+    list_append(o->is_foreign ? &c->foreign : &c->jobs, &j->link);
+    if (o->is_foreign)
+        take_part(j);
+    for (uint32_t i = 0; i < j->plan.napps && !o->is_foreign; i++) {
         if (j->plan.apps[i].pset)
             define_set(c, j, &j->plan.apps[i]);
     }
@@ -178,15 +194,22 @@ void core_job_remove(struct core *c, struct job *j)
     group_bootstrap_job_ended(c);
 }
 
-struct job *core_job(const struct core *c, uint32_t id)
+static struct job *find_id(const struct list *jobs, uint32_t id)
 {
-    LIST_EACH(l, &c->jobs)
+    LIST_EACH(l, jobs)
     {
         struct job *j = LIST_OF(l, struct job, link);
         if (j->id == id)
             return j;
     }
     return NULL;
+}
+
+struct job *core_job(const struct core *c, uint32_t id)
+{
+    struct job *j = find_id(&c->jobs, id);
+
+    return j ? j : find_id(&c->foreign, id);
 }
 
 struct job *core_job_of_id(const struct core *c, uint32_t id)
@@ -200,15 +223,27 @@ struct job *core_job_of_id(const struct core *c, uint32_t id)
     return NULL;
 }
 
-struct job *core_job_named(const struct core *c, struct slice nspace)
+static struct job *find_name(const struct list *jobs, struct slice nspace)
 {
-    LIST_EACH(l, &c->jobs)
+    LIST_EACH(l, jobs)
     {
         struct job *j = LIST_OF(l, struct job, link);
         if (slice_is(nspace, j->nspace))
             return j;
     }
     return NULL;
+}
+
+struct job *core_job_named(const struct core *c, struct slice nspace)
+{
+    return find_name(&c->jobs, nspace);
+}
+
+struct job *core_known_job(const struct core *c, struct slice nspace)
+{
+    struct job *j = find_name(&c->jobs, nspace);
+
+    return j ? j : find_name(&c->foreign, nspace);
 }
 
 struct job *core_first_job(const struct core *c)

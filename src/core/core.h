@@ -37,6 +37,8 @@ struct startup;
 
 struct core {
     struct list jobs;
+    struct list foreign; /* jobs of other launchers, with whose processes some here have connected:
+                            only gets, events and connects know them (foreign_connect.h) */
     struct nameservice names;
     struct list lookups;       /* struct nameservice_wait */
     struct list name_batches;  /* struct name_batch */
@@ -106,6 +108,7 @@ struct job_order {
     bool is_tool;
     bool is_asked;    /* a tool requested it and may want output written earlier */
     bool is_adopted;  /* something else starts its processes */
+    bool is_foreign;  /* another launcher's */
     uint32_t session; /* the reservation that it runs in (reservation.h); 0: none */
 };
 
@@ -122,12 +125,14 @@ struct job *core_job_add(struct core *c, const char *nspace, struct job_map *pla
 struct job *core_job_order(struct core *c, const struct job_order *o);
 void core_job_remove(struct core *c,
                      struct job *j); /* removes its published names too, except those that stay */
-struct job *core_job(const struct core *c, uint32_t id);
+struct job *core_job(const struct core *c, uint32_t id); /* also another launcher's */
 /* A job of that name that has been removed; NULL: none is recorded. */
 const struct ended_job *core_ended_job(const struct core *c, struct slice nspace);
 /* Of the process with this number (job->base + rank); NULL: there is none. */
 struct job *core_job_of_id(const struct core *c, uint32_t id);
 struct job *core_job_named(const struct core *c, struct slice nspace);
+/* The same, also if it is another launcher's. */
+struct job *core_known_job(const struct core *c, struct slice nspace);
 /* The oldest job that is not a tool's; NULL: there is none. */
 struct job *core_first_job(const struct core *c);
 

@@ -427,13 +427,13 @@ enum answer_status core_names_lookup(const struct core_call *k)
 /* ---- answers of neighbours, and time-outs ---------------------------------------------------- */
 
 void core_names_receive(struct core *c, uint64_t ticket, const struct nameservice_query *q,
-                        bool found, struct slice port, struct answer *a_p)
+                        bool found, struct slice port, uint16_t type, struct answer *a_p)
 {
     struct job *j = core_job(c, q->job);
 
     *a_p = answer_status(found ? ANSWER_OK : ANSWER_NOT_FOUND);
     if (q->op == NAMESERVICE_LOOKUP)
-        *a_p = ANSWER_TO(lookup, a_p->status, .port = port);
+        *a_p = ANSWER_TO(lookup, a_p->status, .port = port, .type = type);
     if (q->op == NAMESERVICE_LOOKUP && found) {
         name_batch_count(&c->name_batches, q, true);
         end_batches(c);

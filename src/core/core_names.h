@@ -32,7 +32,7 @@ enum answer_status core_names_withdraw(struct core *c, struct slice service, enu
 /* The neighbours have answered: found tells whether one of them has (or had, and has withdrawn) the
  * name, with its port.  Completes the query and fills the answer, which borrows from port. */
 void core_names_receive(struct core *c, uint64_t ticket, const struct nameservice_query *q,
-                        bool found, struct slice port, struct answer *a_p);
+                        bool found, struct slice port, uint16_t type, struct answer *a_p);
 
 /* A neighbour has published that name: the look-ups that wait for it ask the neighbours again. */
 void core_names_ask_again(struct core *c, struct slice service);

@@ -11,6 +11,7 @@
 #include "core/core_call.h"
 #include "core/core_names.h"
 #include "core/effect.h"
+#include "core/foreign_connect.h"
 #include "core/group_bootstrap.h"
 #include "core/job_attr.h"
 #include "core/job_connect.h"
@@ -68,7 +69,7 @@ static struct job *owner_of(const struct core_call *k)
 {
     struct slice nspace = k->rq->u.modex_get.nspace;
 
-    return nspace.len ? core_job_named(k->core, nspace) : k->job;
+    return nspace.len ? core_known_job(k->core, nspace) : k->job;
 }
 
 static void about_modex_get(const struct core_call *k, struct pending *w)
@@ -393,45 +394,28 @@ static enum answer_status do_modex_get(const struct core_call *k)
                                                  .asker = k->job->base + k->rank });
 }
 
-/* A job that this launcher has never had; NULL: there is none. */
-static const struct member *stranger_among(const struct core *c,
-                                           const struct request_collective *rq)
+static void about_connect(const struct core_call *k, struct pending *w)
 {
-    for (uint32_t i = 0; i < rq->count; i++) {
-        const struct member *m = &rq->members[i];
-        if (!core_job_named(c, m->nspace) && !core_ended_job(c, m->nspace))
-            return m;
-    }
-    return NULL;
+    w->name = foreign_connect_stranger(k->core, &k->rq->u.collective)->nspace;
 }
 
-/* The client only learns that they are not found. */
-static void explain_stranger(const struct core_call *k)
+static enum answer_status connect_launchers(const struct core_call *k)
 {
-    const struct member *m = stranger_among(k->core, &k->rq->u.collective);
-    struct buf text = BUF_NULL(LIMIT_STDIO_TAIL);
+    enum answer_status st = foreign_connect_ask(k);
 
-    if (!m)
-        return;
-    buf_printf(&text,
-               "wireup: %s cannot connect to processes of " SLICE_FMT
-               ": that is a job of another launcher. Connect works within one launcher: start "
-               "both programs by one command (PROGRAM : PROGRAM), or let one spawn the other.\n",
-               k->job->nspace, SLICE_ARG(m->nspace));
-    if (buf_ok(&text))
-        control_log(
-            k->core, k->job, k->rank,
-            &(struct request_log){ .topic = SLICE("wireup / connect"), .text = buf_slice(&text) });
-    buf_free(&text);
+    if (st == ANSWER_LATER)
+        note_wait(k, about_connect);
+    return st;
 }
 
 static enum answer_status do_collective(const struct core_call *k)
 {
-    enum answer_status st = collective_multijob_enter(k->core, k->job, k->rank,
-                                                      &k->rq->u.collective, k->ticket, k->now_ns);
+    enum answer_status st;
 
-    if (st == ANSWER_NOT_FOUND && slice_is(k->rq->u.collective.purpose, "connect"))
-        explain_stranger(k);
+    if (foreign_connect_is_meant(k->core, &k->rq->u.collective))
+        return connect_launchers(k);
+    st = collective_multijob_enter(k->core, k->job, k->rank, &k->rq->u.collective, k->ticket,
+                                   k->now_ns);
     *k->a = ANSWER_TO(collective, st, .number = (int64_t)core_meetings(k->core));
     return st;
 }

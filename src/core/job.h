@@ -160,6 +160,7 @@ struct job {
     bool is_asked; /* a tool requested it */
     bool is_adopted;  /* something else starts its processes; the end of their connections is theirs
                        */
+    bool is_foreign;  /* another launcher's (core.h) */
     uint32_t session; /* the reservation that it runs in (reservation.h); 0: none */
 };
 

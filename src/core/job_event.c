@@ -304,6 +304,15 @@ static void act_of_tool(struct job *j, uint32_t rank, enum proc_event event)
     job_settle(j);
 }
 
+/* Other launchers whose jobs are known here know this one, too. */
+static void notify_launchers(const struct job *j, uint32_t rank, enum proc_event event, int code)
+{
+    if (!j->core || list_empty(&j->core->foreign) || j->follows || j->is_tool)
+        return;
+    effects_push(j->effects, EFFECT_WITH(foreign_state, .job = j->id, .rank = rank, .event = event,
+                                         .code = code, .nspace = slice_str(j->nspace)));
+}
+
 /* It stays in its state: others do not notice. */
 static void come_to_stop(struct job *j, uint32_t rank, int stop)
 {
@@ -346,6 +355,7 @@ void job_event(struct job *j, uint32_t rank, enum proc_event event, int code)
     emit_end(j, rank, before, event, code);
     leave(j, rank);
     break_meetings(j, rank);
+    notify_launchers(j, rank, event, code);
     job_node_ended(j, rank);
     if (!list_empty(&j->waits))
         modex_any_gone(j);

@@ -259,8 +259,10 @@ enum answer_status modex_get(struct job *owner, const struct modex_get *g)
     bool ask = is_to_be_asked(owner, g);
     struct modex_wait *w;
 
-    if (!ask && is_there(owner, g->rank, g->key))
+    if ((!ask || owner->is_foreign) && is_there(owner, g->rank, g->key))
         return ANSWER_OK;
+    if (owner->is_foreign) /* its values have come with the connect, all of them */
+        return ANSWER_NOT_FOUND;
     if ((g->immediate && !ask) || (!is_elsewhere(owner, g->rank) && !owner_may_put(owner, g)))
         return look_elsewhere(owner, g);
     w = add_wait(owner, g);

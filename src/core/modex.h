@@ -9,8 +9,8 @@
  * is asked, once for all waiting gets here, and sends everything that its scope permits.
  *
  * A get of a missing value waits for its owner's next commit, until its timeout, unless the
- * requester wants an answer at once or the owner has ended: for a value of any rank, all processes
- * of the job but the requester.
+ * requester wants an answer at once, the owner has ended, or it is another launcher's: for a value
+ * of any rank, all processes of the job but the requester.
  */
 #ifndef WIREUP_CORE_MODEX_H
 #define WIREUP_CORE_MODEX_H

@@ -76,6 +76,56 @@ bool proc_connect_receive(struct core *c, struct slice bytes, bool on)
     return good;
 }
 
+/* ---- members of several launchers -------------------------------------------------------------
+ */
+
+static uint32_t count_members(const struct core *c, const struct member *members, uint32_t n)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct job *j = core_known_job(c, members[i].nspace);
+        count += members[i].rank != REQUEST_ALL_RANKS ? 1 : j ? j->plan.nprocs : 0;
+    }
+    return count;
+}
+
+static void add_member(struct proc_connect *b, const struct job *j, uint32_t rank, uint32_t *jobs,
+                       uint32_t *of, uint32_t *ranks)
+{
+    if (!b->jobs.n || jobs[b->jobs.n - 1] != j->id) /* members of a job are adjacent */
+        jobs[b->jobs.n++] = j->id;
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (rank != REQUEST_ALL_RANKS && rank != r)
+            continue;
+        of[b->of.n++] = j->id;
+        ranks[b->ranks.n++] = r;
+    }
+}
+
+void proc_connect_write(const struct core *c, const struct member *members, uint32_t n,
+                        struct buf *out)
+{
+    uint32_t room = count_members(c, members, n);
+    uint32_t *jobs = calloc(n + (size_t)1, sizeof *jobs);
+    uint32_t *of = calloc(room + (size_t)1, sizeof *of);
+    uint32_t *ranks = calloc(room + (size_t)1, sizeof *ranks);
+    struct proc_connect b = { { jobs, 0 }, { of, 0 }, { ranks, 0 } };
+
+    for (uint32_t i = 0; jobs && of && ranks && i < n; i++) {
+        const struct job *j = core_known_job(c, members[i].nspace);
+        if (j)
+            add_member(&b, j, members[i].rank, jobs, of, ranks);
+    }
+    if (jobs && of && ranks)
+        parts_write(parts, NPARTS, &b, out);
+    else
+        out->error = BUF_NO_MEMORY;
+    free(jobs);
+    free(of);
+    free(ranks);
+}
+
 /* ---- completion of a connect or disconnect --------------------------------------------------- */
 
 /* The members' ids are ascending: those of a job are adjacent. */

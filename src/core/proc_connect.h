@@ -16,6 +16,11 @@
 void proc_connect_meeting(struct core *c, enum coll_kind kind, const uint32_t *here, uint32_t nhere,
                           const uint32_t *all, uint32_t nall);
 
+/* Appends the value of EFFECT_proc_connect for these members, all of them: jobs of several
+ * launchers. Out of memory poisons the buffer. */
+void proc_connect_write(const struct core *c, const struct member *members, uint32_t n,
+                        struct buf *out);
+
 /* The same, from another node, by the value of EFFECT_proc_connect. False: the bytes are malformed.
  */
 bool proc_connect_receive(struct core *c, struct slice bytes, bool on);

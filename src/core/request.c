@@ -36,6 +36,7 @@ const char *answer_word(enum answer_status status)
     case ANSWER_FAILED: return "failed";
     case ANSWER_NO_MEMORY: return "server_out_of_memory";
     case ANSWER_UNSUPPORTED: return "not_supported";
+    case ANSWER_LOST: return "lost_connection";
     }
     return "failed";
 }

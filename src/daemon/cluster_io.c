@@ -83,6 +83,13 @@ static void allocate(void *arg, const struct op_allocate *e)
     allocations_request(s->jobs->allocations, e);
 }
 
+static void foreign_connect(void *arg, const struct op_foreign_connect *e)
+{
+    const struct cluster_io *s = arg;
+
+    foreign_launchers_connect(s->foreign_launchers, e);
+}
+
 static void on_proc_states(void *arg, struct job *j)
 {
     struct cluster_io *s = arg;
@@ -114,7 +121,7 @@ static void open_dispatch(struct cluster_io *s, uint32_t me)
                                  .core_calls = server_calls(),
                                  .core_arg = cluster_io_server(s),
                                  .rpc_calls = { spawn, pending, pending_part, own_node_part,
-                                                node_part_here, stacks, allocate },
+                                                node_part_here, stacks, allocate, foreign_connect },
                                  .on_proc_states = on_proc_states,
                                  .wake = wake,
                                  .arg = s };
@@ -178,6 +185,8 @@ static void receive(struct cluster_io *s, const struct msg *m)
     case MSG_job:
     case MSG_unloaded:
     case MSG_job_done: job_handlers_receive(s, m); break;
+    case MSG_foreign_job:
+    case MSG_foreign_gone: foreign_jobs_receive(s->foreign_jobs, m); break;
     case MSG_signal: signals_receive(s->processes, &m->u.signal); break;
     case MSG_checked:
     case MSG_begin: preflight_receive(s, m); break;
@@ -291,6 +300,8 @@ static void use_modules(struct cluster_io *s, struct node *n)
     s->shutdown = &n->shutdown;
     s->pending_queries = &n->pending_queries;
     s->node_parts = &n->node_parts;
+    s->foreign_jobs = &n->foreign_jobs;
+    s->foreign_launchers = &n->foreign_launchers;
     s->help = &n->help;
     s->trace_writer = &n->trace_writer;
     s->config = &n->config;

@@ -22,6 +22,8 @@ struct effect;
 
 struct child_daemons;
 struct dvm_exec_list;
+struct foreign_jobs;
+struct foreign_launchers;
 struct help;
 struct job_shutdown;
 struct launcher;
@@ -59,6 +61,8 @@ struct cluster_io {
     struct shutdown *shutdown;
     struct pending_queries *pending_queries;
     struct node_parts *node_parts;
+    struct foreign_jobs *foreign_jobs;
+    struct foreign_launchers *foreign_launchers;
     struct help *help;
     struct trace_writer *trace_writer;
     struct node_config *config; /* a daemon takes over the launcher's settings, … */

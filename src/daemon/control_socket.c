@@ -14,10 +14,13 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limit.h"
+#include "core/modex.h"
 #include "io/rendezvous.h"
 #include "daemon/allocations.h"
 #include "daemon/dvm_exec.h"
 #include "daemon/dvm_leases.h"
+#include "daemon/foreign_launchers.h"
+#include "daemon/launcher_search.h"
 #include "daemon/listener.h"
 #include "daemon/local_job.h"
 #include "daemon/cluster_io.h"
@@ -146,7 +149,10 @@ static void reply_read(struct control_socket *d, struct slice args, struct buf *
         good ? nameservice_find(&context_of(d)->server->core.names, args, &who, &scope, NULL)
              : NULL;
 
-    buf_str(out, e ? "found\n" : "none\n");
+    if (e && e->type && e->type != MODEX_STRING)
+        buf_printf(out, "typed %u\n", e->type);
+    else
+        buf_str(out, e ? "found\n" : "none\n");
     if (e)
         buf_slice_put(out, e->port);
     if (e && e->persistence == NAME_READ_ONCE)
@@ -387,7 +393,7 @@ static void answer_line(struct visitor *v, struct slice line)
     }
     buf_str(&v->out, "error: unknown question; this launcher knows who, names, taken, read, "
                      "published, unpublish, standing, lease, "
-                     "down, jobs, usage, signal, on, uri, tools, trace, ranks, pmix\n");
+                     "down, jobs, usage, signal, on, uri, tools, trace, ranks, link, pmix\n");
 }
 
 /* `on NODE WORDS`: the connection becomes the program's.  True: the visitor is freed. */
@@ -424,6 +430,24 @@ static bool take_lease(struct visitor *v, struct slice words)
     }
     arena_free(&a);
     return fd >= 0;
+}
+
+/* `link VERSION NSPACE`: the connection becomes a link of launchers.  False: that job is none of
+ * ours.
+ */
+static bool take_link(struct visitor *v, struct slice question)
+{
+    const struct control_socket_config *c = &v->of->config;
+    int fd = has_tools(v->of) ? fcntl(v->fd, F_DUPFD_CLOEXEC, 3) : -1;
+
+    if (fd >= 0 && foreign_launchers_accept(c->foreign_launchers, question, fd)) {
+        visitor_free(v);
+        return true;
+    }
+    if (fd >= 0)
+        close(fd);
+    buf_str(&v->out, LAUNCHER_LINK_NO);
+    return false;
 }
 
 /* `pmix`: the connection becomes a PMIx client's or tool's. */
@@ -480,6 +504,9 @@ static void visitor_read(void *arg)
     }
     if (slice_starts(all, SLICE("lease "))) {
         if (take_lease(v, slice_head(slice_skip(all, 6), end - 6)))
+            return;
+    } else if (slice_starts(all, SLICE("link "))) {
+        if (take_link(v, slice_head(slice_skip(all, 5), end - 5)))
             return;
     } else if (slice_starts(all, SLICE("on "))) {
         if (take_exec(v, slice_head(slice_skip(all, 3), end - 3)))

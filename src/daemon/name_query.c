@@ -119,7 +119,7 @@ static void ask_again(struct name_query *q)
     begin_look(q->among);
 }
 
-static void name_query_end(struct name_query *q, bool found, struct slice port)
+static void name_query_end(struct name_query *q, bool found, struct slice port, uint16_t type)
 {
     const struct node_context *c = q->context;
     int count = q->count;
@@ -129,7 +129,7 @@ static void name_query_end(struct name_query *q, bool found, struct slice port)
         return;
     }
     server_deliver(c->server, INPUT(names_reply, .ticket = q->ticket, .query = q->query,
-                                    .found = found, .value = port));
+                                    .found = found, .value = port, .type = type));
     if (q->query->op == NAMESERVICE_PUBLISH && !found)
         notify_neighbours(q, count);
     name_query_free(q);
@@ -138,7 +138,22 @@ static void name_query_end(struct name_query *q, bool found, struct slice port)
 
 static void out_of_patience(void *arg)
 {
-    name_query_end(arg, false, SLICE_NULL);
+    name_query_end(arg, false, SLICE_NULL, 0);
+}
+
+/* Leaves the port.  False: it does not have the name. */
+static bool read_answer(struct slice *answer, uint16_t *type_p)
+{
+    struct slice line = slice_cut(answer, '\n');
+    uint32_t type = 0;
+
+    if (slice_starts(line, SLICE("typed ")) && slice_u32(slice_skip(line, 6), &type) &&
+        type <= UINT16_MAX) {
+        *type_p = (uint16_t)type;
+        return true;
+    }
+    *type_p = 0;
+    return slice_is(line, "found");
 }
 
 static void neighbour_read(void *arg)
@@ -148,6 +163,7 @@ static void neighbour_read(void *arg)
     char *room = buf_room(&b->in, 4096);
     ssize_t n = room ? recv(b->fd, room, 4096, MSG_DONTWAIT) : 0;
     struct slice answer;
+    uint16_t type;
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
@@ -157,10 +173,10 @@ static void neighbour_read(void *arg)
     }
     neighbour_close(b); /* the answer is complete */
     answer = buf_slice(&b->in);
-    if (slice_starts(answer, SLICE("found\n")))
-        name_query_end(q, true, slice_skip(answer, 6));
+    if (read_answer(&answer, &type))
+        name_query_end(q, true, answer, type);
     else if (q->open == 0)
-        name_query_end(q, false, SLICE_NULL);
+        name_query_end(q, false, SLICE_NULL, 0);
 }
 
 /* False: the words could not be told apart. */

@@ -106,8 +106,8 @@ static void equip_core(struct node *n)
 static int open_acceptors(struct node *n)
 {
     const struct control_socket_config socket = {
-        &n->jobs,  &n->tools,        &n->pending_queries, &n->listener,    &n->shutdown,
-        &n->quota, &n->name_queries, &n->processes,       &n->trace_writer
+        &n->jobs,  &n->tools,        &n->pending_queries, &n->listener,     &n->shutdown,
+        &n->quota, &n->name_queries, &n->processes,       &n->trace_writer, &n->foreign_launchers
     };
     const struct job_control_config control = { &n->context, &n->server, &n->output,
                                                 n->config.sessions, &n->config.log };
@@ -117,6 +117,8 @@ static int open_acceptors(struct node *n)
     n->jobs.queries = &n->pending_queries;
     control_socket_open(&n->control_socket, &socket);
     name_queries_open(&n->name_queries, &n->context);
+    foreign_jobs_open(&n->foreign_jobs, &n->context);
+    foreign_launchers_open(&n->foreign_launchers, &n->context, &n->foreign_jobs);
     node_parts_open(&n->node_parts, &n->context, &n->topology, &n->allocations);
     allocations_open(&n->allocations, &n->jobs, &n->processes);
     equip_core(n);
@@ -277,6 +279,8 @@ struct node *node_free(struct node *n)
     output_close(&n->output);
     control_socket_close(&n->control_socket);
     name_queries_close(&n->name_queries);
+    foreign_launchers_close(&n->foreign_launchers);
+    foreign_jobs_close(&n->foreign_jobs);
     node_parts_close(&n->node_parts);
     allocations_close(&n->allocations);
     tools_close(&n->tools);
@@ -405,6 +409,7 @@ static void on_job_ended(void *arg, struct effect *e)
     if (!j)
         return;
     startup_timing_over(&n->timing, j);
+    foreign_launchers_job_ended(&n->foreign_launchers, j);
     allocations_job_ended(&n->allocations, j);
     job_shutdown_bury(&n->job_shutdown, j);
     if (n->context.config->dvm_leases)
@@ -447,6 +452,23 @@ static void on_names(void *arg, struct effect *e)
         cluster_io_effect(n->context.cluster, e);
     else
         name_query_ask(&n->name_queries, &e->u.names);
+}
+
+static void on_foreign_connect(void *arg, struct effect *e)
+{
+    struct node *n = arg;
+
+    if (n->server.core.names_elsewhere)
+        cluster_io_effect(n->context.cluster, e);
+    else
+        foreign_launchers_connect(&n->foreign_launchers, &e->u.foreign_connect);
+}
+
+static void on_foreign_state(void *arg, struct effect *e)
+{
+    struct node *n = arg;
+
+    foreign_launchers_state(&n->foreign_launchers, &e->u.foreign_state);
 }
 
 static void on_signal(void *arg, struct effect *e)
@@ -495,15 +517,26 @@ static void for_other_nodes(void *arg, struct effect *e)
 }
 
 static effect_fn *const kinds[OPERATIONS] = {
-    [EFFECT_job_attr] = on_attr,       [EFFECT_input] = on_input,
-    [EFFECT_kill] = on_kill,           [EFFECT_job_ended] = on_job_ended,
-    [EFFECT_spawn] = on_spawn,         [EFFECT_names] = on_names,
-    [EFFECT_signal] = on_signal,       [EFFECT_proc_root] = on_control,
-    [EFFECT_session_dir] = on_control, [EFFECT_cleanup] = on_control,
-    [EFFECT_log] = on_control,         [EFFECT_credential] = on_control,
-    [EFFECT_file_look] = on_control,   [EFFECT_help] = on_help,
-    [EFFECT_tool_connect] = on_tool,   [EFFECT_node_parts] = on_node_parts,
-    [EFFECT_allocate] = on_allocate,   [EFFECT_scheduled] = on_scheduled,
+    [EFFECT_job_attr] = on_attr,
+    [EFFECT_input] = on_input,
+    [EFFECT_kill] = on_kill,
+    [EFFECT_job_ended] = on_job_ended,
+    [EFFECT_spawn] = on_spawn,
+    [EFFECT_names] = on_names,
+    [EFFECT_foreign_connect] = on_foreign_connect,
+    [EFFECT_foreign_state] = on_foreign_state,
+    [EFFECT_signal] = on_signal,
+    [EFFECT_proc_root] = on_control,
+    [EFFECT_session_dir] = on_control,
+    [EFFECT_cleanup] = on_control,
+    [EFFECT_log] = on_control,
+    [EFFECT_credential] = on_control,
+    [EFFECT_file_look] = on_control,
+    [EFFECT_help] = on_help,
+    [EFFECT_tool_connect] = on_tool,
+    [EFFECT_node_parts] = on_node_parts,
+    [EFFECT_allocate] = on_allocate,
+    [EFFECT_scheduled] = on_scheduled,
 };
 
 static void write_out(void *arg, struct peer *p)

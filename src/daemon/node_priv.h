@@ -10,6 +10,8 @@
 #include "daemon/control.h"
 #include "daemon/control_socket.h"
 #include "daemon/end_progress.h"
+#include "daemon/foreign_jobs.h"
+#include "daemon/foreign_launchers.h"
 #include "daemon/help.h"
 #include "daemon/job_control.h"
 #include "daemon/job_shutdown.h"
@@ -57,6 +59,8 @@ struct node {
     struct control control;
     struct control_socket control_socket;
     struct name_queries name_queries;
+    struct foreign_jobs foreign_jobs;
+    struct foreign_launchers foreign_launchers;
     struct pending_queries pending_queries;
     struct node_parts node_parts;
     struct allocations allocations;

@@ -384,6 +384,7 @@ static const char *const reasons[REQ_KINDS] = {
     [REQ_node_get] = "no process of the node has put it",
     [REQ_modex_get] = "no process has put it",
     [REQ_group_bootstrap] = "not all leaders, or not all that they add, have called",
+    [REQ_collective] = "not all members have called",
     [REQ_lookup] = "no process is known to have published it",
     [REQ_publish] = "other launchers are being asked",
     [REQ_unpublish] = "other launchers are being asked",

@@ -34,6 +34,7 @@ static void refuse(struct effect_host *h, const struct effect *e)
     case EFFECT_credential: refuse_ticket(h->server, e->u.credential.ticket); break;
     case EFFECT_allocate: refuse_ticket(h->server, e->u.allocate.ticket); break;
     case EFFECT_group_bootstrap: refuse_ticket(h->server, e->u.group_bootstrap.ticket); break;
+    case EFFECT_foreign_connect: refuse_ticket(h->server, e->u.foreign_connect.ticket); break;
     case EFFECT_node_parts: refuse_ticket(h->server, e->u.node_parts.ticket); break;
     case EFFECT_input: refuse_ticket(h->server, e->u.input.ticket); break;
     case EFFECT_tool_connect: refuse_tool(h->server, e->u.tool_connect.ticket); break;

@@ -192,7 +192,7 @@ void pmix_reply_connect(struct pmix_session *s, struct pmix_pending *p, const st
     part = pmsg_part(&w, &s->scratch);
     pmsg_write_connected(&w, s->release, &(struct pmsg_connected){ .status = PMIX_SUCCESS });
     for (uint32_t i = 0; i < p->nothers; i++) {
-        struct job *other = core_job_named(s->base.peer->core, slice_str(p->others[i]));
+        struct job *other = core_known_job(s->base.peer->core, slice_str(p->others[i]));
         if (!other)
             continue;
         pmsg_write_job_info(

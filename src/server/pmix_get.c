@@ -148,7 +148,8 @@ static bool comes_later(const struct pmix_session *s, const struct job *j, uint3
 {
     const struct proc *p = rank < j->plan.nprocs ? &j->procs[rank] : NULL;
 
-    if (!p || !s->base.peer->core->is_manager || !slice_is(key, MODEX_PID) || p->pid)
+    if (!p || !s->base.peer->core->is_manager || !slice_is(key, MODEX_PID) || p->pid ||
+        j->is_foreign)
         return false;
     return !job_rank_is_here(j, rank) || p->state == PROC_STATE_PLANNED;
 }
@@ -178,7 +179,7 @@ static bool reply_place(struct command *c, struct job *j, uint32_t rank)
 static bool reply_known(struct command *c, struct slice nspace, uint32_t rank, struct slice key)
 {
     struct pmix_session *s = c->s;
-    struct job *j = core_job_named(s->base.peer->core, nspace);
+    struct job *j = core_known_job(s->base.peer->core, nspace);
     const struct proc *p = j && rank < j->plan.nprocs ? &j->procs[rank] : NULL;
     bool foreign = j != s->base.peer->job;
     struct ppack w;
@@ -264,7 +265,7 @@ static void put_all_ranks(struct pmix_session *s, struct ppack *w, struct job *o
 
 void pmix_reply_get(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
 {
-    struct job *owner = core_job_named(s->base.peer->core, slice_str(p->nspace));
+    struct job *owner = core_known_job(s->base.peer->core, slice_str(p->nspace));
     bool foreign = owner && owner != s->base.peer->job;
     struct ppack w;
 
@@ -351,7 +352,7 @@ static void ask_get(struct command *c, const struct pmsg_get *m)
     struct request_modex_get rq = {
         .timeout_ns = GET_PATIENCE_S * NS_PER_S, .nspace = m->nspace, .rank = m->rank, .key = m->key
     };
-    const struct job *j = core_job_named(c->s->base.peer->core, m->nspace);
+    const struct job *j = core_known_job(c->s->base.peer->core, m->nspace);
     /* The process manager has sent its own data already; they do not come later.  And a host that
      * looks for something would itself have to fetch it: Open MPI's daemons look before they do. */
     bool later = j && comes_later(c->s, j, m->rank, m->key);
@@ -519,7 +520,7 @@ static void send_refreshed(struct pmix_session *s, uint32_t tag, struct job *j, 
 /* A node that does not answer any more leaves what is known here. */
 void pmix_reply_refresh(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
 {
-    struct job *j = core_job_named(s->base.peer->core, slice_str(p->nspace));
+    struct job *j = core_known_job(s->base.peer->core, slice_str(p->nspace));
 
     if (!j || p->rank >= j->plan.nprocs || a->status == ANSWER_DENIED)
         pmix_reply_status(s, p->tag, pmix_status_of(j ? a->status : ANSWER_NOT_FOUND));
@@ -546,10 +547,10 @@ void pmix_read_refresh(struct command *c)
 
     if (pmsg_read_refresh(&c->r, c->s->release, &m) != PTYPE_FINE)
         return;
-    j = pmix_job_of(c, m.nspace);
+    j = pmix_known_job_of(c, m.nspace);
     if (!j || (m.rank >= j->plan.nprocs && m.rank != PMIX_RANK_WILDCARD))
         pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_FOUND);
-    else if (m.rank == PMIX_RANK_WILDCARD || job_rank_is_here(j, m.rank))
+    else if (m.rank == PMIX_RANK_WILDCARD || j->is_foreign || job_rank_is_here(j, m.rank))
         send_refreshed(c->s, c->tag, j, m.rank);
     else
         ask_refresh(c, j, m.rank);

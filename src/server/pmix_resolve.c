@@ -19,7 +19,7 @@ void pmix_read_resolve_peers(struct command *c)
 
     if (pmsg_read_resolve_peers(&c->r, c->s->release, &m) != PTYPE_FINE)
         return;
-    j = pmix_job_of(c, m.nspace);
+    j = pmix_known_job_of(c, m.nspace);
     if (j)
         peers.procs.items = arena_array(&c->s->arena, j->plan.nprocs, sizeof(pmix_proc_t));
     for (uint32_t r = 0; peers.procs.items && r < j->plan.nprocs; r++) {
@@ -45,7 +45,7 @@ void pmix_read_resolve_node(struct command *c)
 
     if (pmsg_read_resolve_nodes(&c->r, c->s->release, &m) != PTYPE_FINE)
         return;
-    j = pmix_job_of(c, m.nspace);
+    j = pmix_known_job_of(c, m.nspace);
     for (uint32_t n = 0; j && n < j->plan.nnodes; n++) {
         if (n)
             buf_byte(&names, ',');

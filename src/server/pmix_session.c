@@ -205,6 +205,13 @@ const struct member *pmix_keep_members(struct command *c, const pmix_proc_t *pro
     return m;
 }
 
+struct job *pmix_known_job_of(const struct command *c, struct slice nspace)
+{
+    struct peer *p = c->s->base.peer;
+
+    return nspace.len ? core_known_job(p->core, nspace) : p->job;
+}
+
 struct job *pmix_job_of(const struct command *c, struct slice nspace)
 {
     struct peer *p = c->s->base.peer;
@@ -232,6 +239,7 @@ pmix_status_t pmix_status_of(enum answer_status status)
     case ANSWER_TIMEOUT: return PMIX_ERR_TIMEOUT;
     case ANSWER_NO_MEMORY: return PMIX_ERR_NOMEM;
     case ANSWER_UNSUPPORTED: return PMIX_ERR_NOT_SUPPORTED;
+    case ANSWER_LOST: return PMIX_ERR_LOST_CONNECTION;
     case ANSWER_LATER:
     case ANSWER_FAILED: break;
     }

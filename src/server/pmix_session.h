@@ -141,6 +141,8 @@ const struct member *pmix_keep_members(struct command *c, const pmix_proc_t *pro
 
 /* The job of that name; without a name the requester's own.  NULL: unknown. */
 struct job *pmix_job_of(const struct command *c, struct slice nspace);
+/* The same, also if it is another launcher's. */
+struct job *pmix_known_job_of(const struct command *c, struct slice nspace);
 
 /* ---- replies ---- */
 

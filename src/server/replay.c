@@ -352,7 +352,7 @@ static struct job *order_job(struct replay *r, const struct record_job *j, const
                            .is_tool = j->tool != 0,
                            .is_asked = j->asked != 0,
                            .is_adopted = j->adopted != 0,
-
+                           .is_foreign = j->foreign != 0,
                            .session = (uint32_t)j->session };
 
     if (j->base == 0)

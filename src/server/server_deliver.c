@@ -347,7 +347,7 @@ static bool server_on_names_reply(struct server *s, const struct op_names_reply 
     (void)now_ns;
     if (!o->query || (j && o->query->rank >= j->plan.nprocs))
         return false;
-    core_names_receive(&s->core, o->ticket, o->query, o->found, o->value, &a);
+    core_names_receive(&s->core, o->ticket, o->query, o->found, o->value, o->type, &a);
     if (a.status != ANSWER_LATER)
         server_give_answer(s, o->ticket, &a);
     return true;

@@ -223,20 +223,20 @@ static void record_job(const struct server *s, const struct job *j)
 
     if (make_lists(j, &l) && runs) {
         fill_lists(j, &l);
-        RECORD_OUTPUT(s, job, .job = j->id, .parent = signed_id(j->parent),
-                      .keep_going = j->keep_going, .nspace = slice_str(j->nspace),
-                      .universe = p->universe, .apps = { l.programs, p->napps },
-                      .nodes = { l.nodes, p->nnodes }, .runs = { runs, nruns },
-                      .wdirs = { l.wdirs, p->napps }, .slots = { l.slots, p->nnodes },
-                      .here = (uint32_t)(j->here + 1), .follows = j->follows,
-                      .base = j->base + UINT64_C(1), .tool = j->is_tool, .asked = j->is_asked,
-                      .adopted = j->is_adopted, .words = { l.words, count_args(p) },
-                      .argcs = { l.argcs, p->napps }, .placement = { l.placement, JOB_MAP_WORDS },
-                      .bound = { l.bound, l.nbound }, .places = { l.places, l.nbound },
-                      .parent_rank = j->parent_rank, .stops = { l.stops, l.nstops },
-                      .breakpoint = slice_str(p->breakpoint ? p->breakpoint : ""),
-                      .target = slice_str(p->target ? p->target : ""),
-                      .psets = { l.psets, p->napps }, .session = j->session, .ways = p->ways);
+        RECORD_OUTPUT(
+            s, job, .job = j->id, .parent = signed_id(j->parent), .keep_going = j->keep_going,
+            .nspace = slice_str(j->nspace), .universe = p->universe,
+            .apps = { l.programs, p->napps }, .nodes = { l.nodes, p->nnodes },
+            .runs = { runs, nruns }, .wdirs = { l.wdirs, p->napps },
+            .slots = { l.slots, p->nnodes }, .here = (uint32_t)(j->here + 1), .follows = j->follows,
+            .base = j->base + UINT64_C(1), .tool = j->is_tool, .asked = j->is_asked,
+            .adopted = j->is_adopted, .words = { l.words, count_args(p) },
+            .argcs = { l.argcs, p->napps }, .placement = { l.placement, JOB_MAP_WORDS },
+            .bound = { l.bound, l.nbound }, .places = { l.places, l.nbound },
+            .parent_rank = j->parent_rank, .stops = { l.stops, l.nstops },
+            .breakpoint = slice_str(p->breakpoint ? p->breakpoint : ""),
+            .target = slice_str(p->target ? p->target : ""), .psets = { l.psets, p->napps },
+            .session = j->session, .ways = p->ways, .foreign = j->is_foreign);
     }
     free_lists(&l);
     free(runs);

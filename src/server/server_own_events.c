@@ -76,7 +76,9 @@ static void add_affected(struct own_event *e)
 /* The controlling node raises the event of an exit: to everybody, once, and when it is final. */
 static bool is_others(const struct server *s, const struct job *j, const struct notice *n)
 {
-    return server_event_is_end(n) && j->follows && s->core.has_others;
+    bool decided_here = j->is_foreign && s->core.position == 0;
+
+    return server_event_is_end(n) && j->follows && s->core.has_others && !decided_here;
 }
 
 static void add_time(struct own_event *e, const struct server *s)
