@@ -126,6 +126,11 @@ static void describe(const pmix_proc_t *launcher)
            "register_nspace");
     settle(PMIx_server_register_client(launcher, geteuid(), getegid(), NULL, on_done, NULL),
            "register_client");
+    for (int i = 0; i < 5; i++)
+        PMIX_INFO_DESTRUCT(&job[i]);
+    PMIX_DATA_ARRAY_DESTRUCT(&array);
+    free(nodes);
+    free(ranks);
 }
 
 static char **copy_environment(void)
@@ -158,8 +163,12 @@ static pid_t start(const pmix_proc_t *launcher, char **command)
     if (!uri)
         die("no address");
     pid = fork();
-    if (pid)
+    if (pid) {
+        for (char **e = env; *e; e++)
+            free(*e);
+        free(env);
         return pid;
+    }
     environ = env;
     setenv("PMIX_LAUNCHER_RNDZ_URI", uri, 1);
     unsetenv("LD_LIBRARY_PATH");
