@@ -38,6 +38,7 @@ static void receive(struct state *s, struct slice bytes)
 static void contribute(struct state *s, unsigned byte)
 {
     struct rank_set all = { NULL, 0, 0, 0 };
+    struct overlay_way way = { OVERLAY_AUTO, (enum overlay_losses)(byte / 8 % 3) };
     uint32_t me = s->o.config.me;
     unsigned round = s->round;
 
@@ -45,8 +46,8 @@ static void contribute(struct state *s, unsigned byte)
         return;
     rank_set_add(&all, me, 1);
     rank_set_add(&all, byte % COUNT, 1 + byte % (COUNT - byte % COUNT));
-    if (overlay_contribute(&s->o, SLICE("f"), round, byte % 4 ? &all : NULL,
-                           byte % 3 ? block_set_one(me, SLICE("block")) : NULL) == 0) {
+    if (overlay_contribute_by(&s->o, way, SLICE("f"), round, byte % 4 ? &all : NULL,
+                              byte % 3 ? block_set_one(me, SLICE("block")) : NULL) == 0) {
         s->inside[round] = true;
         s->round++;
     }

@@ -1,6 +1,7 @@
 /* groups_kills.c - members of PMIx groups, and leaders, are killed at random, in any phase.
  *
- *   groups_kills SEED [STEP]    STEP: prints what happens, and only this step has a victim
+ *   groups_kills SEED [nodes]   nodes: a victim kills its daemon, and so is lost with its whole
+ * node; only the last two ranks are victims, each of which is alone on its node
  *
  * All ranks follow one plan, which the seed gives: some groups, one after the other, each with its
  * directives and perhaps a victim, which kills itself before it joins, while it joins, between
@@ -42,6 +43,7 @@ static uint32_t size, nsurvivors;
 static struct step steps[STEPS];
 static bool alive[RANKS];
 static int wrong, now;
+static bool kills_nodes;
 static atomic_int nevents[STEPS], nforeign;
 static atomic_bool invited[STEPS], dead[RANKS];
 
@@ -68,6 +70,12 @@ static uint32_t random_below(uint32_t n)
     return (uint32_t)(state >> 33) % n;
 }
 
+/* Those that may be victims of `nodes` are. */
+static bool all_victims(const bool *dies)
+{
+    return dies[size - 1] && dies[size - 2];
+}
+
 static void plan(uint64_t seed)
 {
     bool dies[RANKS] = { false };
@@ -79,8 +87,10 @@ static void plan(uint64_t seed)
         st->directive = (enum directive)random_below(DIRECTIVES);
         st->moment = nsurvivors > 2 ? (enum moment)random_below(MOMENTS) : NOBODY;
         do
-            st->victim = random_below(size);
-        while (dies[st->victim]);
+            st->victim = kills_nodes ? size - 1 - random_below(2) : random_below(size);
+        while (dies[st->victim] && !(kills_nodes && all_victims(dies)));
+        if (dies[st->victim])
+            st->moment = NOBODY;
         st->way = (enum way)random_below(WAYS);
         do
             st->leader = random_below(size);
@@ -104,10 +114,19 @@ static bool is_victim(const struct step *st, enum moment m)
     return st->moment == m && st->victim == me.rank;
 }
 
+static void die(void)
+{
+    if (kills_nodes)
+        kill(getppid(), SIGKILL);
+    while (kills_nodes)
+        pause();
+    raise(SIGKILL);
+}
+
 static void die_at(const struct step *st, enum moment m)
 {
     if (is_victim(st, m))
-        raise(SIGKILL);
+        die();
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -224,7 +243,7 @@ static struct result construct(const char *id, const struct step *st)
     if (is_victim(st, JOINING)) {
         PMIx_Group_construct_nb(id, procs, nprocs, infos, n, ignore_infos, NULL);
         delay(st->delay_us[RANKS]);
-        raise(SIGKILL);
+        die();
     }
     res.status = PMIx_Group_construct(id, procs, nprocs, infos, n, &results, &nresults);
     if (res.status == PMIX_SUCCESS)
@@ -247,7 +266,7 @@ static pmix_status_t join(const char *id, const struct step *st, pmix_info_t **r
     if (is_victim(st, JOINING)) {
         PMIx_Group_join_nb(id, &leader, PMIX_GROUP_ACCEPT, NULL, 0, ignore_infos, NULL);
         delay(st->delay_us[RANKS]);
-        raise(SIGKILL);
+        die();
     }
     return PMIx_Group_join(id, &leader, PMIX_GROUP_ACCEPT, NULL, 0, results, n);
 }
@@ -265,7 +284,7 @@ static pmix_status_t invite(const char *id, const struct step *st, pmix_info_t *
     if (is_victim(st, JOINING)) {
         PMIx_Group_invite_nb(id, procs, nprocs, infos, ninfos, ignore_infos, NULL);
         delay(st->delay_us[RANKS]);
-        raise(SIGKILL);
+        die();
     }
     return PMIx_Group_invite(id, procs, nprocs, infos, ninfos, results, n);
 }
@@ -292,7 +311,7 @@ static pmix_status_t destruct(const char *id, const struct step *st)
     if (is_victim(st, DESTRUCTING)) {
         PMIx_Group_destruct_nb(id, NULL, 0, ignore, NULL);
         delay(st->delay_us[RANKS]);
-        raise(SIGKILL);
+        die();
     }
     return PMIx_Group_destruct(id, NULL, 0);
 }
@@ -497,6 +516,7 @@ int main(int argc, char **argv)
     size = rc == PMIX_SUCCESS && v->data.uint32 <= RANKS ? v->data.uint32 : 1;
     for (uint32_t r = 0; r < size; r++)
         alive[r] = true;
+    kills_nodes = argc > 2 && !strcmp(argv[2], "nodes") && size > 2;
     plan(argc > 1 ? strtoull(argv[1], NULL, 10) : 1);
     PMIx_Register_event_handler(codes, 2, NULL, 0, on_end, NULL, NULL);
     PMIx_Register_event_handler(news, 3, NULL, 0, on_news, NULL, NULL);
