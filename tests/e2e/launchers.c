@@ -39,10 +39,14 @@ static void publish(const char *name)
 static void look_up_bytes(const char *name)
 {
     pmix_pdata_t data;
+    pmix_info_t wait;
+    bool yes = true;
 
     PMIX_PDATA_CONSTRUCT(&data);
     snprintf(data.key, sizeof data.key, "%s bytes", name);
-    must("lookup of bytes", PMIx_Lookup(&data, 1, NULL, 0));
+    PMIX_INFO_LOAD(&wait, PMIX_WAIT, &yes, PMIX_BOOL);
+    must("lookup of bytes", PMIx_Lookup(&data, 1, &wait, 1));
+    PMIX_INFO_DESTRUCT(&wait);
     if (data.value.type != PMIX_BYTE_OBJECT || data.value.data.bo.size != 7)
         complain("bytes have become type %d", data.value.type);
     PMIX_PDATA_DESTRUCT(&data);
