@@ -57,7 +57,7 @@ head -c 9000000 /dev/urandom >big
 # How often any process opens or executes `big` and `big-tool` where they are, not their copies.
 opens() # COMMAND...
 {
-    run "$patience" strace -f -qq -e trace=open,openat,execve -o "$tmp/opens" "$@"
+    run "$patience" strace -s 500 -f -qq -e trace=open,openat,execve -o "$tmp/opens" "$@"
     opens=
     for file in big big-tool; do
         opens="$opens$(grep -v -e O_CREAT -e /staged/ "$tmp/opens" | grep -cE "(openat\([^,]*, |open\(|execve\()\"([^\"]*/)?$file\"") "
@@ -71,6 +71,27 @@ if command -v strace >/dev/null 2>&1 && ! ldd "$WIREUP" | grep -q -E 'asan|tsan'
     same "and a program not more often for 12 processes on three nodes" "$rc $opens" "0 $alone" || explain
     opens "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 12 -oversubscribe ./big-tool
     ok "the control: without it, by each process" [ "$(echo "$opens" | cut -d' ' -f2)" -ge 12 ] || explain
+    # A tree: look-ups in it, of whatever kind.
+    mkdir -p many/below
+    for i in 1 2 3 4 5; do echo "$i" >"many/below/f$i"; done
+    looks() # N OPTIONS...
+    {
+        n=$1
+        shift
+        run "$patience" strace -s 500 -f -qq -e trace=%file -o "$tmp/looks" "$WIREUP" -launch-agent "$tmp/agent" \
+            -hosts n1:2,n2:2,n3:2 -n "$n" -map-by node "$@"
+        looks=$(grep -v -e /staged -e execve "$tmp/looks" | grep -c '"[^"]*many')
+    }
+    # shellcheck disable=SC2016
+    program='for i in 1 2 3 4 5; do read -r x <"${WIREUP_STAGE_DIR:-.}/many/below/f$i"; done; [ "$x" = 5 ]'
+    looks 3 -stage many sh -c "$program"
+    few=$looks
+    looks 6 -stage many sh -c "$program"
+    same "look-ups do not grow with the processes" "$rc $looks" "0 $few" || explain
+    looks 3 sh -c "$program"
+    few=$looks
+    looks 6 sh -c "$program"
+    ok "the control: without it they do" [ "$looks" -ge $((few + 15)) ] || note "$looks, $few"
 else
     skip "opens of files" "no strace, or a sanitized build"
 fi
