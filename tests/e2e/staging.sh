@@ -101,31 +101,59 @@ same "each node has the same bytes" "$rc $(sort "$out" | uniq -c | sed 's/^ *//'
 # ---- a slow node: the writer on one of them is stopped; nobody reads far ahead, and others are answered
 head -c 40000000 /dev/zero >long
 writers() { pgrep -f -- '--staging-unpac[k]'; }
-reader() { pgrep -f -- '--staging-pac[k]'; }
-fresh
-"$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 3 -ppn 1 -stage long sh -c 'stat -c %s "$WIREUP_STAGE_DIR/long"' >"$out" 2>"$err" &
-launcher=$!
-stopped=
+reader() { pgrep -f -- '--staging-pac[k]' | head -1; }
 stop_one() { stopped=$(writers | tail -1) && [ -n "$stopped" ] && kill -STOP "$stopped"; }
-wait_until "$patience" stop_one
-blocked() # the reader waits for somebody who reads
+# The reader waits for somebody who reads.
+blocked()
 {
-    at=$(sed -n 's/^rchar: //p' "/proc/$(reader | head -1)/io" 2>/dev/null) || return 1
-    case $(cat "/proc/$(reader | head -1)/wchan" 2>/dev/null) in *pipe*) [ "$at" = "${was-}" ] && return 0 ;; esac
+    at=$(sed -n 's/^rchar: //p' "/proc/$(reader)/io" 2>/dev/null) || return 1
+    case $(cat "/proc/$(reader)/wchan" 2>/dev/null) in *pipe*) [ "$at" = "${was-}" ] && return 0 ;; esac
     was=$at
     return 1
 }
-if wait_until "$patience" blocked; then
-    ok "the reader waits for the slowest node" [ "$at" -lt 40000000 ] || note "$at"
-    run "$patience" "$WIREUP" ps
-    same "and the launcher answers meanwhile" "$rc $(grep -c starting "$out")" "0 1" || explain
-else
-    skip "the reader waits for the slowest node" "it was done before"
-fi
-kill -CONT "$stopped" 2>/dev/null
+stalled() # a job whose files do not come
+{
+    fresh
+    "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 3 -ppn 1 -stage long \
+        sh -c 'touch ran; stat -c %s "$WIREUP_STAGE_DIR/long"' >"$out" 2>"$err" &
+    launcher=$!
+    wait_until "$patience" stop_one && wait_until "$patience" blocked
+}
+ended() # NAME CODE SENTENCE
+{
+    wait $launcher
+    rc=$?
+    same "$1" "$rc $(grep -c -e "$3" "$err") $(cat "$out") $(ls ran 2>/dev/null)" "$2 1  " || explain
+    ok "... and leaves nothing" [ -z "$(writers)$(reader)$(ls -A "$TMPDIR")" ] || ls -lR "$TMPDIR"
+}
+stalled
+ok "the reader waits for the slowest node" [ "$at" -lt 40000000 ] || note "$at"
+run "$patience" "$WIREUP" ps
+same "and the launcher answers meanwhile" "$rc $(grep -c starting "$out")" "0 1" || explain
+fresh
+kill -CONT "$stopped"
+wait $launcher
+same "it goes on when that one does" "$?" 0 || explain
+rm -f ran
+
+# ---- ends meanwhile
+stalled
+kill -INT $launcher
+ended "interrupted" 130 "the job was interrupted"
+stalled
+kill -KILL "$stopped"
+ended "a writer is killed" 2 'node n[123]: the process that stages files was killed by signal 9'
+stalled
+kill -KILL "$(reader)"
+ended "the reader is killed" 2 'the process that stages files was killed by signal 9'
+stalled
+kill -KILL "$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$stopped/status")"
 wait $launcher
 rc=$?
-same "it goes on when that one does" "$rc" 0 || explain
+ok "a daemon is killed: the job fails" [ "$rc" != 0 ] || explain
+ok "... with its node's name" grep -q 'node n[123]' "$err" || explain
+ok "... and leaves nothing" wait_until "$patience" [ -z "$(ls -A "$TMPDIR")" ] || ls -lR "$TMPDIR"
+rm -f ran
 
 # ---- refused
 over -n 3 -stage /no/such touch ran
