@@ -59,6 +59,7 @@ struct job_map_app {
     uint32_t flags;   /* JOB_MAP_APP_... */
     uint32_t pmi;     /* enum job_map_pmi, as the user says it */
     uint32_t offer;   /* the same as this node has decided; JOB_MAP_PMI_AUTO: not yet */
+    bool copied;      /* the path is that of a copy on this node (daemon/staging.h) */
     bool looked;      /* this node has decided on: */
     const char *library_path; /* LD_LIBRARY_PATH with our libraries in front; NULL: as it is */
     uint32_t restarts; /* how often one of its processes is started again that fails before it has

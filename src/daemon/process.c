@@ -127,8 +127,10 @@ static int find_program(const struct node_config *c, struct job *job, struct job
     int rc = 0;
 
     path = job->plan.staged && !app->looked ? staging_program(c, job, app->argv[0], a) : NULL;
-    if (path)
+    if (path) {
         app->path = path;
+        app->copied = true;
+    }
     if (app->path[0] == '/')
         return 0;
     if (wdir && path_search_wdir(a, wdir, &wdir, err) != 0)
@@ -158,18 +160,22 @@ static int choose_wdir(struct processes *p, const struct job *job, const struct 
     return *wdir_p ? 0 : -ENOMEM;
 }
 
-/* The words of the program; of an application that wants it, the first one tells the rank. */
+/* The words of the program.  The first one is the path of a copy, by which Python finds its
+ * modules; of an application that wants it, it tells the rank. */
 static char **choose_argv(struct processes *p, const struct job_map_app *app, uint32_t rank)
 {
+    const char *first = app->copied ? app->path : app->argv[0];
     char **argv;
 
-    if (!(app->flags & JOB_MAP_APP_INDEX))
+    if (!(app->flags & JOB_MAP_APP_INDEX) && !app->copied)
         return app->argv;
     argv = arena_array(&p->env_arena, (size_t)app->argc + 1, sizeof *argv);
     for (uint32_t i = 1; argv && i <= app->argc; i++)
         argv[i] = app->argv[i];
-    if (argv)
-        argv[0] = arena_printf(&p->env_arena, "%s-%u", app->argv[0], rank);
+    if (argv && app->flags & JOB_MAP_APP_INDEX)
+        argv[0] = arena_printf(&p->env_arena, "%s-%u", first, rank);
+    else if (argv)
+        argv[0] = arena_str(&p->env_arena, slice_str(first));
     return argv && argv[0] ? argv : NULL;
 }
 
@@ -228,8 +234,7 @@ static int launch(struct processes *p, struct job *job, uint32_t rank, const str
           2 },
         { w->pmi[1], PROCESS_ENV_FD },
     };
-    struct child_plan plan = { .argv = choose_argv(p, app, rank),
-                               .fds = fds,
+    struct child_plan plan = { .fds = fds,
                                .nfds = w->pmi[1] >= 0 ? 4 : 3,
                                .cpus = proc->cpus,
                                .cpus_bytes = proc->cpus_bytes,
@@ -245,6 +250,7 @@ static int launch(struct processes *p, struct job *job, uint32_t rank, const str
     if (rc < 0)
         return rc;
     plan.path = app->path;
+    plan.argv = choose_argv(p, app, rank);
     rc = look_at_program(p, job, app, err);
     if (rc < 0)
         return rc;

@@ -49,6 +49,12 @@ cd tree
 over -n 3 -ppn 1 -stage ../tree/data sh -c 'cat "$WIREUP_STAGE_DIR${PWD%/tree}/tree/data"'
 cd "$here"
 same "a path with .. has its absolute name" "$rc $(tr -d '\n' <"$out")" "0 datadatadata" || explain
+mkdir -p venv/bin venv/lib
+python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
+ln -s "$python" venv/bin/python3
+echo "home = ${python%/*}" >venv/pyvenv.cfg
+over -n 3 -ppn 1 -stage venv venv/bin/python3 -c 'import os, sys; print(sys.prefix == os.environ["WIREUP_STAGE_DIR"] + "/venv")'
+same "a Python has its environment there" "$rc $(sort "$out" | uniq -c | tr -d ' \n')" "0 3True" || explain
 ok "nothing is left: directories are gone" [ -z "$(ls -A "$TMPDIR")" ] || ls -lR "$TMPDIR"
 
 # ---- read once
