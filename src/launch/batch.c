@@ -16,6 +16,7 @@
 #include "launch/localhost.h"
 #include "launch/mpmd.h"
 #include "launch/options.h"
+#include "launch/options_table.h"
 
 enum { BATCH_FILE_MAX = 64 << 20, BATCH_ARENA_MAX = 512 << 20 };
 
@@ -48,9 +49,29 @@ static bool is_word(const char *word, const char *name)
     return dashes > 0 && !strcmp(word + dashes, name);
 }
 
+/* The values behind that option; they are no options themselves. */
+static uint32_t values_of(const char *word)
+{
+    const struct option_row *row = option_find(slice_str(word + strspn(word, "-")));
+
+    return row && !strchr(word, '=') ? option_values(row) : 0;
+}
+
+/* Where -batch is among the options of `wireup run`; 0: it is not, or only behind the program. */
+static int find_batch(int argc, char **argv)
+{
+    if (argc < 3 || strcmp(argv[1], "run") != 0)
+        return 0;
+    for (int i = 2; i < argc && argv[i][0] == '-'; i += 1 + (int)values_of(argv[i])) {
+        if (is_word(argv[i], "batch") || !strncmp(argv[i] + strspn(argv[i], "-"), "batch=", 6))
+            return i;
+    }
+    return 0;
+}
+
 bool batch_meant(int argc, char **argv)
 {
-    return argc > 2 && !strcmp(argv[1], "run") && is_word(argv[2], "batch");
+    return find_batch(argc, argv) > 0;
 }
 
 /* ---- the jobs of the file ---- */
@@ -243,20 +264,37 @@ static int report(const struct batch_file *b)
     return b->signal ? 128 + b->signal : b->code;
 }
 
+/* The file, and the words around it.  False: no memory. */
+static bool read_words(struct batch_file *b, int argc, char **argv)
+{
+    int at = find_batch(argc, argv), after;
+    char *value = strchr(argv[at], '=');
+
+    b->file = value ? value + 1 : at + 1 < argc ? argv[at + 1] : NULL;
+    after = at + (value ? 1 : 2);
+    b->options = arena_array(&b->arena, (size_t)argc + 1, sizeof *b->options);
+    for (int i = 2; b->options && i < argc; i++) {
+        if (i < at || i >= after)
+            b->options[b->noptions++] = argv[i];
+    }
+    return b->options != NULL;
+}
+
 int batch_run(int argc, char **argv, const struct log *log)
 {
-    struct batch_file b = { .log = log,
-                            .file = argc > 3 ? argv[3] : NULL,
-                            .text = BUF_NULL(BATCH_FILE_MAX) };
+    struct batch_file b = { .log = log, .text = BUF_NULL(BATCH_FILE_MAX) };
     int code;
 
+    arena_init(&b.arena, BATCH_ARENA_MAX);
+    if (!read_words(&b, argc, argv)) {
+        log_error(log, "out of memory");
+        return launch_exit_code(LAUNCH_REFUSED);
+    }
     if (!b.file) {
+        arena_free(&b.arena);
         log_error(log, "usage: wireup run -batch FILE [OPTIONS]");
         return launch_exit_code(LAUNCH_USAGE);
     }
-    arena_init(&b.arena, BATCH_ARENA_MAX);
-    b.options = argv + 4;
-    b.noptions = (uint32_t)argc - 4;
     code = read_jobs(&b);
     if (code == 0)
         code = find_most(&b);

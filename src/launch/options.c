@@ -320,12 +320,13 @@ static int on_preload_files(struct option_parse *p, const struct option_row *row
     return add_staged(p, values[0], true);
 }
 
-/* batch.h takes it where it belongs. */
+/* batch.h takes it where it belongs: among the options of `wireup run`. */
 static int on_batch(struct option_parse *p, const struct option_row *row, const char *const *values)
 {
     (void)row;
-    return errmsg_set(p->err, LAUNCH_USAGE, "%s comes first: wireup run -batch %.200s [OPTIONS]",
-                      p->name, values[0]);
+    return errmsg_set(p->err, LAUNCH_USAGE,
+                      "%s is for wireup run: wireup run -batch %.200s [OPTIONS]", p->name,
+                      values[0]);
 }
 
 static int on_dvm_name(struct option_parse *p, const struct option_row *row,

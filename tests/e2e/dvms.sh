@@ -184,8 +184,14 @@ holds batch 6
 kill -TERM $pid_batch
 wait $pid_batch
 same "a signal ends all" "$? $(grep -c 'interrupted: [01] of 4 jobs were not started' "$tmp/batch.err")" "143 1" || note "$(cat "$tmp/batch.err")"
-dvm run -n 1 -batch "$tmp/jobs"
-same "its place is the first one" "$rc $(cat "$err")" "2 wireup: -batch comes first: wireup run -batch $tmp/jobs [OPTIONS]" || explain
+printf '%s\n' 'sh -c "echo one"' '-n 2 sh -c "echo two"' >"$tmp/short"
+for words in "-dvm big -batch $tmp/short -n 1" "-n 1 -dvm=big --batch=$tmp/short" "-batch $tmp/short -n 1 -dvm big"; do
+    # shellcheck disable=SC2086
+    dvm run $words
+    same "in any order: $words" "$rc $(sort "$out" | tr '\n' ' ')$(cat "$err")" "0 one two two " || explain
+done
+dvm -batch "$tmp/jobs"
+same "it is for wireup run" "$rc $(cat "$err")" "2 wireup: -batch is for wireup run: wireup run -batch $tmp/jobs [OPTIONS]" || explain
 dvm run -batch "$tmp/none"
 ok "a file that is not there" eval '[ "$rc" = 2 ] && grep -q "^wireup: -batch $tmp/none: " "$err"' || explain
 
