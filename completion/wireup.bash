@@ -135,7 +135,7 @@ no-ready-msg personality forward-signals do-not-resolve use-regexp enable-instan
 fwd-mpirun-port standalone rdzv-backend rdzv_backend rdzv-endpoint rdzv_endpoint
 rdzv-id rdzv_id rdzv-conf rdzv_conf monitor-interval monitor_interval start-method
 start_method no-python no_python"
-_wireup_commands="who serve names trace fetch timeline replay sim up tools ps top kill attach down on doctor bug-report map srun conform config help version"
+_wireup_commands="who serve names trace fetch timeline replay sim up tools ps top kill attach down grow shrink on doctor bug-report map srun conform config help version"
 
 # The options of the command $1.
 _wireup_choices()
@@ -148,7 +148,7 @@ _wireup_choices()
     fetch) echo "--launcher-exec --json" ;;
     timeline) echo "--output --json" ;;
     replay) echo "--json" ;;
-    sim) echo "--nodes --ranks --bytes-per-rank --width --schedule --connectivity --seed --rounds --sets --node-failures --link-failures --slow --reports --broadcasts --requests --groups --stacks --jitter --latency --overhead --ps-per-byte --link --flags --json" ;;
+    sim) echo "--nodes --ranks --bytes-per-rank --width --schedule --connectivity --seed --rounds --sets --node-failures --link-failures --slow --joins --leaves --reports --broadcasts --requests --groups --stacks --jitter --latency --overhead --ps-per-byte --link --flags --json" ;;
     up) echo "--name --json" ;;
     tools) echo "--json" ;;
     ps) echo "--json" ;;
@@ -156,6 +156,8 @@ _wireup_choices()
     kill) echo "--signal --json" ;;
     attach) echo "--debugger --print --json --apart" ;;
     down) echo "--json" ;;
+    grow) echo "--hosts --json" ;;
+    shrink) echo "--hosts --wait --drain --json" ;;
     on) echo "--dvm --json" ;;
     doctor) echo "--program --hostfile --launcher-exec --timeout --json --here --path --library-path --route" ;;
     bug-report) echo "--output --hosts --program --launcher-exec --json" ;;

@@ -347,6 +347,10 @@
 /* Jobs of `wireup run -batch` at once: each is a launcher with two processes. */
 #define LIMIT_BATCH_AT_ONCE 256
 
+/* Nodes that may join a DVM while it stands; each takes a place in its tree that no other one gets
+ * afterwards, and a few hundred bytes in the launcher before it comes. */
+#define LIMIT_DVM_JOINS 256
+
 /* A launcher that was offered slots of a DVM must have placed its ranks within this time; the next
  * one waits for it. */
 #define LIMIT_DVM_TURN_MS 10000

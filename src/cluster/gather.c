@@ -320,6 +320,15 @@ uint64_t overlay_border(const struct overlay_config *c, uint32_t participants)
     return copies && c->beta_ps ? fixed_ns * 1000 / (copies * c->beta_ps) : UINT64_MAX;
 }
 
+/* Of the tree of the positions that have a node. */
+static uint64_t border(const struct overlay *o, const struct gather *c)
+{
+    struct overlay_config k = o->config;
+
+    k.count = rank_set_nth(&o->members, o->members.count - 1) + 1;
+    return overlay_border(&k, c->all.count);
+}
+
 static bool is_for_exchange(const struct overlay *o, const struct gather *c)
 {
     switch (schedule_of(o, c)) {
@@ -327,7 +336,7 @@ static bool is_for_exchange(const struct overlay *o, const struct gather *c)
     case OVERLAY_EXCHANGE: return c->bytes > 0;
     case OVERLAY_AUTO: break;
     }
-    return c->withheld || c->bytes > overlay_border(&o->config, c->all.count);
+    return c->withheld || c->bytes > border(o, c);
 }
 
 static void emit_decision(struct overlay *o, const struct gather *c)
@@ -428,14 +437,14 @@ void gather_advance(struct overlay *o, struct gather *c)
 /* Most bytes sent with the gathering: none if the tree is certainly not used. */
 static uint64_t most_inline(const struct overlay *o, const struct gather *c)
 {
-    uint64_t border = overlay_border(&o->config, c->all.count);
+    uint64_t most = border(o, c);
 
     switch (schedule_of(o, c)) {
     case OVERLAY_TREE: return UINT64_MAX;
     case OVERLAY_EXCHANGE: return 0;
     case OVERLAY_AUTO: break;
     }
-    return border < o->config.inline_max ? border : o->config.inline_max;
+    return most < o->config.inline_max ? most : o->config.inline_max;
 }
 
 /* Data that is too large for the gathering stays on its node. */

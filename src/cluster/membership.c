@@ -178,6 +178,10 @@ static void take_event(struct membership *m, const struct overlay_event *e)
     case OVERLAY_REPORTED: pass_on(m, e); break;
     case OVERLAY_BROADCAST: take_broadcast(m, e); break;
     case OVERLAY_LOST: take_loss(m, e->from); break;
+    case OVERLAY_WELCOMED:
+        if (k->on_welcome)
+            k->on_welcome(m->config.arg, e->from);
+        break;
     case OVERLAY_BEHIND:
         step(m, MEMBERSHIP_EVENT_FAIL, "missed broadcasts are no longer available");
         break;
@@ -321,11 +325,36 @@ void membership_lose(struct membership *m, uint32_t position)
     turn(m);
 }
 
+void membership_welcome(struct membership *m, uint32_t position)
+{
+    overlay_welcome(&m->overlay, position);
+    turn(m);
+}
+
+void membership_leave(struct membership *m)
+{
+    step(m, MEMBERSHIP_EVENT_LEAVE, "");
+}
+
+bool membership_has(const struct membership *m, uint32_t position)
+{
+    return rank_set_has(&m->overlay.members, position);
+}
+
 void membership_overdue(struct membership *m)
 {
     overlay_overdue(&m->overlay);
     turn(m);
     settled(m);
+}
+
+/* Of those that were lost before we joined nothing comes. */
+static void know_losses(const struct overlay *o, struct router *c)
+{
+    for (uint32_t i = 0; i < o->losses.nruns; i++) {
+        for (uint32_t n = 0; n < o->losses.runs[i].count; n++)
+            router_lost(c, o->losses.runs[i].first + n);
+    }
 }
 
 int membership_open(struct membership *m, struct router *c, const struct membership_config *config)
@@ -337,7 +366,9 @@ int membership_open(struct membership *m, struct router *c, const struct members
     if (rc < 0)
         return rc;
     m->config = *config;
+    m->config.overlay = m->overlay.config;
     m->router = c;
+    know_losses(&m->overlay, c);
     m->tried = config->parent;
     m->state = config->overlay.me ? MEMBERSHIP_STATE_JOINING : MEMBERSHIP_STATE_MEMBER;
     return 0;

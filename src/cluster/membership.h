@@ -34,6 +34,8 @@ struct membership_calls {
     void (*on_completed)(void *arg, const struct overlay_event *e);
     /* A daemon is lost, which everybody learns. */
     void (*on_lost)(void *arg, uint32_t position);
+    /* A position has a node now, which everybody learns.  May be NULL. */
+    void (*on_welcome)(void *arg, uint32_t position);
     /* This daemon cannot stay in the cluster; why: one sentence. */
     void (*on_end)(void *arg, const char *why);
     /* After router_end(): all links are closed. */
@@ -77,7 +79,8 @@ struct membership {
 /* The calls that a member needs of its router. */
 struct router_calls membership_router_calls(void);
 
-/* The router may be opened before or afterwards.  0 or -ENOMEM. */
+/* The router may be opened before or afterwards; before, if some positions are lost already.  0 or
+ * -ENOMEM. */
 int membership_open(struct membership *m, struct router *c, const struct membership_config *config);
 void membership_close(struct membership *m); /* harmless twice, and on zeroed memory */
 
@@ -92,6 +95,11 @@ int membership_contribute(struct membership *m, struct overlay_way way, struct s
 
 /* Launcher: that daemon is lost, whichever node noticed. */
 void membership_lose(struct membership *m, uint32_t position);
+/* Launcher: that position has a node now: it is ready. */
+void membership_welcome(struct membership *m, uint32_t position);
+/* A daemon: it has been asked to leave, and does not seek another ancestor any more. */
+void membership_leave(struct membership *m);
+bool membership_has(const struct membership *m, uint32_t position); /* it has, or had, a node */
 /* Some daemons that should have joined here have not. */
 void membership_overdue(struct membership *m);
 

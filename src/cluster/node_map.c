@@ -61,18 +61,22 @@ uint32_t node_map_position(const struct node_map *m, uint32_t job, uint32_t node
     return p && node < p->nnodes ? p->positions[node] : m->me;
 }
 
-/* The position of that node, searched from `at` on: plans mostly list nodes in order, and then each
- * is found at once.  The number of positions: not found. */
+/* The position of that node, of those that are not lost if it has several, searched from `at` on:
+ * plans mostly list nodes in order, and then each is found at once.  The number of positions: not
+ * found. */
 static uint32_t position_named(const struct router *c, const char *const *names, const char *name,
                                uint32_t at)
 {
-    uint32_t count = c->config.count;
+    uint32_t count = c->config.count, lost = count;
 
     for (uint32_t tried = 0; tried < count; tried++, at = at + 1 < count ? at + 1 : 0) {
-        if (names[at] && strcmp(names[at], name) == 0)
+        if (!names[at] || strcmp(names[at], name) != 0)
+            continue;
+        if (!router_is_lost(c, at))
             return at;
+        lost = at;
     }
-    return count;
+    return lost;
 }
 
 uint32_t *node_map_of_plan(const struct router *c, const char *const *names, struct job_map *p,

@@ -161,6 +161,24 @@ struct overlay_event *overlay_event(struct overlay *o)
 
 /* ---- initialization -------------------------------------------------------------------------- */
 
+static bool mark(struct overlay *o, uint64_t **bits, uint32_t p);
+
+/* A new node begins with what its parent knows. */
+static int know(struct overlay *o, const struct overlay_config *k)
+{
+    const struct rank_set *gone = k->lost;
+    int rc = k->members ? rank_set_copy(&o->members, k->members)
+                        : rank_set_add(&o->members, 0, k->count);
+
+    if (rc < 0 || !gone)
+        return rc;
+    for (uint32_t i = 0; i < gone->nruns; i++) {
+        for (uint32_t n = 0; n < gone->runs[i].count; n++)
+            mark(o, &o->lost, gone->runs[i].first + n);
+    }
+    return o->no_memory ? -ENOMEM : rank_set_copy(&o->losses, gone);
+}
+
 int overlay_init(struct overlay *o, const struct overlay_config *config)
 {
     memset(o, 0, sizeof *o);
@@ -174,12 +192,16 @@ int overlay_init(struct overlay *o, const struct overlay_config *config)
     list_init(&o->events);
     list_init(&o->unacked);
     list_init(&o->broadcasts);
-    o->first_broadcast = 1;
+    o->last_broadcast = config->last_broadcast;
+    o->first_broadcast = o->last_broadcast + 1;
     if (config->me == 0)
         o->last_reports = calloc(config->count, sizeof *o->last_reports);
     if ((config->me || o->last_reports) &&
-        rank_set_subtree(&o->subtree, config->width, config->count, config->me) == 0)
+        rank_set_subtree(&o->subtree, config->width, config->count, config->me) == 0 &&
+        know(o, config) == 0) {
+        o->config.members = o->config.lost = NULL;
         return 0;
+    }
     overlay_free(o);
     return -ENOMEM;
 }
@@ -210,6 +232,7 @@ void overlay_free(struct overlay *o)
     rank_set_free(&o->below);
     rank_set_free(&o->greeted);
     rank_set_free(&o->subtree);
+    rank_set_free(&o->members);
     rank_set_free(&o->losses);
     rank_set_free(&o->broken);
     free(o->lost);
@@ -402,6 +425,7 @@ int overlay_broadcast(struct overlay *o, struct slice bytes)
 }
 
 static void apply_losses(struct overlay *o, const struct rank_set *gone);
+static void apply_welcomes(struct overlay *o, const struct rank_set *fresh);
 
 /* Takes over m if it returns 0. */
 static int on_broadcast(struct overlay *o, struct overlay_msg *m)
@@ -421,6 +445,8 @@ static int on_broadcast(struct overlay *o, struct overlay_msg *m)
     forward_broadcast(o, m);
     if (m->flags & OVERLAY_LOSSES)
         apply_losses(o, &m->arrived);
+    else if (m->flags & OVERLAY_WELCOMES)
+        apply_welcomes(o, &m->arrived);
     else
         push_event(o, OVERLAY_BROADCAST, 0, m->data);
     keep_broadcast(o, m);
@@ -512,22 +538,36 @@ static void apply_losses(struct overlay *o, const struct rank_set *gone)
     rank_set_free(&fresh);
 }
 
+static void apply_welcomes(struct overlay *o, const struct rank_set *fresh)
+{
+    for (uint32_t i = 0; i < fresh->nruns; i++) {
+        for (uint32_t n = 0; n < fresh->runs[i].count; n++)
+            push_event(o, OVERLAY_WELCOMED, fresh->runs[i].first + n, NULL);
+    }
+    if (rank_set_add_all(&o->members, fresh) < 0)
+        o->no_memory = true;
+}
+
+/* Top: broadcasts that these are lost, or new members.  False: no memory, which is noted. */
+static bool broadcast_set(struct overlay *o, const struct rank_set *set, unsigned flag)
+{
+    struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_BROADCAST);
+
+    if (!m || rank_set_copy(&m->arrived, set) < 0) {
+        o->no_memory = true;
+        overlay_msg_free(m);
+        return false;
+    }
+    m->flags = flag;
+    broadcast(o, m);
+    return true;
+}
+
 /* Top: broadcasts the losses, and applies them here too. */
 static void lose(struct overlay *o, const struct rank_set *gone)
 {
-    struct overlay_msg *m;
-
-    if (rank_set_covers(&o->losses, gone))
-        return;
-    m = overlay_msg_new(OVERLAY_MSG_BROADCAST);
-    if (!m || rank_set_copy(&m->arrived, gone) < 0) {
-        o->no_memory = true;
-        overlay_msg_free(m);
-        return;
-    }
-    m->flags = OVERLAY_LOSSES;
-    broadcast(o, m);
-    apply_losses(o, gone);
+    if (!rank_set_covers(&o->losses, gone) && broadcast_set(o, gone, OVERLAY_LOSSES))
+        apply_losses(o, gone);
 }
 
 void overlay_lose(struct overlay *o, uint32_t position)
@@ -536,6 +576,20 @@ void overlay_lose(struct overlay *o, uint32_t position)
 
     if (position && position < o->config.count && rank_set_add(&one, position, 1) == 0)
         lose(o, &one);
+    rank_set_free(&one);
+}
+
+void overlay_welcome(struct overlay *o, uint32_t position)
+{
+    struct rank_set one = { NULL, 0, 0, 0 };
+
+    if (position >= o->config.count || rank_set_has(&o->members, position) ||
+        tree_is_lost(o->lost, position))
+        return;
+    if (rank_set_add(&one, position, 1) < 0)
+        o->no_memory = true;
+    else if (broadcast_set(o, &one, OVERLAY_WELCOMES))
+        apply_welcomes(o, &one);
     rank_set_free(&one);
 }
 
@@ -611,7 +665,8 @@ static bool miss_children(struct overlay *o, uint32_t gone)
     bool some = false;
 
     for (uint32_t c = first; c < first + n; c++) {
-        if (tree_is_lost(o->lost, c) || rank_set_has(&o->below, c) || rank_set_has(&o->broken, c))
+        if (tree_is_lost(o->lost, c) || rank_set_has(&o->below, c) || rank_set_has(&o->broken, c) ||
+            !rank_set_has(&o->members, c))
             continue;
         some = true;
         if (rank_set_add(&o->broken, c, 1) < 0)

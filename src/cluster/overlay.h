@@ -27,6 +27,11 @@
  * have contributed that are not lost: no other node draws a conclusion from a loss.  The decision
  * is the result, which goes by the tree, and to those that connect to another ancestor again.  A
  * loss that the top hears of later changes nothing in it.
+ *
+ * Growth.  Positions may be without a node at first.  A new node links to its nearest living
+ * ancestor, begins with what that one knows (overlay_config: members, lost, last_broadcast), and is
+ * a member once the top has announced it.  Positions are handed out in ascending order, so no
+ * ancestor of a member is without a node, and no position is used twice.
  */
 #ifndef WIREUP_CLUSTER_OVERLAY_H
 #define WIREUP_CLUSTER_OVERLAY_H
@@ -61,7 +66,7 @@ bool overlay_schedule_named(struct slice word, enum overlay_schedule *schedule_p
 bool overlay_schedule_known(struct slice words, enum overlay_schedule *schedule_p);
 
 struct overlay_config {
-    uint32_t me, count, width;
+    uint32_t me, count, width; /* count: of positions, those that no node has yet included */
     enum overlay_schedule schedule;
     uint64_t inline_max; /* most bytes of a subtree sent with the gathering; beyond it they stay
                           * local */
@@ -70,6 +75,10 @@ struct overlay_config {
     uint32_t alpha_ns;   /* cost of a message ... */
     uint32_t beta_ps;    /* ... of each of its bytes ... */
     uint32_t link_ns;    /* ... and of setting up a link outside the tree, for the choice */
+    /* What the node that a new one joins knows at that moment (copied).  NULL: all positions are
+     * members, none is lost. */
+    const struct rank_set *members, *lost;
+    uint64_t last_broadcast; /* the first one that we receive is the next */
 };
 
 /* For daemons on an Ethernet of 10 Gbit/s; costs as measured (docs/performance.md). */
@@ -92,9 +101,10 @@ enum {
     OVERLAY_LOSSES = 4,
     OVERLAY_BY_TREE = 8, /* of a gathering: a participant has asked for this schedule */
     OVERLAY_BY_EXCHANGE = 16,
-    OVERLAY_DECIDES = 32, /* of a gathering and a result: OVERLAY_LOSS_DECIDED */
-    OVERLAY_BEARS = 64,   /* ... OVERLAY_LOSS_BORNE */
-    OVERLAY_FLAGS = 127
+    OVERLAY_DECIDES = 32,   /* of a gathering and a result: OVERLAY_LOSS_DECIDED */
+    OVERLAY_BEARS = 64,     /* ... OVERLAY_LOSS_BORNE */
+    OVERLAY_WELCOMES = 128, /* of a broadcast: arrived are new members */
+    OVERLAY_FLAGS = 255
 };
 
 struct overlay_msg {
@@ -102,12 +112,12 @@ struct overlay_msg {
     enum overlay_kind kind;
     uint32_t from, to; /* positions; not only neighbours for PIECE, AGAIN, REPORT and ACK */
     char *what;
-    uint64_t generation; /* REPORT, ACK, TELL, HELLO: the number */
+    uint64_t generation; /* REPORT, ACK, BROADCAST, HELLO: the number */
     unsigned flags;
     bool failed;
     uint32_t culprit;             /* the lost node, when failed; TREE_NONE: none */
-    struct rank_set all, arrived; /* GATHER; TELL and REPORT with OVERLAY_LOSSES: arrived is the
-                                   * lost; RESULT with OVERLAY_BEARS: those that are left out */
+    struct rank_set all, arrived; /* GATHER; BROADCAST and REPORT with OVERLAY_LOSSES: arrived is
+                                   * the lost; RESULT with OVERLAY_BEARS: those that are left out */
     uint64_t bytes;               /* GATHER: of all blocks, withheld ones too */
     uint32_t step, piece, pieces;
     struct block_set *data;
@@ -125,6 +135,7 @@ enum overlay_event_kind {
     OVERLAY_BROADCAST,  /* a broadcast of the top, in blocks */
     OVERLAY_LOST,       /* the top announced that `from` is lost.  The host calls
                          * overlay_overdue() later */
+    OVERLAY_WELCOMED,   /* the top announced that `from` is a member */
     OVERLAY_BEHIND      /* missed broadcasts are no longer cached: this node must end */
 };
 
@@ -156,6 +167,7 @@ struct overlay {
     struct rank_set below;    /* links to nodes below */
     struct rank_set greeted;  /* of these, the ones that have sent their last received broadcast */
     struct rank_set subtree;  /* ours */
+    struct rank_set members;  /* positions that have, or had, a node */
     uint64_t *lost;           /* bits */
     uint64_t *shunned;        /* bits: ancestors that cannot be reached */
     struct rank_set losses;   /* the same */
@@ -187,6 +199,9 @@ bool overlay_link_up(struct overlay *o, uint32_t position);
 void overlay_link_down(struct overlay *o, uint32_t position);
 /* Top: that node is lost, whichever node noticed it. */
 void overlay_lose(struct overlay *o, uint32_t position);
+/* Top: that position has a node now, which is linked to its living parent.  (Only of members is it
+ * expected that they come to another parent when theirs is lost.) */
+void overlay_welcome(struct overlay *o, uint32_t position);
 /* The node to connect to if there is no link towards the top: the nearest ancestor that is neither
  * lost nor known to be unreachable (overlay_shun).  TREE_NONE: there is none left. */
 uint32_t overlay_wanted_parent(const struct overlay *o);

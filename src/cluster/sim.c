@@ -83,12 +83,18 @@ static uint32_t origin_step(const struct sim *s)
 
 static bool is_origin(const struct sim *s, uint32_t p)
 {
-    return p && p % origin_step(s) == 0;
+    return p && p < s->first && p % origin_step(s) == 0;
 }
 
 static uint32_t origin_of(const struct sim *s, uint32_t p)
 {
     return p / origin_step(s);
+}
+
+static void log_broadcast(struct sim *s, uint32_t from, uint32_t number)
+{
+    if (s->c.grows && sim_room(s, &s->log, s->nlog, &s->log_room, sizeof *s->log))
+        s->log[s->nlog++] = (struct sim_broadcast){ from, number };
 }
 
 /* Broadcasts are events, and carry their number. */
@@ -114,6 +120,8 @@ static void send_one(struct sim *s, struct sim_node *n)
     int rc;
 
     if (to == n->me)
+        return;
+    if (!membership_has(&n->member, to))
         return;
     snprintf(count, sizeof count, "%" PRIu64, n->member.overlay.last_broadcast);
     m.u.data.channel = *of_pair(s, s->sent, n->me, to) + UINT64_C(1);
@@ -147,8 +155,8 @@ static void enter(struct sim *s, uint32_t p, uint32_t set)
     if (leaves_values(s, set))
         sim_calls_send_ahead(n);
     if (membership_contribute(&n->member, way, slice_str(what), n->round[set],
-                              set ? &s->sets[set] : NULL, make_block(s, set, n->round[set], p),
-                              s->now) < 0)
+                              set || s->c.grows || s->c.leaves ? &s->sets[set] : NULL,
+                              make_block(s, set, n->round[set], p), s->now) < 0)
         sim_violated(s, "node %u cannot contribute to set %u", p, set);
 }
 
@@ -223,7 +231,7 @@ static void on_completed(void *arg, const struct overlay_event *e)
         return;
     }
     sscanf(e->what, "fence sim/%u", &set);
-    if (set >= s->c.sets || !n->inside[set] || e->generation != n->round[set]) {
+    if (set >= s->all_sets || !n->inside[set] || e->generation != n->round[set]) {
         sim_violated(s, "node %u hears of the end of round %u of set %u, where it is not", n->me,
                      (unsigned)e->generation, set);
         return;
@@ -252,11 +260,31 @@ static void on_decided(void *arg, const struct overlay_event *e)
         n->sim->r->gathered_ns = n->sim->now - n->sim->begin;
 }
 
+/* A node that has joined later: each one from the first that it gets. */
+static void arrives_late(struct sim_node *n, uint32_t from, uint32_t number)
+{
+    const struct sim *s = n->sim;
+    size_t at = n->due;
+
+    while (!n->due && at < s->nlog && (s->log[at].from != from || s->log[at].number != number))
+        at++;
+    if (at >= s->nlog || s->log[at].from != from || s->log[at].number != number)
+        sim_violated(n->sim, "node %u, which has joined, gets broadcast %u of node %u out of order",
+                     n->me, number, from);
+    else if (!n->due && n->welcomed && at > n->welcomed)
+        sim_violated(n->sim, "node %u misses broadcasts that came after its welcome", n->me);
+    n->due = at + 1;
+}
+
 void sim_broadcast_arrives(struct sim_node *n, uint32_t from, uint32_t number)
 {
     uint32_t *count = &n->broadcasts[origin_of(n->sim, from)];
 
-    if (number != ++*count)
+    if (n->me == 0)
+        log_broadcast(n->sim, from, number);
+    if (n->grown)
+        arrives_late(n, from, number);
+    else if (number != ++*count)
         sim_violated(n->sim, "node %u gets broadcast %u of node %u, not %u", n->me, number, from,
                      *count);
 }
@@ -278,21 +306,66 @@ static void take_one(struct sim_node *n, const struct msg *m)
                      n->me, m->from, n->member.overlay.last_broadcast, count);
 }
 
+/* Like a daemon: the parent starts the node, some time later. */
+static void on_grow(struct sim_node *n, uint32_t position, uint32_t parent)
+{
+    struct sim *s = n->sim;
+
+    if (parent == n->me)
+        sim_push(s, (struct sim_event){ .at = s->now + rand_below(&s->rand, 4 * s->c.notice_ns),
+                                        .kind = SIM_START,
+                                        .node = position,
+                                        .other = n->me });
+}
+
+static void on_leave(struct sim_node *n, uint32_t position)
+{
+    struct msg m = { .kind = MSG_leaves, .to = 0 };
+
+    if (position != n->me)
+        return;
+    n->asked_to = true;
+    membership_leave(&n->member);
+    if (router_send(&n->router, &m) < 0)
+        sim_violated(n->sim, "node %u cannot say that it leaves", n->me);
+}
+
 static void on_message(void *arg, const struct msg *m)
 {
     struct sim_node *n = arg;
 
     if (m->kind == MSG_data)
         take_one(n, m);
+    else if (m->kind == MSG_grow)
+        on_grow(n, m->u.grow.positions.items[0], m->u.grow.parents.items[0]);
+    else if (m->kind == MSG_leave)
+        on_leave(n, m->u.leave.position);
+    else if (m->kind == MSG_leaves)
+        membership_lose(&n->member, m->from);
     else
         dispatch_message(&n->dispatch, m, n->sim->now);
 }
 
+/* The top: a node that has joined is announced. */
 static void on_ready(void *arg, uint32_t position, struct slice host)
 {
-    (void)arg;
-    (void)position;
+    struct sim_node *n = arg;
+
     (void)host;
+    if (position >= n->sim->first && !membership_has(&n->member, position)) {
+        n->sim->nodes[position].welcomed = n->sim->nlog;
+        membership_welcome(&n->member, position);
+    }
+}
+
+/* The set of each node that joins: itself, and some others. */
+static void on_welcome(void *arg, uint32_t position)
+{
+    struct sim_node *n = arg;
+    uint32_t set = n->sim->c.sets + position - n->sim->first;
+
+    if (rank_set_has(&n->sim->sets[set], n->me))
+        enter_later(n->sim, n->me, set);
 }
 
 static void on_lost(void *arg, uint32_t position)
@@ -402,16 +475,81 @@ static void free_node(struct sim_node *n)
 static void start_broadcast(struct sim *s)
 {
     s->nbroadcasts++;
+    log_broadcast(s, 0, s->nbroadcasts);
     broadcast(&s->nodes[0], s->nbroadcasts);
+}
+
+/* The top hands out the next position, once the node that it will be linked to is a member. */
+static void grow(struct sim *s)
+{
+    struct sim_node *top = &s->nodes[0];
+    uint32_t p = s->next;
+    uint32_t parent = tree_living_parent(s->c.width, p, top->member.overlay.lost);
+    struct msg m = { .kind = MSG_grow };
+
+    if (!membership_has(&top->member, parent)) {
+        sim_push(s, (struct sim_event){ .at = s->now + s->c.notice_ns, .kind = SIM_GROW });
+        return;
+    }
+    s->next++;
+    m.u.grow.positions = (struct part_uints){ &p, 1 };
+    m.u.grow.parents = (struct part_uints){ &parent, 1 };
+    if (membership_broadcast(&top->member, &m) < 0)
+        sim_violated(s, "the top cannot announce node %u", p);
+    on_grow(top, p, parent);
+    sim_push(s, (struct sim_event){ .at = s->now + 8 * s->c.notice_ns +
+                                          rand_below(&s->rand, 40 * s->c.notice_ns),
+                                    .kind = SIM_GIVE_UP,
+                                    .other = p });
+}
+
+static bool make_node(struct sim *s, uint32_t p, const struct sim_node *parent);
+
+/* It knows what its parent knows now. */
+static void start_node(struct sim *s, uint32_t p, uint32_t parent)
+{
+    struct sim_node *n = &s->nodes[p], *above = &s->nodes[parent];
+
+    if (above->dead)
+        return;
+    n->dead = n->freed = false;
+    n->grown = true;
+    if (make_node(s, p, above))
+        router_join(&n->router, sim_net_connect(n, parent));
+    else
+        s->no_memory = true;
+}
+
+static void give_up(struct sim *s, uint32_t p)
+{
+    struct membership *top = &s->nodes[0].member;
+
+    if (!membership_has(top, p))
+        membership_lose(top, p);
+}
+
+static void ask_to_leave(struct sim *s, uint32_t p)
+{
+    struct membership *top = &s->nodes[0].member;
+    struct msg m = { .kind = MSG_leave };
+
+    m.u.leave.position = p;
+    if (!tree_is_lost(top->overlay.lost, p) && membership_broadcast(top, &m) < 0)
+        sim_violated(s, "the top cannot ask node %u to leave", p);
 }
 
 static void happen_to(struct sim *s, struct sim_event *e)
 {
     struct sim_node *n = &s->nodes[e->node];
 
+    if (e->kind == SIM_START)
+        start_node(s, e->node, e->other);
     if (n->dead)
         return;
     switch (e->kind) {
+    case SIM_GROW: grow(s); break;
+    case SIM_GIVE_UP: give_up(s, e->other); break;
+    case SIM_LEAVE: ask_to_leave(s, e->other); break;
     case SIM_ENTER: enter(s, e->node, e->other); break;
     case SIM_KILL: kill_node(n); break;
     case SIM_CUT: sim_net_cut(n, e->other != 0); break;
@@ -459,15 +597,20 @@ static void run(struct sim *s)
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
+/* Those that leave are in no set; each that joins has one of its own. */
 static bool choose_sets(struct sim *s)
 {
-    for (uint32_t k = 0; k < s->c.sets; k++) {
+    for (uint32_t i = 0; i < s->c.leaves && s->first > 1; i++)
+        s->nodes[1 + rand_below(&s->rand, s->first - 1)].leaves = true;
+    for (uint32_t k = 0; k < s->all_sets; k++) {
         uint64_t density = k ? 1 + rand_below(&s->rand, 4) : 1;
-        for (uint32_t p = 0; p < s->c.nodes; p++) {
-            if ((k == 0 || rand_below(&s->rand, density) == 0) &&
+        for (uint32_t p = 0; p < s->first; p++) {
+            if ((k == 0 || rand_below(&s->rand, density) == 0) && !s->nodes[p].leaves &&
                 rank_set_add(&s->sets[k], p, 1) < 0)
                 return false;
         }
+        if (k >= s->c.sets && rank_set_add(&s->sets[k], s->first + k - s->c.sets, 1) < 0)
+            return false;
     }
     return true;
 }
@@ -485,13 +628,25 @@ static struct overlay_config overlay_config_of(const struct sim *s, uint32_t p)
     k.alpha_ns = (uint32_t)(s->c.latency_ns + 2 * s->c.overhead_ns);
     k.beta_ps = s->c.byte_ps;
     k.link_ns = s->c.link_ns;
+    k.members = &s->members;
     return k;
 }
 
-static bool make_node(struct sim *s, uint32_t p)
+/* What a node that joins learns of its parent. */
+static void learn(const struct sim *s, const struct sim_node *parent, struct overlay_config *k)
+{
+    const struct overlay *o = &parent->member.overlay;
+
+    k->members = &o->members;
+    k->lost = &o->losses;
+    k->last_broadcast = o->last_broadcast + s->c.forgets;
+}
+
+/* parent: of a node that joins; NULL: it is there from the beginning. */
+static bool make_node(struct sim *s, uint32_t p, const struct sim_node *parent)
 {
     struct sim_node *n = &s->nodes[p];
-    struct router_config r = { .log = &s->log,
+    struct router_config r = { .log = &s->errors,
                                .me = p,
                                .count = s->c.nodes,
                                .width = s->c.width,
@@ -502,20 +657,25 @@ static bool make_node(struct sim *s, uint32_t p)
                                .calls = membership_router_calls(),
                                .arg = &n->member };
     struct membership_config k = { .overlay = overlay_config_of(s, p),
-                                   .parent = p ? tree_parent(s->c.width, p) : TREE_NONE,
+                                   .parent = parent ? parent->me
+                                             : p    ? tree_parent(s->c.width, p)
+                                                    : TREE_NONE,
                                    .codec = { codec_out, codec_in, s },
-                                   .log = &s->log,
+                                   .log = &s->errors,
                                    .calls = { .on_message = on_message,
                                               .on_ready = on_ready,
                                               .on_decided = on_decided,
                                               .on_completed = on_completed,
                                               .on_lost = on_lost,
+                                              .on_welcome = on_welcome,
                                               .on_end = on_end,
                                               .on_closed = on_closed,
                                               .join = join,
                                               .overdue = overdue },
                                    .arg = n };
 
+    if (parent)
+        learn(s, parent, &k.overlay);
     n->sim = s;
     n->me = p;
     list_init(&n->links);
@@ -526,7 +686,7 @@ static bool make_node(struct sim *s, uint32_t p)
 /* The tree is up at the beginning, and all have said so: its start-up is not simulated. */
 static void join_all(struct sim *s)
 {
-    for (uint32_t p = 1; p < s->c.nodes && !s->no_memory; p++) {
+    for (uint32_t p = 1; p < s->first && !s->no_memory; p++) {
         struct router_link *l = sim_net_link(s, p, tree_parent(s->c.width, p));
         if (!l)
             return;
@@ -556,7 +716,7 @@ static void begin(struct sim *s)
 {
     s->begin = s->now;
     memset(s->r, 0, offsetof(struct sim_result, violation));
-    for (uint32_t p = 0; p < s->c.nodes; p++) {
+    for (uint32_t p = 0; p < s->first; p++) {
         struct sim_node *n = &s->nodes[p];
         n->messages = n->bytes = 0;
         for (uint32_t set = 0; set < s->c.sets; set++) {
@@ -578,6 +738,15 @@ static void plan_trouble(struct sim *s)
     for (uint32_t i = 0; i < s->c.broadcasts; i++)
         sim_push(s, (struct sim_event){ .at = s->now + rand_below(&s->rand, span),
                                         .kind = SIM_BROADCAST });
+    for (uint32_t i = 0; i < s->c.grows; i++)
+        sim_push(s,
+                 (struct sim_event){ .at = s->now + rand_below(&s->rand, span), .kind = SIM_GROW });
+    for (uint32_t p = 1; p < s->first && s->c.leaves; p++) {
+        if (s->nodes[p].leaves)
+            sim_push(s, (struct sim_event){ .at = s->now + rand_below(&s->rand, span),
+                                            .kind = SIM_LEAVE,
+                                            .other = p });
+    }
     for (uint32_t i = 0; i < s->c.slow; i++)
         s->nodes[rand_below(&s->rand, s->c.nodes)].slow = true;
 }
@@ -586,7 +755,10 @@ static void plan_trouble(struct sim *s)
 
 static void check_sets(struct sim *s, const struct sim_node *n)
 {
-    for (uint32_t set = 0; set < s->c.sets; set++) {
+    for (uint32_t set = 0; set < s->all_sets; set++) {
+        uint32_t p = set < s->c.sets ? 0 : s->first + set - s->c.sets;
+        if (!membership_has(&s->nodes[0].member, p)) /* it has not come to its sets */
+            continue;
         if (n->inside[set])
             sim_violated(s, "node %u waits for ever in round %u of set %u", n->me, n->round[set],
                          set);
@@ -600,6 +772,12 @@ static void check_sets(struct sim *s, const struct sim_node *n)
  * top. */
 static void check_broadcasts(struct sim *s, const struct sim_node *n)
 {
+    if (n->grown) {
+        if (n->due ? n->due != s->nlog : n->welcomed != s->nlog)
+            sim_violated(s, "node %u, which has joined, has not received all broadcasts since",
+                         n->me);
+        return;
+    }
     if (n->me && n->broadcasts[0] != s->nbroadcasts)
         sim_violated(s, "node %u has received %u of %u broadcasts", n->me, n->broadcasts[0],
                      s->nbroadcasts);
@@ -672,6 +850,10 @@ static uint64_t lower_bound(const struct sim *s)
 static void finish(struct sim *s)
 {
     for (uint32_t p = 0; p < s->c.nodes; p++) {
+        s->r->joined += s->nodes[p].grown && membership_has(&s->nodes[0].member, p);
+        s->r->left += s->nodes[p].asked_to && s->nodes[p].dead;
+        if (s->nodes[p].leaves && !s->nodes[p].dead)
+            sim_violated(s, "node %u has been asked to leave, and stays", p);
         check_node(s, &s->nodes[p]);
         count_node(s, &s->nodes[p]);
     }
@@ -692,6 +874,8 @@ static void free_all(struct sim *s)
     sim_groups_close(s);
     for (uint32_t k = 0; k < SETS_MAX; k++)
         rank_set_free(&s->sets[k]);
+    rank_set_free(&s->members);
+    free(s->log);
     free(s->sent);
     free(s->got);
     free(s->nodes);
@@ -706,14 +890,26 @@ static bool make(struct sim *s)
         s->sent = calloc((size_t)n * n, sizeof *s->sent);
         s->got = calloc((size_t)n * n, sizeof *s->got);
     }
-    if (!s->nodes || (s->c.reports && (!s->sent || !s->got)) || !choose_sets(s) ||
-        !sim_calls_open(s) || !sim_groups_open(s))
+    if (!s->nodes || rank_set_add(&s->members, 0, s->first) < 0 ||
+        (s->c.reports && (!s->sent || !s->got)) || !choose_sets(s) || !sim_calls_open(s) ||
+        !sim_groups_open(s))
         return false;
-    for (uint32_t p = 0; p < n; p++) {
-        if (!make_node(s, p))
+    for (uint32_t p = s->first; p < n; p++)
+        s->nodes[p].dead = s->nodes[p].freed = true; /* until they start */
+    for (uint32_t p = 0; p < s->first; p++) {
+        if (!make_node(s, p, NULL))
             return false;
     }
     return true;
+}
+
+/* Each needs a set, and one node at least is there from the beginning. */
+static uint32_t grows_of(const struct sim_config *c)
+{
+    uint32_t most = SETS_MAX - c->sets;
+
+    most = c->nodes && most > c->nodes - 1 ? c->nodes - 1 : most;
+    return c->grows < most ? c->grows : most;
 }
 
 int sim_run(const struct sim_config *c, struct sim_result *r_p)
@@ -723,8 +919,11 @@ int sim_run(const struct sim_config *c, struct sim_result *r_p)
     memset(r_p, 0, sizeof *r_p);
     connectivity_parse(slice_str(c->connectivity ? c->connectivity : "all"), &s.connectivity, NULL);
     s.log_out.put = on_log;
-    s.log = (struct log){ 2, LOG_ERROR, "sim", &s.log_out };
+    s.errors = (struct log){ 2, LOG_ERROR, "sim", &s.log_out };
     s.c.sets = c->sets < SETS_MAX ? c->sets : SETS_MAX;
+    s.c.grows = grows_of(&s.c);
+    s.first = s.next = c->nodes - s.c.grows;
+    s.all_sets = s.c.sets + s.c.grows;
     s.no_memory = !make(&s);
     if (!s.no_memory) {
         join_all(&s);
@@ -749,12 +948,13 @@ void sim_command(const struct sim_config *c, struct buf *out)
         out,
         "wireup sim --nodes %u --ranks %u --width %u --seed %" PRIu64
         " --schedule %s --rounds %u --sets %u --bytes-per-rank %" PRIu64
-        " --node-failures %u --link-failures %u --slow %u --reports %u"
+        " --node-failures %u --link-failures %u --slow %u --joins %u --leaves %u --reports %u"
         " --broadcasts %u --requests %u --groups %u --jitter %" PRIu64 " --latency %" PRIu64
         " --overhead %" PRIu64 " --ps-per-byte %u --link %u%s --connectivity %s --flags %s%s%s",
         c->nodes, c->ranks, c->width, c->seed, schedules[c->schedule], c->rounds, c->sets, c->card,
-        c->kills, c->cuts, c->slow, c->reports, c->broadcasts, c->requests, c->groups, c->jitter_ns,
-        c->latency_ns, c->overhead_ns, c->byte_ps, c->link_ns, c->inquiry ? " --stacks" : "",
-        c->connectivity ? c->connectivity : "all", c->barrier_first ? "barrier," : "",
-        c->through_tree ? "relayed," : "", c->modelled ? "" : "real");
+        c->kills, c->cuts, c->slow, c->grows, c->leaves, c->reports, c->broadcasts, c->requests,
+        c->groups, c->jitter_ns, c->latency_ns, c->overhead_ns, c->byte_ps, c->link_ns,
+        c->inquiry ? " --stacks" : "", c->connectivity ? c->connectivity : "all",
+        c->barrier_first ? "barrier," : "", c->through_tree ? "relayed," : "",
+        c->modelled ? "" : "real");
 }

@@ -12,9 +12,11 @@
  * Invariants (struct sim_result): each collective that a living node has contributed to ends there,
  * with the blocks of that generation of exactly its participants, or with the name of a lost one;
  * groups end with one outcome for all (sim_groups.h);
- * no message between living nodes and no broadcast is lost, duplicated, or out of order; and no
- * message arrives before a broadcast that its sender had received.  Those of requests, and of
- * values for neighbours, are in sim_calls.h.
+ * a node that joins receives each broadcast from some moment on, and from its welcome at the
+ * latest; one that is asked to leave is gone, and no collective has failed by it; no message
+ * between living nodes and no broadcast is lost, duplicated, or out of order; and no message
+ * arrives before a broadcast that its sender had received.  Those of requests, and of values for
+ * neighbours, are in sim_calls.h.
  */
 #ifndef WIREUP_CLUSTER_SIM_H
 #define WIREUP_CLUSTER_SIM_H
@@ -45,6 +47,10 @@ struct sim_config {
     uint32_t kills;           /* nodes that die, at times chosen by the seed */
     uint32_t cuts;            /* links that break though both ends live */
     uint32_t slow;            /* nodes that are a hundred times slower */
+    uint32_t grows;           /* of the nodes, the last ones join one by one, at times chosen by the
+                               * seed; each then has collectives with some of the others */
+    uint32_t leaves;          /* nodes that are asked to leave; these have no collectives */
+    uint32_t forgets;    /* broadcasts that a joining node misses: shows that the checks fail */
     uint32_t reports;    /* messages of each node to others, one after each collective; about eight
                           * nodes also broadcast as many */
     uint32_t broadcasts; /* broadcasts of the top */
@@ -70,6 +76,7 @@ struct sim_result {
     uint64_t gathered_ns, last_ns; /* the first collective: the top has all; every node has all */
     uint64_t end_ns;
     uint64_t messages, bytes, collectives, failed, survivors;
+    uint64_t joined, left;                         /* nodes */
     uint64_t node_messages, node_bytes, node_held; /* the maximum of any node */
     uint64_t bound_ns;  /* lower bound for any algorithm in this model (one collective) */
     uint64_t exchanged; /* messages of exchanges */

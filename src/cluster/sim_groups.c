@@ -328,13 +328,13 @@ static bool choose(struct sim *s, uint32_t number)
 
     g->losses = number % 2 ? OVERLAY_LOSS_DECIDED : OVERLAY_LOSS_BORNE;
     g->outcomes = calloc(2 * (size_t)s->c.rounds + 1, sizeof *g->outcomes);
-    for (uint32_t p = 0; good && p < s->c.nodes; p++) {
+    for (uint32_t p = 0; good && p < s->first; p++) {
         if (rand_below(&s->rand, density) == 0)
             good = rank_set_add(&g->members, p, 1) == 0;
     }
-    g->leader = (uint32_t)rand_below(&s->rand, s->c.nodes);
+    g->leader = (uint32_t)rand_below(&s->rand, s->first);
     for (uint32_t k = 0; good && k < INVITED_MAX; k++) {
-        uint32_t p = (uint32_t)rand_below(&s->rand, s->c.nodes);
+        uint32_t p = (uint32_t)rand_below(&s->rand, s->first);
         good = p == g->leader || rank_set_add(&g->invited, p, 1) == 0;
     }
     return good && g->outcomes;

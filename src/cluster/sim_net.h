@@ -12,7 +12,7 @@
 #include "cluster/membership.h"
 #include "cluster/sim.h"
 
-enum { SETS_MAX = 8, SIM_ORIGINS = 17, SIM_GROUPS_MAX = 4 };
+enum { SETS_MAX = 16, SIM_ORIGINS = 17, SIM_GROUPS_MAX = 4 };
 
 enum sim_kind {
     SIM_ARRIVE,  /* the first byte of a message */
@@ -31,7 +31,11 @@ enum sim_kind {
     SIM_BATCH,
     SIM_INQUIRE, /* the top asks all nodes */
     SIM_ANSWER,  /* a node has done the work */
-    SIM_GROUP    /* a node enters a group, or invites others */
+    SIM_GROUP,   /* a node enters a group, or invites others */
+    SIM_GROW,    /* the top wants another node */
+    SIM_START,   /* a node starts: its parent, `other`, tells it what it knows */
+    SIM_GIVE_UP, /* the top: that node should be ready by now */
+    SIM_LEAVE    /* the top asks a node to leave */
 };
 
 struct sim;
@@ -121,6 +125,15 @@ struct sim_node {
     bool inside[SETS_MAX], stopped[SETS_MAX];
     uint32_t reported;                /* messages to others */
     uint32_t broadcasts[SIM_ORIGINS]; /* broadcasts received, by origin */
+    bool grown;                       /* it has joined later */
+    size_t due;      /* grown: of the top's log, the next broadcast that must come; 0: none came */
+    size_t welcomed; /* grown: the length of that log when the top announced it */
+    bool leaves, asked_to;
+};
+
+/* A broadcast, as the top has sent it. */
+struct sim_broadcast {
+    uint32_t from, number;
 };
 
 struct sim {
@@ -131,8 +144,8 @@ struct sim {
     struct sim_event *heap;
     size_t nevents, room;
     uint64_t now, number, rand;
-    uint64_t begin; /* when the program starts, after all links are up */
-    struct log log; /* of all nodes: an error is a violation */
+    uint64_t begin;    /* when the program starts, after all links are up */
+    struct log errors; /* of all nodes: an error is a violation */
     struct log_out log_out;
     struct router_link **pairs; /* all links; two ends each */
     size_t npairs, pairs_room;
@@ -142,8 +155,13 @@ struct sim {
     struct connectivity connectivity;
     uint16_t *ahead; /* of each pair of nodes, how often values came for neighbours; NULL: never */
     struct sim_result *r;
-    uint32_t nbroadcasts; /* broadcasts of the top */
-    struct core core;     /* knows one job, with one process on each node */
+    uint32_t nbroadcasts;      /* broadcasts of the top */
+    struct sim_broadcast *log; /* all broadcasts, in the order of the top; only if nodes join */
+    size_t nlog, log_room;
+    uint32_t first, next;    /* nodes of the beginning; the position of the next one that joins */
+    uint32_t all_sets;       /* c.sets, and one of each node that joins */
+    struct rank_set members; /* of the beginning */
+    struct core core;        /* knows one job, with one process on each node */
     struct job job;
     char nspace[8];
     uint32_t *positions;  /* of its nodes */

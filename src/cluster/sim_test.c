@@ -27,9 +27,16 @@ static bool run(const struct sim_config *c, struct sim_result *r)
 }
 
 /* The kinds of failure.  Seeds of one kind have no other, and each at least one of it. */
-enum fault_kind { FAULTS_ALL, FAULTS_KILLS, FAULTS_CUTS, FAULTS_SLOW, FAULT_KINDS };
+enum fault_kind {
+    FAULTS_ALL,
+    FAULTS_KILLS,
+    FAULTS_CUTS,
+    FAULTS_SLOW,
+    FAULTS_ELASTIC, /* nodes join and leave, with all kinds of failure */
+    FAULT_KINDS
+};
 
-static const char *const fault_kinds[FAULT_KINDS] = { "all", "kills", "cuts", "slow" };
+static const char *const fault_kinds[FAULT_KINDS] = { "all", "kills", "cuts", "slow", "elastic" };
 
 static enum fault_kind fault_kind_of(const char *name)
 {
@@ -42,6 +49,12 @@ static enum fault_kind fault_kind_of(const char *name)
 
 static void keep_only(struct sim_config *c, enum fault_kind kind)
 {
+    if (kind == FAULTS_ELASTIC) {
+        c->grows = 1 + (uint32_t)(c->seed % 8);
+        c->leaves = (uint32_t)(c->seed / 8 % 4);
+        c->groups = 0; /* their members are of the beginning */
+        return;
+    }
     c->kills = kind == FAULTS_KILLS ? 1 + c->kills : 0;
     c->cuts = kind == FAULTS_CUTS ? 1 + c->cuts : 0;
     c->slow = kind == FAULTS_SLOW ? 1 + c->slow : 0;
@@ -80,6 +93,7 @@ static void faults(struct sim_config *c, uint64_t seed, enum fault_kind kind)
 static void test_seeds(uint64_t first, uint32_t count, enum fault_kind kind)
 {
     uint64_t messages = 0, failed = 0, collectives = 0, exchanged = 0, requests = 0, bad = 0;
+    uint64_t joined = 0, left = 0;
     struct sim_config c;
     struct sim_result r;
 
@@ -91,6 +105,8 @@ static void test_seeds(uint64_t first, uint32_t count, enum fault_kind kind)
         collectives += r.collectives;
         exchanged += r.exchanged;
         requests += r.requests;
+        joined += r.joined;
+        left += r.left;
     }
     OK_F(bad == 0, "%u seeds (%s) of up to %d nodes from %llu: no invariant is violated", count,
          fault_kinds[kind], NODES_MAX, (unsigned long long)first);
@@ -101,6 +117,9 @@ static void test_seeds(uint64_t first, uint32_t count, enum fault_kind kind)
            (unsigned long long)requests, (unsigned long long)collectives,
            (unsigned long long)failed);
     OK_F(failed < collectives && exchanged > 0 && requests > 0, "collectives end well");
+    if (kind == FAULTS_ELASTIC)
+        OK_F(joined > count && left > 0, "%llu nodes joined, %llu left", (unsigned long long)joined,
+             (unsigned long long)left);
     if (kind == FAULTS_SLOW)
         OK_F(failed == 0, "all of them: no node is lost");
     else
@@ -280,6 +299,43 @@ static void test_groups_control(void)
          r.violation);
 }
 
+/* A node that does not get all that was announced while it joined is detected. */
+static void test_control_elastic(void)
+{
+    struct sim_config c;
+    struct sim_result r;
+    uint32_t found = 0;
+
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        faults(&c, seed, FAULTS_ELASTIC);
+        c.nodes = 30;
+        c.kills = c.cuts = 0;
+        c.forgets = 3;
+        OK(sim_run(&c, &r) == 0);
+        found += r.violation[0] != 0;
+    }
+    OK_F(found > 15, "in %u of 20 runs it is noticed that a node that joins misses broadcasts: %s",
+         found, r.violation);
+}
+
+/* One node after the other, all of them, in trees of several shapes; none is lost. */
+static void test_growth_alone(void)
+{
+    struct sim_config c;
+    struct sim_result r = { .joined = 0 };
+    uint64_t bad = 0;
+
+    for (uint64_t seed = 1; seed <= 16 && bad == 0; seed++) {
+        faults(&c, seed, FAULTS_ELASTIC);
+        c.kills = c.cuts = c.slow = c.leaves = 0;
+        c.nodes = 2 + (uint32_t)seed;
+        c.grows = c.nodes - 1;
+        bad += !run(&c, &r) || r.joined == 0;
+    }
+    OK_F(bad == 0, "nearly all nodes of a tree may join later: %llu of %u",
+         (unsigned long long)r.joined, c.nodes);
+}
+
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
 #define __SANITIZE_ADDRESS__ 1
@@ -308,6 +364,8 @@ int main(int argc, char **argv)
         test_seeds(first, count / 5, kind);
     test_control();
     test_groups_control();
+    test_control_elastic();
+    test_growth_alone();
     test_choice();
     test_growth();
     test_large(LARGE);

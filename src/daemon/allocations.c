@@ -81,6 +81,8 @@ static void count_busy(struct reservations *r, const struct job *j)
 static void find_lost(struct reservations *r, const struct cluster_io *s)
 {
     for (uint32_t p = 1; p < s->router.config.count; p++) {
+        if (!s->names[p] || !cluster_io_has(s, p))
+            continue;
         for (uint32_t n = 0; n < r->nnodes && !router_reaches(&s->router, p); n++)
             r->nodes[n].lost = r->nodes[n].lost || !strcmp(r->nodes[n].name, s->names[p]);
     }

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "cluster/tree.h"
+#include "daemon/bootstrap_overlay.h"
 
 uint32_t child_daemons_width(enum agent_kind kind, uint32_t count, uint32_t wanted)
 {
@@ -45,6 +46,24 @@ static int choose_above(const struct child_daemons *w, struct arena *a, struct b
     return 0;
 }
 
+/* Those of this record alone are added to them; ours are not passed on. */
+static int copy_options(struct bootstrap *b, struct arena *a)
+{
+    struct bootstrap_pair *to = arena_array(a, (size_t)b->noptions + 1, sizeof *to);
+    const struct bootstrap_pair *from = b->options;
+    uint32_t n = 0;
+
+    if (!to)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < b->noptions; i++) {
+        if (!bootstrap_overlay_is(from[i].name))
+            to[n++] = from[i];
+    }
+    b->options = to;
+    b->noptions = n;
+    return 0;
+}
+
 static int record(void *arg, uint32_t position, struct buf *out)
 {
     struct child_daemons *w = arg;
@@ -56,8 +75,12 @@ static int record(void *arg, uint32_t position, struct buf *out)
     b.parent = w->c.me;
     b.addresses = w->c.addresses;
     b.wall_ms = clock_wall_ns() / NS_PER_MS;
-    b.nodes = arena_array(&a, b.nnodes, sizeof *b.nodes);
-    rc = (b.nnodes && !b.nodes) ? -ENOMEM : choose_above(w, &a, &b);
+    b.nodes = arena_array(&a, (size_t)b.nnodes + 1, sizeof *b.nodes);
+    rc = !b.nodes ? -ENOMEM : choose_above(w, &a, &b);
+    if (rc == 0)
+        rc = copy_options(&b, &a);
+    if (rc == 0)
+        rc = bootstrap_overlay_put(&a, &b, w->c.overlay);
     if (rc == 0) {
         b.nnodes = choose(w, position, b.nodes);
         rc = bootstrap_write(&b, out);
@@ -94,17 +117,31 @@ bool child_daemons_wanted(const struct bootstrap *b, uint32_t me)
     return false;
 }
 
+bool child_daemons_is_open(const struct child_daemons *w)
+{
+    return w->c.boot != NULL;
+}
+
+int child_daemons_add(struct child_daemons *w, const struct bootstrap_node *nodes, uint32_t n,
+                      struct errmsg *err)
+{
+    struct remote_exec_config c = { .loop = w->c.loop,
+                                    .spec = w->c.spec,
+                                    .envp = w->c.envp,
+                                    .daemons = w->c.daemons,
+                                    .calls = { record, failed, remark },
+                                    .arg = w,
+                                    .verbose = w->c.boot->verbose };
+
+    if (!w->agent)
+        w->agent = remote_exec_new(&c, err);
+    return w->agent ? remote_exec_start(w->agent, nodes, n, err) : -ENOMEM;
+}
+
 int child_daemons_open(struct child_daemons *w, const struct child_daemons_config *config,
                        struct errmsg *err)
 {
     const struct bootstrap *b = config->boot;
-    struct remote_exec_config c = { .loop = config->loop,
-                                    .spec = config->spec,
-                                    .envp = config->envp,
-                                    .daemons = config->daemons,
-                                    .calls = { record, failed, remark },
-                                    .arg = w,
-                                    .verbose = b->verbose };
     struct bootstrap_node *children;
     uint32_t n = 0;
     int rc;
@@ -113,16 +150,15 @@ int child_daemons_open(struct child_daemons *w, const struct child_daemons_confi
     w->c = *config;
     arena_init(&w->arena, LIMIT_MAP_MEMORY);
     w->c.addresses = arena_str(&w->arena, slice_str(config->addresses));
-    children = arena_array(&w->arena, b->nnodes, sizeof *children);
+    children = arena_array(&w->arena, (size_t)b->nnodes + 1, sizeof *children);
     for (uint32_t i = 0; children && i < b->nnodes; i++) {
         if (is_child(b, w->c.me, b->nodes[i].position))
             children[n++] = b->nodes[i];
     }
     if (n == 0 && arena_ok(&w->arena))
         return 0;
-    w->agent = arena_ok(&w->arena) ? remote_exec_new(&c, err) : NULL;
-    rc = w->agent ? remote_exec_start(w->agent, children, n, err)
-                  : errmsg_set(err, -ENOMEM, "out of memory for %u daemons", b->nnodes);
+    rc = arena_ok(&w->arena) ? child_daemons_add(w, children, n, err)
+                             : errmsg_set(err, -ENOMEM, "out of memory for %u daemons", b->nnodes);
     if (rc)
         child_daemons_close(w);
     return rc;
@@ -132,6 +168,7 @@ void child_daemons_close(struct child_daemons *w)
 {
     remote_exec_free(w->agent);
     w->agent = NULL;
+    w->c.boot = NULL;
     arena_free(&w->arena);
 }
 

@@ -8,6 +8,7 @@
 #ifndef WIREUP_DAEMON_CHILD_DAEMONS_H
 #define WIREUP_DAEMON_CHILD_DAEMONS_H
 
+#include "cluster/overlay.h"
 #include "daemon/remote_exec.h"
 
 struct child_daemons_config {
@@ -16,7 +17,8 @@ struct child_daemons_config {
         *boot; /* common to all daemons; holds at least the nodes below us; outlives this struct */
     struct agent_spec spec;
     uint32_t me;
-    const char *addresses; /* ours; copied */
+    const struct overlay *overlay; /* what we know of the others (bootstrap_overlay.h) */
+    const char *addresses;         /* ours; copied */
     char *const *envp;
     struct daemon_states *daemons;  /* of all daemons of the launch; outlives this struct */
     struct remote_exec_calls calls; /* on_failed and on_remark */
@@ -38,6 +40,10 @@ bool child_daemons_wanted(const struct bootstrap *b, uint32_t me);
  * started. */
 int child_daemons_open(struct child_daemons *w, const struct child_daemons_config *config,
                        struct errmsg *err);
+/* Starts more of them, which have joined later (after child_daemons_open()).  The same results. */
+int child_daemons_add(struct child_daemons *w, const struct bootstrap_node *nodes, uint32_t n,
+                      struct errmsg *err);
+bool child_daemons_is_open(const struct child_daemons *w);
 void child_daemons_close(
     struct child_daemons *w); /* kills the running commands; harmless twice, and on zeroed memory */
 

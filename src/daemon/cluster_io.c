@@ -172,6 +172,78 @@ static void on_launch_error(struct cluster_io *s, const struct op_launch_error *
     membership_lose(&s->overlay_io.member, m->position);
 }
 
+/* ---- nodes that join and leave --------------------------------------------------------------- */
+
+/* The i-th node of the message, if we are its parent. */
+static void grow_one(struct cluster_io *s, const struct op_grow *m, uint32_t i)
+{
+    struct arena a = ARENA_NULL(1 << 20);
+    struct bootstrap_node node = { .position = m->positions.items[i],
+                                   .name = arena_str(&a, m->names.items[i]),
+                                   .port = m->ports.items[i] };
+
+    if (m->users.items[i].len)
+        node.user = arena_str(&a, m->users.items[i]);
+    if (!arena_ok(&a))
+        log_error(s->context->log, "out of memory for another daemon");
+    else if (m->parents.items[i] == s->router.config.me && s->calls.on_grow)
+        s->calls.on_grow(s->arg, &node);
+    arena_free(&a);
+}
+
+static void on_grow(struct cluster_io *s, const struct op_grow *m)
+{
+    uint32_t n = m->positions.n;
+
+    if (m->parents.n != n || m->names.n != n || m->users.n != n || m->ports.n != n) {
+        log_error(s->context->log, "invalid message about nodes that join");
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        grow_one(s, m, i);
+}
+
+int cluster_io_grow(struct cluster_io *s, const struct bootstrap_node *node, uint32_t parent)
+{
+    struct slice name = slice_str(node->name), user = slice_str(node->user ? node->user : "");
+    struct msg out = { .kind = MSG_grow,
+                       .u.grow = { .positions = { &node->position, 1 },
+                                   .parents = { &parent, 1 },
+                                   .names = { &name, 1 },
+                                   .users = { &user, 1 },
+                                   .ports = { &node->port, 1 } } };
+    int rc = membership_broadcast(&s->overlay_io.member, &out);
+
+    if (rc == 0)
+        on_grow(s, &out.u.grow);
+    return rc;
+}
+
+int cluster_io_dismiss(struct cluster_io *s, uint32_t position)
+{
+    struct msg out = MSG_WITH(leave, .position = position);
+
+    node_failure_reason(s, position, "it has been asked to leave");
+    return membership_broadcast(&s->overlay_io.member, &out);
+}
+
+static void on_leave(struct cluster_io *s, uint32_t position)
+{
+    struct msg out = { .kind = MSG_leaves, .to = 0 };
+
+    if (position != s->router.config.me)
+        return;
+    membership_leave(&s->overlay_io.member);
+    router_send(&s->router, &out);
+}
+
+/* It serves as a relay until the others know. */
+static void on_leaves(struct cluster_io *s, uint32_t from)
+{
+    if (cluster_io_is_root(s) && from)
+        membership_lose(&s->overlay_io.member, from);
+}
+
 /* A message that does not concern the core. */
 static void receive(struct cluster_io *s, const struct msg *m)
 {
@@ -182,6 +254,9 @@ static void receive(struct cluster_io *s, const struct msg *m)
             s->calls.on_hardware(s->arg, m->from, m->u.hardware.view, m->u.hardware.text);
         break;
     case MSG_quit: shutdown_quit(s->shutdown); break;
+    case MSG_grow: on_grow(s, &m->u.grow); break;
+    case MSG_leave: on_leave(s, m->u.leave.position); break;
+    case MSG_leaves: on_leaves(s, m->from); break;
     case MSG_job:
     case MSG_unloaded:
     case MSG_job_done: job_handlers_receive(s, m); break;
@@ -230,6 +305,8 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
         streams_show(&s->streams, position);
     startup_timing_ready(s->context->timing, position);
     trace_clock_up(s, position);
+    if (cluster_io_is_root(s) && !cluster_io_has(s, position))
+        membership_welcome(&s->overlay_io.member, position);
     if (s->calls.on_ready)
         s->calls.on_ready(s->arg, position);
 }

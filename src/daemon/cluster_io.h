@@ -19,6 +19,7 @@
 #include "daemon/overlay_io.h"
 
 struct effect;
+struct bootstrap_node;
 
 struct child_daemons;
 struct dvm_exec_list;
@@ -44,6 +45,8 @@ struct cluster_io_calls {
     void (*on_trouble)(void *arg, int64_t position, struct slice text);
     /* Launcher: the hardware of a node (view_pack.h), or the sentence why it is unknown. */
     void (*on_hardware)(void *arg, uint32_t position, struct slice view, struct slice why_not);
+    /* A node joins whose parent we are: its daemon has to be started. */
+    void (*on_grow)(void *arg, const struct bootstrap_node *node);
     /* Launcher: all daemons are told to exit; its state before. */
     void (*on_quit)(void *arg, enum launcher_state before);
     /* Launcher: all daemons are gone; last call.  In the state LAUNCHER_STATE_STOPPING
@@ -105,6 +108,17 @@ void cluster_io_effect(struct cluster_io *s, const struct effect *e);
 static inline void cluster_io_send(struct cluster_io *s, struct msg *m, uint32_t to)
 {
     send_queue_to(&s->dispatch.queue, m, to);
+}
+
+/* Launcher: this node joins; its parent starts it, by on_grow() of the launcher perhaps.  0 or
+ * -errno. */
+int cluster_io_grow(struct cluster_io *s, const struct bootstrap_node *node, uint32_t parent);
+/* Launcher: asks a daemon to leave.  It ends, and is lost as far as others know.  0 or -errno. */
+int cluster_io_dismiss(struct cluster_io *s, uint32_t position);
+/* Has that position a node, or has it had one? */
+static inline bool cluster_io_has(const struct cluster_io *s, uint32_t position)
+{
+    return membership_has(&s->overlay_io.member, position);
 }
 
 /* Is this the launcher? */

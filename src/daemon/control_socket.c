@@ -173,7 +173,7 @@ static void reply_unpublish(struct control_socket *d, struct slice service, stru
 /* How a node is: others may use it; it is lost; or it is reserved, or comes up. */
 static const char *node_word(const struct dvm_slots_node *n)
 {
-    return n->usable ? "up" : n->lost ? "lost" : "unavailable";
+    return n->usable ? "up" : n->lost ? "lost" : n->draining ? "draining" : "unavailable";
 }
 
 /* The DVM's name, and a line for each node. */
@@ -391,9 +391,10 @@ static void answer_line(struct visitor *v, struct slice line)
             return;
         }
     }
-    buf_str(&v->out, "error: unknown question; this launcher knows who, names, taken, read, "
-                     "published, unpublish, standing, lease, "
-                     "down, jobs, usage, signal, on, uri, tools, trace, ranks, link, pmix\n");
+    buf_str(&v->out,
+            "error: unknown question; this launcher knows who, names, taken, read, "
+            "published, unpublish, standing, lease, "
+            "grow, shrink, down, jobs, usage, signal, on, uri, tools, trace, ranks, link, pmix\n");
 }
 
 /* `on NODE WORDS`: the connection becomes the program's.  True: the visitor is freed. */
@@ -448,6 +449,25 @@ static bool take_link(struct visitor *v, struct slice question)
         close(fd);
     buf_str(&v->out, LAUNCHER_LINK_NO);
     return false;
+}
+
+/* `grow HOSTS`, `shrink HOW HOSTS`: the connection becomes the request's.  False: this is no DVM.
+ */
+static bool take_resize(struct visitor *v, struct slice words)
+{
+    const struct node_config *c = context_of(v->of)->config;
+    struct arena a = ARENA_NULL(CONTROL_SOCKET_LINE_MAX);
+    const char *kept = arena_str(&a, words);
+    int fd = c->resize && kept ? fcntl(v->fd, F_DUPFD_CLOEXEC, 3) : -1;
+
+    if (fd < 0) {
+        buf_str(&v->out, "error: this is not a DVM\n");
+    } else {
+        visitor_free(v);
+        c->resize(c->arg, fd, slice_str(kept));
+    }
+    arena_free(&a);
+    return fd >= 0;
 }
 
 /* `pmix`: the connection becomes a PMIx client's or tool's. */
@@ -507,6 +527,9 @@ static void visitor_read(void *arg)
             return;
     } else if (slice_starts(all, SLICE("link "))) {
         if (take_link(v, slice_head(slice_skip(all, 5), end - 5)))
+            return;
+    } else if (slice_starts(all, SLICE("grow ")) || slice_starts(all, SLICE("shrink "))) {
+        if (take_resize(v, slice_head(all, end)))
             return;
     } else if (slice_starts(all, SLICE("on "))) {
         if (take_exec(v, slice_head(slice_skip(all, 3), end - 3)))

@@ -11,6 +11,7 @@
 #include "base/limit.h"
 #include "cluster/msg.h"
 #include "daemon/cluster_io.h"
+#include "daemon/dvm_leases.h"
 #include "daemon/node_context.h"
 #include "daemon/trace_writer.h"
 #include "io/child.h"
@@ -59,8 +60,18 @@ static void on_unread(void *arg, struct channel *c)
     send_to(r->all, &m, r->position);
 }
 
+uint32_t dvm_execs_at(const struct dvm_exec_list *e, uint32_t position)
+{
+    uint32_t n = 0;
+
+    LIST_EACH(l, &e->all)
+    n += LIST_OF(l, struct dvm_exec, link)->position == position;
+    return n;
+}
+
 static void dvm_exec_free(struct dvm_exec *r)
 {
+    const struct node_config *config = r->all->cluster->context->config;
     dvm_exec_done_fn *done = r->done;
     void *arg = r->arg;
     bool whole = !r->cut && r->out.eof && r->out.fd < 0;
@@ -72,6 +83,8 @@ static void dvm_exec_free(struct dvm_exec *r)
     free(r);
     if (done)
         done(arg, whole);
+    if (config->dvm_leases) /* a node that is to leave may be free now */
+        dvm_leases_changed(config->dvm_leases);
 }
 
 /* The program's output ends with the program.  A requester that no longer reads is not waited for:
@@ -154,7 +167,7 @@ static bool read_words(struct slice text, struct arena *a, struct slice *words, 
 static uint32_t find_node(const struct cluster_io *s, struct slice name)
 {
     for (uint32_t p = 1; p < s->router.config.count; p++) {
-        if (s->names[p] && slice_is(name, s->names[p]))
+        if (s->names[p] && slice_is(name, s->names[p]) && !router_is_lost(&s->router, p))
             return p;
     }
     return 0;

@@ -44,6 +44,9 @@ bool dvm_exec_receive(struct dvm_exec_list *e, const struct msg *m);
 /* Daemon: a process has ended; false: it was not an execution's. */
 bool dvm_exec_reaped(struct dvm_exec_list *e, pid_t pid);
 
+/* Launcher: how many run on that node. */
+uint32_t dvm_execs_at(const struct dvm_exec_list *e, uint32_t position);
+
 /* A daemon is lost: its executions have ended. */
 void dvm_execs_lost(struct dvm_exec_list *e, uint32_t position);
 

@@ -53,7 +53,7 @@ static bool is_usable(const struct dvm_leases *l, uint32_t position)
     const char *name = s->names[position];
 
     return name && (position == 0 || router_reaches(&s->router, position)) &&
-           !l->config.is_reserved(l->config.arg, name);
+           l->config.use(l->config.arg, position) == DVM_NODE_FREE;
 }
 
 /* The position with that name; the count: none. */
@@ -61,7 +61,8 @@ static uint32_t position_of(const struct dvm_leases *l, struct slice name)
 {
     uint32_t p = 0;
 
-    while (p < count_of(l) && !(l->cluster->names[p] && slice_is(name, l->cluster->names[p])))
+    while (p < count_of(l) && !(l->cluster->names[p] && slice_is(name, l->cluster->names[p]) &&
+                                !router_is_lost(&l->cluster->router, p)))
         p++;
     return p;
 }
@@ -103,11 +104,14 @@ static struct dvm_slots_node *by_position(const struct dvm_leases *l, struct are
     const struct cluster_io *s = l->cluster;
     struct dvm_slots_node *by = arena_array(a, count_of(l), sizeof *by);
 
-    for (uint32_t p = 0; by && p < count_of(l); p++)
-        by[p] = (struct dvm_slots_node){ .name = s->names[p],
+    for (uint32_t p = 0; by && p < count_of(l); p++) {
+        enum dvm_node_use use = s->names[p] ? l->config.use(l->config.arg, p) : DVM_NODE_LEFT;
+        by[p] = (struct dvm_slots_node){ .name = use == DVM_NODE_LEFT ? NULL : s->names[p],
                                          .slots = s->slots ? s->slots[p] : 1,
                                          .usable = is_usable(l, p),
-                                         .lost = p && router_is_lost(&s->router, p) };
+                                         .lost = p && router_is_lost(&s->router, p),
+                                         .draining = use == DVM_NODE_DRAINING };
+    }
     if (by)
         count_used(l, by);
     return by;
@@ -277,12 +281,23 @@ static bool consider(struct dvm_lessee *e, bool others_wait)
     return waits;
 }
 
+uint32_t dvm_leases_used(const struct dvm_leases *l, uint32_t position)
+{
+    struct arena a = ARENA_NULL(DVM_LEASES_ARENA);
+    const struct dvm_slots_node *by = by_position(l, &a);
+    uint32_t used = by && position < count_of(l) ? by[position].used : 0;
+
+    arena_free(&a);
+    return used;
+}
+
 void dvm_leases_changed(struct dvm_leases *l)
 {
     bool others_wait = false;
 
     if (!l->cluster || !l->up)
         return;
+    l->config.changed(l->config.arg);
     LIST_EACH(k, &l->all)
     {
         struct dvm_lessee *e = LIST_OF(k, struct dvm_lessee, link);

@@ -24,9 +24,19 @@
 
 struct dvm_lessee;
 
+/* What keeps a node from new jobs. */
+enum dvm_node_use {
+    DVM_NODE_FREE,
+    DVM_NODE_RESERVED,
+    DVM_NODE_COMES,    /* it joins, and is not up yet */
+    DVM_NODE_DRAINING, /* it leaves when its last job ends */
+    DVM_NODE_LEFT      /* it is not of the DVM any more */
+};
+
 struct dvm_leases_config {
     const char *name; /* of the DVM */
-    bool (*is_reserved)(void *arg, const char *node);
+    enum dvm_node_use (*use)(void *arg, uint32_t position);
+    void (*changed)(void *arg); /* slots may have become free, or nodes been lost */
     void *arg;
 };
 
@@ -51,6 +61,9 @@ void dvm_leases_changed(struct dvm_leases *l);
 
 /* All nodes with what is in use, in the arena; *n_p 0: no memory. */
 struct dvm_slots_node *dvm_leases_nodes(const struct dvm_leases *l, struct arena *a, uint32_t *n_p);
+
+/* Processes of jobs on that node. */
+uint32_t dvm_leases_used(const struct dvm_leases *l, uint32_t position);
 
 /* Launchers that wait. */
 uint32_t dvm_leases_waiting(const struct dvm_leases *l);

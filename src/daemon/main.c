@@ -22,6 +22,7 @@
 #include "io/tool_files.h"
 #include "topo/view_pack.h"
 #include "daemon/bootstrap.h"
+#include "daemon/bootstrap_overlay.h"
 #include "daemon/child_daemons.h"
 #include "daemon/dvm_exec.h"
 #include "daemon/staging_child.h"
@@ -34,7 +35,8 @@ struct daemon {
     struct log log;
     struct arena arena;
     struct bootstrap boot;
-    const char *name; /* of this node, as the user wrote it */
+    struct bootstrap_overlay known; /* of the others, when it joins */
+    const char *name;               /* of this node, as the user wrote it */
     char host[256];
     struct node *node;
     struct cluster_io cluster;
@@ -204,11 +206,12 @@ static void on_child_remark(void *arg, const char *node, struct slice line)
     send_error(arg, UINT32_MAX, LAUNCH_ERROR_REMARK, text);
 }
 
-static int start_child_daemons(struct daemon *d, struct errmsg *err)
+static int open_child_daemons(struct daemon *d, struct errmsg *err)
 {
     struct child_daemons_config c = { .loop = node_loop(d->node),
                                       .boot = &d->boot,
                                       .me = d->boot.position,
+                                      .overlay = &d->cluster.overlay_io.member.overlay,
                                       .envp = environ,
                                       .daemons = &d->cluster.daemons,
                                       .calls = { NULL, on_child_failed, on_child_remark },
@@ -216,8 +219,6 @@ static int start_child_daemons(struct daemon *d, struct errmsg *err)
     struct buf ours = BUF_NULL(65536);
     int rc;
 
-    if (!child_daemons_wanted(&d->boot, d->boot.position))
-        return 0;
     rc = agent_spec_get(&c.spec, &d->boot, err);
     if (rc == 0)
         rc = router_io_addresses(&d->cluster.router_io, &ours, err);
@@ -226,6 +227,43 @@ static int start_child_daemons(struct daemon *d, struct errmsg *err)
         rc = c.addresses ? child_daemons_open(&d->child_daemons, &c, err) : -ENOMEM;
     buf_free(&ours);
     return rc;
+}
+
+static int start_child_daemons(struct daemon *d, struct errmsg *err)
+{
+    return child_daemons_wanted(&d->boot, d->boot.position) ? open_child_daemons(d, err) : 0;
+}
+
+/* A node that joins below us. */
+static int start_one(struct daemon *d, const struct bootstrap_node *node, struct errmsg *err)
+{
+    struct bootstrap *b = &d->boot;
+    struct bootstrap_node *more = arena_array(&d->arena, (size_t)b->nnodes + 1, sizeof *more);
+    int rc = child_daemons_is_open(&d->child_daemons) ? 0 : open_child_daemons(d, err);
+
+    if (rc)
+        return rc;
+    if (!more)
+        return errmsg_set(err, -ENOMEM, "out of memory for another daemon");
+    if (b->nnodes)
+        memcpy(more, b->nodes, b->nnodes * sizeof *more);
+    more[b->nnodes] = *node;
+    b->nodes = more;
+    b->nnodes++;
+    return child_daemons_add(&d->child_daemons, node, 1, err);
+}
+
+static void on_grow(void *arg, const struct bootstrap_node *joins)
+{
+    struct daemon *d = arg;
+    struct errmsg err = { "out of memory for another daemon" };
+    struct bootstrap_node node = *joins;
+
+    node.name = arena_str(&d->arena, slice_str(joins->name));
+    if (joins->user)
+        node.user = arena_str(&d->arena, slice_str(joins->user));
+    if (!arena_ok(&d->arena) || start_one(d, &node, &err))
+        send_error(d, node.position, LAUNCH_ERROR_FAILED, err.text);
 }
 
 /* ---- router ---- */
@@ -313,7 +351,14 @@ static int look_up(struct daemon *d, struct overlay_io_config *w)
     above[0] = (struct bootstrap_above){ b->parent, b->addresses };
     for (uint32_t i = 0; i < b->nabove; i++)
         above[i + 1] = b->above[i];
-    *w = (struct overlay_io_config){ schedule_of(b), above, b->nabove + 1 };
+    *w = (struct overlay_io_config){ .schedule = schedule_of(b),
+                                     .above = above,
+                                     .nabove = b->nabove + 1 };
+    if (d->known.given) {
+        w->members = &d->known.members;
+        w->lost = &d->known.lost;
+        w->last_broadcast = d->known.last_broadcast;
+    }
     return 0;
 }
 
@@ -328,7 +373,8 @@ static int join(struct daemon *d, const int pipe_ends[STREAM_KINDS], struct errm
                                   .key = d->boot.key,
                                   .interface = d->boot.interface,
                                   .port_low = (uint16_t)d->boot.port_low,
-                                  .port_high = (uint16_t)d->boot.port_high };
+                                  .port_high = (uint16_t)d->boot.port_high,
+                                  .members = d->known.members.count };
     struct overlay_io_config w;
     int rc = look_up(d, &w);
     if (rc == 0)
@@ -336,8 +382,9 @@ static int join(struct daemon *d, const int pipe_ends[STREAM_KINDS], struct errm
 
     if (rc)
         return rc;
-    d->cluster.calls =
-        (struct cluster_io_calls){ .on_near = on_near, .on_joined = on_joined, .on_lost = on_lost };
+    d->cluster.calls = (struct cluster_io_calls){
+        .on_near = on_near, .on_joined = on_joined, .on_lost = on_lost, .on_grow = on_grow
+    };
     d->cluster.arg = d;
     dvm_execs_open(&d->dvm_execs, &d->cluster);
     d->cluster.dvm_execs = &d->dvm_execs;
@@ -373,6 +420,8 @@ static int start(struct daemon *d, const char *file, int control_fd, struct errm
 
     if (rc == 0)
         rc = find_self(d, err);
+    if (rc == 0)
+        rc = bootstrap_overlay_get(&d->boot, &d->known, err);
     if (rc)
         return rc;
     check_clock(d);
@@ -386,6 +435,7 @@ static void finish(struct daemon *d)
     cluster_io_close(&d->cluster);
     node_free(d->node);
     bootstrap_wipe(&d->boot);
+    bootstrap_overlay_free(&d->known);
     arena_free(&d->arena);
     child_end_all();
 }

@@ -77,7 +77,10 @@ struct node_config {
      */
     int (*plan_spawn)(void *arg, const struct job_map *like, const struct spawn_request *rq,
                       struct job_map *plan_p, int *codes, struct errmsg *err);
-    struct dvm_leases *dvm_leases;    /* of a DVM; NULL: this is none */
+    struct dvm_leases *dvm_leases; /* of a DVM; NULL: this is none */
+    /* A DVM: nodes are to join or leave.  Takes over the connection, and the words of the request
+     * line, to which it answers.  NULL: this is none. */
+    void (*resize)(void *arg, int fd, struct slice words);
     const struct job_map *tools_like; /* what jobs of tools are like; NULL: the first job */
     /* All processes of a job have been started, on all nodes.  May be NULL. */
     void (*started)(void *arg, const struct job *j);

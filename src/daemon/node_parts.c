@@ -107,7 +107,7 @@ static void on_queues(void *arg, struct slice lines)
 /* The launcher knows who has come; a daemon does not know more of the others than who is lost. */
 static bool can_answer(const struct cluster_io *s, uint32_t position)
 {
-    if (position == s->router.config.me)
+    if (position == s->router.config.me || !cluster_io_has(s, position))
         return false;
     return cluster_io_is_root(s) ? router_reaches(&s->router, position)
                                  : !router_is_lost(&s->router, position);

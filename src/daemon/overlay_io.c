@@ -84,6 +84,9 @@ int overlay_io_open(struct overlay_io *w, struct cluster_io *s,
 
     overlay_defaults(&k.overlay, c->me, c->count, c->width);
     k.overlay.schedule = config->schedule;
+    k.overlay.members = config->members;
+    k.overlay.lost = config->lost;
+    k.overlay.last_broadcast = config->last_broadcast;
     k.overlay.keep_max = tree_children(c->width, c->count, c->me) ? OVERLAY_IO_KEEP : 0;
     k.calls.on_decided = on_decided;
     k.calls.on_completed = on_completed;
@@ -95,6 +98,7 @@ int overlay_io_open(struct overlay_io *w, struct cluster_io *s,
         return rc;
     timer_init(&w->overdue, s->context->loop, on_overdue, w);
     w->config = *config;
+    w->config.members = w->config.lost = NULL; /* copied */
     w->cluster = s;
     return 0;
 }

@@ -15,6 +15,8 @@ struct overlay_io_config {
     const struct bootstrap_above
         *above; /* a daemon: its parent and the ancestors above; must outlive this */
     uint32_t nabove;
+    const struct rank_set *members, *lost; /* as in overlay.h */
+    uint64_t last_broadcast;
 };
 
 struct overlay_io {

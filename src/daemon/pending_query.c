@@ -255,8 +255,14 @@ static void write_report(const struct pending_query *i, struct buf *out)
 
 /* ---- lines about jobs ---- */
 
-/* lost: room for the names that the row borrows. */
-static void describe_dvm(const struct dvm_leases *l, struct launcher_row *r, struct buf *lost)
+static void put_name(struct buf *names, const char *name)
+{
+    buf_printf(names, "%s%s", buf_len(names) ? "," : "", name);
+}
+
+/* lost, draining: room for the names that the row borrows. */
+static void describe_dvm(const struct dvm_leases *l, struct launcher_row *r, struct buf *lost,
+                         struct buf *draining)
 {
     struct arena a = ARENA_NULL(64 << 20);
     uint32_t n = 0;
@@ -267,13 +273,16 @@ static void describe_dvm(const struct dvm_leases *l, struct launcher_row *r, str
     for (uint32_t i = 0; nodes && i < n; i++) {
         r->nodes += nodes[i].usable;
         if (nodes[i].lost)
-            buf_printf(lost, "%s%s", buf_len(lost) ? "," : "", nodes[i].name);
+            put_name(lost, nodes[i].name);
+        else if (nodes[i].draining)
+            put_name(draining, nodes[i].name);
     }
     r->dvm_name = slice_str(l->config.name);
     r->slots = sum.slots;
     r->free = sum.free;
     r->waiting = dvm_leases_waiting(l);
     r->lost = buf_slice(lost);
+    r->draining = buf_slice(draining);
     arena_free(&a);
 }
 
@@ -283,15 +292,17 @@ static void put_launcher(const struct pending_queries *q, struct slice silent, s
     const struct node_config *c = n->config;
     const struct dvm_leases *dvm = c ? c->dvm_leases : NULL;
     struct buf lost = BUF_NULL(PENDING_QUERY_REPORT_MAX);
+    struct buf draining = BUF_NULL(PENDING_QUERY_REPORT_MAX);
     struct launcher_row r = { .number = q->number.value,
                               .pid = c && c->guard ? (int)c->guard : (int)getpid(),
                               .is_dvm = dvm && dvm->cluster,
                               .silent = silent };
 
     if (r.is_dvm)
-        describe_dvm(dvm, &r, &lost);
+        describe_dvm(dvm, &r, &lost, &draining);
     launcher_row_put(&r, out);
     buf_free(&lost);
+    buf_free(&draining);
 }
 
 static void put_jobs(const struct pending_queries *q, const struct core *merged, struct buf *out)
@@ -426,6 +437,14 @@ static enum query_part_state first_state(const struct router *r, uint32_t at)
     return router_is_lost(r, at) ? QUERY_PART_LOST : QUERY_PART_NOT_ASKED;
 }
 
+/* A node that has left the DVM is not missing. */
+static bool has_left(const struct node_context *n, uint32_t at)
+{
+    const struct dvm_leases *l = n->config->dvm_leases;
+
+    return l && l->cluster && l->config.use(l->config.arg, at) == DVM_NODE_LEFT;
+}
+
 static void open_parts(struct pending_query *i, bool alone)
 {
     struct cluster_io *s = i->of->context->cluster;
@@ -435,7 +454,7 @@ static void open_parts(struct pending_query *i, bool alone)
     for (uint32_t at = 0; i->parts && at < i->count; at++) {
         buf_init(&i->parts[at].text, LIMIT_DAEMON_LINK_MESSAGE);
         buf_init(&i->parts[at].stacks, LIMIT_DAEMON_LINK_MESSAGE);
-        if (at == 0)
+        if (at == 0 || has_left(i->of->context, at))
             continue;
         i->parts[at].state = first_state(&s->router, at);
         i->awaited += i->parts[at].state == QUERY_PART_AWAITED;

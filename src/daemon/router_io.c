@@ -110,8 +110,9 @@ static void on_time(void *arg)
  * now when there are none.) */
 static bool is_called(const struct router_io_config *k)
 {
-    return k->interface || k->port_low ||
-           tree_children(k->router.width, k->router.count, k->router.me) > 0;
+    uint32_t count = k->members ? k->members : k->router.count;
+
+    return k->interface || k->port_low || tree_children(k->router.width, count, k->router.me) > 0;
 }
 
 /* Harmless twice. */

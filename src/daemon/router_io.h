@@ -14,6 +14,7 @@ struct router_io_config {
     const unsigned char *key;     /* DAEMON_LINK_KEY bytes */
     const char *interface;        /* NULL: any */
     uint16_t port_low, port_high; /* port range to listen on; 0, 0: any */
+    uint32_t members;             /* positions that have a node at first: these may call; 0: all */
 };
 
 struct router_io {

@@ -76,7 +76,7 @@ static bool ready_report(struct startup_timing *t)
     if (!r || r->nodes)
         return r != NULL;
     own = r->own;
-    if (startup_report_open(r, s ? s->router.config.count : 1) < 0)
+    if (startup_report_open(r, s ? s->overlay_io.member.overlay.members.count : 1) < 0)
         return false;
     r->own = own;
     r->names = s ? s->names : NULL;

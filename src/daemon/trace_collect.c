@@ -237,8 +237,10 @@ bool trace_collect_waits(struct trace_collect *t)
         return false;
     if (t->next == 1)
         timer_set(&t->patience, LIMIT_TRACE_COLLECT_MS);
-    while (t->next < s->router.config.count && t->running < LIMIT_TRACES_AT_ONCE)
-        bring(t, t->next++);
+    for (; t->next < s->router.config.count && t->running < LIMIT_TRACES_AT_ONCE; t->next++) {
+        if (cluster_io_has(s, t->next))
+            bring(t, t->next);
+    }
     if (t->running == 0)
         timer_stop(&t->patience);
     return t->running > 0;

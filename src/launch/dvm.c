@@ -18,6 +18,7 @@
 #include "io/rendezvous.h"
 #include "io/write_all.h"
 #include "launch/dvm_find.h"
+#include "launch/dvm_members.h"
 #include "launch/queries.h"
 #include "launch/remote.h"
 #include "launch/plan_builder.h"
@@ -47,6 +48,7 @@ struct dvm {
     struct remote remote;
     struct dvm_exec_list dvm_execs;
     struct dvm_leases leases;
+    struct dvm_members members;
     struct dvm_news is_up;
     const struct launch_options *options;
     const struct log *log;
@@ -114,8 +116,29 @@ static int plan_spawn(void *arg, const struct job_map *like, const struct spawn_
     struct dvm *s = arg;
     struct launch_options o = *s->options;
 
-    o.nlost = remote_lost(&s->remote, &o.lost);
+    o.nlost = dvm_members_unusable(&s->members, &o.lost);
     return spawn_plan_build(&o, like, rq, plan_p, codes, err);
+}
+
+static void resize(void *arg, int fd, struct slice words)
+{
+    struct dvm *s = arg;
+
+    dvm_members_take(&s->members, fd, words);
+}
+
+static void member_up(void *arg, uint32_t position)
+{
+    struct dvm *s = arg;
+
+    dvm_members_up(&s->members, position);
+}
+
+static void member_failed(void *arg, uint32_t position, struct slice why)
+{
+    struct dvm *s = arg;
+
+    dvm_members_failed(&s->members, position, why);
 }
 
 /* For jobs of tools; their output is only for those who subscribe to it. */
@@ -139,6 +162,7 @@ static struct node_config configuration(struct dvm *s, const struct job_map *pla
                                   .njob_attrs = o->njob_attrs,
                                   .plan_spawn = plan_spawn,
                                   .dvm_leases = &s->leases,
+                                  .resize = resize,
                                   .tools_like = plan,
                                   .reaped = reaped,
                                   .reach = reach,
@@ -148,18 +172,28 @@ static struct node_config configuration(struct dvm *s, const struct job_map *pla
     return config;
 }
 
-static bool is_reserved(void *arg, const char *node)
+static enum dvm_node_use node_use(void *arg, uint32_t position)
 {
     const struct dvm *s = arg;
 
-    return allocations_has(s->remote.cluster.jobs->allocations, node);
+    return dvm_members_use(&s->members, position);
 }
 
-static void open_leases(struct dvm *s)
+static void nodes_changed(void *arg)
 {
-    const struct dvm_leases_config config = { s->is_up.name, is_reserved, s };
+    struct dvm *s = arg;
+
+    dvm_members_changed(&s->members);
+}
+
+static int open_leases(struct dvm *s, struct job_map *plan)
+{
+    const struct dvm_leases_config config = { s->is_up.name, node_use, nodes_changed, s };
+    const struct dvm_members_config members = { s->is_up.name, &s->remote, &s->leases,
+                                                &s->dvm_execs, plan };
 
     dvm_leases_open(&s->leases, &s->remote.cluster, &config);
+    return dvm_members_open(&s->members, &members);
 }
 
 static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, struct log log)
@@ -177,12 +211,15 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
     if (node)
         log = *node_log(node);
     if (node && node_tools(node, &err) == 0 &&
-        remote_open(&s->remote, o, node, plan, log, &err) == 0) {
+        remote_open(&s->remote, o, node, plan, LIMIT_DVM_JOINS, log, &err) == 0) {
         s->remote.on_up = come_up;
+        s->remote.on_member = member_up;
+        s->remote.on_no_member = member_failed;
         s->remote.arg = s;
         dvm_execs_open(&s->dvm_execs, &s->remote.cluster);
         s->remote.cluster.dvm_execs = &s->dvm_execs;
-        open_leases(s);
+        if (open_leases(s, plan) < 0)
+            node_give_up(node, 1);
         watch_open(&s->waits, node_loop(node), s->news, nobody_waits, NULL, s);
         watch_want(&s->waits, LOOP_READ);
         remote_go(&s->remote);
@@ -191,6 +228,7 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
         log_error(&log, "%s", err.text);
     }
     watch_close(&s->waits);
+    dvm_members_close(&s->members);
     dvm_leases_close(&s->leases);
     dvm_execs_close(&s->dvm_execs);
     remote_close(&s->remote);

@@ -47,7 +47,7 @@ static const char *state_of(const struct listed_job *j)
     return job_row_state_name(j->row.state);
 }
 
-/* "4 of 6 slots free, 2 jobs wait; lost: n2" */
+/* "4 of 6 slots free, 2 jobs wait; lost: n2; draining: n3" */
 static void put_dvm(const struct launcher_row *r, char *cell)
 {
     char waiting[64] = "";
@@ -55,9 +55,11 @@ static void put_dvm(const struct launcher_row *r, char *cell)
     if (r->waiting)
         snprintf(waiting, sizeof waiting, ", %u job%s", r->waiting,
                  r->waiting == 1 ? " waits" : "s wait");
-    snprintf(cell, CELL_MAX, "%llu of %llu slots free%s%s" SLICE_FMT, (unsigned long long)r->free,
-             (unsigned long long)r->slots, waiting, r->lost.len ? "; lost: " : "",
-             SLICE_ARG(slice_head(r->lost, CELL_MAX / 2)));
+    snprintf(cell, CELL_MAX, "%llu of %llu slots free%s%s" SLICE_FMT "%s" SLICE_FMT,
+             (unsigned long long)r->free, (unsigned long long)r->slots, waiting,
+             r->lost.len ? "; lost: " : "", SLICE_ARG(slice_head(r->lost, CELL_MAX / 4)),
+             r->draining.len ? "; draining: " : "",
+             SLICE_ARG(slice_head(r->draining, CELL_MAX / 4)));
 }
 
 static void put_waits(const struct listed_job *j, char *cell)
@@ -208,6 +210,7 @@ static void launcher_json(struct json *j, const struct listed_launcher *l)
     json_u64(j, "slots_free", l->row.free);
     json_u64(j, "waiting", l->row.waiting);
     put_names(j, "lost", l->row.lost);
+    put_names(j, "draining", l->row.draining);
     json_u64(j, "jobs", l->njobs);
     put_names(j, "no_answer", l->row.silent);
     json_object_end(j);

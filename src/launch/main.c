@@ -193,7 +193,7 @@ static int begin(struct node *node, struct launch *l, struct job_map *plan, stru
     int rc = node_tools(node, err);
 
     if (rc == 0 && o->remote) {
-        rc = remote_open(&l->remote, o, node, plan, log, err);
+        rc = remote_open(&l->remote, o, node, plan, 0, log, err);
         if (rc == 0 && o->trace_file)
             trace_collect_open(&l->traces, &l->remote.cluster);
         return rc;

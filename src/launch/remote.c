@@ -22,15 +22,16 @@ enum { REMOTE_PROGRESS_MS = 500, REMOTE_EXIT_CODE = 125 };
 
 /* ---- nodes and commands ---- */
 
-static int number_nodes(struct remote *f, const struct job_map *p)
+static int number_nodes(struct remote *f, const struct job_map *p, uint32_t more)
 {
     struct bootstrap *b = &f->boot;
+    size_t room = (size_t)p->nnodes + 1 + more;
 
-    f->names = arena_array(&f->arena, (size_t)p->nnodes + 1, sizeof *f->names);
-    b->nodes = arena_array(&f->arena, (size_t)p->nnodes + 1, sizeof *b->nodes);
-    f->slots = arena_array(&f->arena, (size_t)p->nnodes + 1, sizeof *f->slots);
+    f->names = arena_array(&f->arena, room, sizeof *f->names);
+    b->nodes = arena_array(&f->arena, room, sizeof *b->nodes);
+    f->slots = arena_array(&f->arena, room, sizeof *f->slots);
     if (f->opt->scouting)
-        f->machines = arena_array(&f->arena, (size_t)p->nnodes + 1, sizeof(struct bind_machine *));
+        f->machines = arena_array(&f->arena, room, sizeof(struct bind_machine *));
     if (!f->names || !b->nodes || !f->slots || (f->opt->scouting && !f->machines))
         return -ENOMEM;
     f->names[0] = f->opt->here;
@@ -49,8 +50,9 @@ static int number_nodes(struct remote *f, const struct job_map *p)
                                                            .user = f->opt->node_hosts[n]->user,
                                                            .port = f->opt->node_hosts[n]->port };
     }
-    b->count = b->nnodes + 1;
-    return 0;
+    f->expected = b->nnodes;
+    b->count = b->nnodes + 1 + more;
+    return more ? rank_set_add(&f->members, 0, b->nnodes + 1) : 0;
 }
 
 static enum agent_kind kind_of(const struct launch_options *o)
@@ -90,7 +92,7 @@ void remote_progress(const struct remote *f, struct node_progress *p)
 {
     struct remote_exec_progress a = { .all = 0 };
 
-    *p = (struct node_progress){ serving(f), f->boot.count - 1, "" };
+    *p = (struct node_progress){ serving(f), f->expected, "" };
     if (f->child_daemons.agent)
         remote_exec_progress(f->child_daemons.agent, &a);
     if (a.slowest)
@@ -130,7 +132,7 @@ static int name_machines(struct remote *f)
 {
     int rc = 0;
 
-    for (uint32_t i = 1; i < f->boot.count && rc == 0; i++)
+    for (uint32_t i = 1; i <= f->expected && rc == 0; i++)
         rc = map_put(&f->by_name, slice_str(f->names[i]), f->machines[i], NULL);
     return rc;
 }
@@ -193,21 +195,31 @@ static void begin(struct remote *f)
 
 static void maybe_begin(struct remote *f)
 {
-    bool complete = !f->opt->scouting || f->nreported == f->boot.count - 1;
+    bool complete = !f->opt->scouting || f->nreported == f->expected;
 
-    if (node_state(f->node) != LAUNCHER_STATE_RAISING || serving(f) != f->boot.count - 1 ||
-        !complete)
+    if (node_state(f->node) != LAUNCHER_STATE_RAISING || serving(f) != f->expected || !complete)
         return;
     node_event(f->node, LAUNCHER_EVENT_READY);
     begin(f);
+}
+
+static bool stands(const struct remote *f)
+{
+    return node_state(f->node) == LAUNCHER_STATE_STANDING;
 }
 
 static void on_ready(void *arg, uint32_t position)
 {
     struct remote *f = arg;
 
-    log_info(&f->log, "node %s is up (%u of %u)", f->names[position], serving(f),
-             f->boot.count - 1);
+    if (stands(f)) {
+        log_info(&f->log, "node %s is up", f->names[position]);
+        if (f->on_member)
+            f->on_member(f->arg, position);
+        return;
+    }
+
+    log_info(&f->log, "node %s is up (%u of %u)", f->names[position], serving(f), f->expected);
     maybe_begin(f);
 }
 
@@ -228,7 +240,7 @@ static void print_failed(struct remote *f)
     if (f->opt->json)
         node_failures_json(&f->failures, &out);
     else
-        node_failures_text(&f->failures, f->boot.count - 1, &out);
+        node_failures_text(&f->failures, f->expected, &out);
     rest = buf_slice(&out);
     if (f->opt->json)
         log_text(&f->log, rest);
@@ -271,15 +283,16 @@ static void fail(struct remote *f, uint32_t position, struct slice text)
 {
     uint32_t known;
 
+    if (stands(f) && f->on_no_member)
+        f->on_no_member(f->arg, position, text);
     if (node_event(f->node, LAUNCHER_EVENT_FAIL) != LAUNCHER_ACTION_keep_failure)
         return;
     if (!f->failures.count)
         timer_set(&f->more, LIMIT_FAILED_MORE_MS);
     node_failures_add(&f->failures, f->names[position], text);
     known = serving(f) + f->failures.count;
-    if (known >= f->boot.count - 1 ||
-        (f->boot.width >= f->boot.count - 1 && f->child_daemons.agent &&
-         remote_exec_settled(f->child_daemons.agent)))
+    if (known >= f->expected || (f->boot.width >= f->expected && f->child_daemons.agent &&
+                                 remote_exec_settled(f->child_daemons.agent)))
         timer_set(&f->more, 0);
 }
 
@@ -400,6 +413,16 @@ static void on_gone(void *arg)
         timer_set(&f->stopping, LIMIT_AGENT_STOP_MS);
 }
 
+/* A lost node has joined again, at another position. */
+static bool is_named_again(const struct remote *f, uint32_t position)
+{
+    for (uint32_t p = position + 1; p < f->boot.count && f->names[p]; p++) {
+        if (!strcmp(f->names[p], f->names[position]))
+            return true;
+    }
+    return false;
+}
+
 uint32_t remote_lost(struct remote *f, const char *const **names_p)
 {
     uint32_t n = 0;
@@ -409,7 +432,8 @@ uint32_t remote_lost(struct remote *f, const char *const **names_p)
     if (!f->lost)
         f->lost = arena_array(&f->arena, f->boot.count, sizeof *f->lost);
     for (uint32_t p = 1; f->lost && p < f->boot.count; p++) {
-        if (f->cluster.daemons.states[p] == DAEMON_STATE_LOST)
+        if (f->names[p] && !is_named_again(f, p) &&
+            f->cluster.daemons.states[p] == DAEMON_STATE_LOST)
             f->lost[n++] = f->names[p];
     }
     *names_p = f->lost;
@@ -421,6 +445,39 @@ void remote_reaped(struct remote *f, pid_t pid, int status)
     child_daemons_reaped(&f->child_daemons, pid, status);
     if (f->stopping.set && child_daemons_idle(&f->child_daemons))
         stopped(f);
+}
+
+/* ---- nodes that join ---- */
+
+static void on_grow(void *arg, const struct bootstrap_node *node)
+{
+    struct remote *f = arg;
+    struct errmsg err = { "out of memory" };
+
+    if (child_daemons_add(&f->child_daemons, &f->boot.nodes[node->position - 1], 1, &err))
+        fail(f, node->position, slice_str(err.text));
+}
+
+uint32_t remote_add(struct remote *f, const struct host *h)
+{
+    struct bootstrap *b = &f->boot;
+    uint32_t p = b->nnodes + 1;
+    const char *name = arena_str(&f->arena, slice_str(h->name));
+    const char *user = h->user ? arena_str(&f->arena, slice_str(h->user)) : NULL;
+
+    if (p >= b->count || !name || (h->user && !user))
+        return 0;
+    f->names[p] = name;
+    f->slots[p] = h->slots;
+    b->nodes[b->nnodes++] =
+        (struct bootstrap_node){ .position = p, .name = name, .user = user, .port = h->port };
+    f->opt->remote = true;
+    return p;
+}
+
+int remote_start(struct remote *f, uint32_t position, uint32_t parent)
+{
+    return cluster_io_grow(&f->cluster, &f->boot.nodes[position - 1], parent);
 }
 
 /* ---- opening ---- */
@@ -447,7 +504,8 @@ static int open_cluster(struct remote *f, struct errmsg *err)
                                        .interface = f->opt->interface,
                                        .port_low = (uint16_t)f->opt->port_low,
                                        .port_high = (uint16_t)f->opt->port_high };
-    struct overlay_io_config overlay_io = { .schedule = f->opt->collective };
+    struct overlay_io_config overlay_io = { .schedule = f->opt->collective,
+                                            .members = f->members.count ? &f->members : NULL };
     int rc = cluster_io_open(&f->cluster, f->node, &config, &overlay_io, NULL, err);
 
     if (rc < 0)
@@ -460,6 +518,7 @@ static int open_cluster(struct remote *f, struct errmsg *err)
                                                   .on_lost = on_lost,
                                                   .on_trouble = on_trouble,
                                                   .on_hardware = on_hardware,
+                                                  .on_grow = on_grow,
                                                   .on_quit = on_quit,
                                                   .on_gone = on_gone };
     f->cluster.arg = f;
@@ -497,18 +556,18 @@ int remote_reach(const struct remote *f, const char *node, struct arena *a, cons
 
 static int start_daemons(struct remote *f, struct errmsg *err)
 {
-    static char wireupd[4096];
     struct buf addresses = BUF_NULL(1 << 16);
     struct child_daemons_config config = { .loop = node_loop(f->node),
                                            .boot = &f->boot,
-                                           .spec = spec_of(f->opt, wireupd),
+                                           .spec = spec_of(f->opt, f->wireupd),
+                                           .overlay = &f->cluster.overlay_io.member.overlay,
                                            .envp = environ,
                                            .daemons = &f->cluster.daemons,
                                            .calls = { NULL, on_failed, on_remark },
                                            .arg = f };
     int rc;
 
-    remote_exec_find_wireupd(wireupd, sizeof wireupd);
+    remote_exec_find_wireupd(f->wireupd, sizeof f->wireupd);
     rc = agent_spec_put(&config.spec, &f->arena, &f->boot);
     if (rc == 0)
         rc = bootstrap_put_option(&f->arena, &f->boot, "collective", schedules[f->opt->collective]);
@@ -524,7 +583,7 @@ static int start_daemons(struct remote *f, struct errmsg *err)
 }
 
 int remote_open(struct remote *f, struct launch_options *opt, struct node *node,
-                struct job_map *plan, struct log log, struct errmsg *err)
+                struct job_map *plan, uint32_t room, struct log log, struct errmsg *err)
 {
     int rc;
 
@@ -548,7 +607,7 @@ int remote_open(struct remote *f, struct launch_options *opt, struct node *node,
         return errmsg_set(err, -ENOMEM, "out of memory");
     if (getrandom(f->boot.key, BOOTSTRAP_KEY, 0) != BOOTSTRAP_KEY)
         return errmsg_set(err, -EIO, "cannot make a key for the job: %s", err_text(errno));
-    rc = number_nodes(f, plan);
+    rc = number_nodes(f, plan, room);
     f->boot.width = child_daemons_width(kind_of(opt), f->boot.count, opt->tree_width);
     f->boot.interface = opt->interface;
     if (opt->interface &&
@@ -586,5 +645,6 @@ void remote_close(struct remote *f)
     bootstrap_wipe(&f->boot);
     buf_free(&f->last_view);
     map_free(&f->by_name);
+    rank_set_free(&f->members);
     arena_free(&f->arena);
 }

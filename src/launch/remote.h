@@ -34,16 +34,31 @@ struct remote {
     uint64_t since_ns;
     struct timer progress;
     void (*on_up)(void *arg); /* a DVM: all are up; NULL: the job begins */
+    /* A DVM, once it is up: the daemon of a node that joins is up, or will not come (why: one
+     * sentence).  May be NULL. */
+    void (*on_member)(void *arg, uint32_t position);
+    void (*on_no_member)(void *arg, uint32_t position, struct slice why);
     void *arg;
-    uint32_t *slots;       /* by position */
+    uint32_t *slots;         /* by position */
+    struct rank_set members; /* ... at first; empty: all */
+    char wireupd[4096];      /* the daemon's path here */
+    uint32_t expected;     /* daemons that the launch waits for; the other positions have no node */
     bool terminal, shown;  /* ... a progress line is on the screen */
     struct timer stopping; /* the commands that start daemons have been asked to end */
 };
 
-/* Starts the daemons of all nodes of the plan but this one; when they are up, the job begins.  0;
- * else nothing was started, with a sentence in err. */
+/* Starts the daemons of all nodes of the plan but this one; when they are up, the job begins. room:
+ * so many nodes may join later (remote_add()).  0; else nothing was started, with a sentence in
+ * err.
+ */
 int remote_open(struct remote *f, struct launch_options *opt, struct node *node,
-                struct job_map *plan, struct log log, struct errmsg *err);
+                struct job_map *plan, uint32_t room, struct log log, struct errmsg *err);
+
+/* A DVM: gives a node that joins the next position; its name and user are copied.  0: there is none
+ * left, or no memory. */
+uint32_t remote_add(struct remote *f, const struct host *h);
+/* Starts its daemon, by the launch method of all, at its parent, which must be up.  0 or -errno. */
+int remote_start(struct remote *f, uint32_t position, uint32_t parent);
 
 /* After remote_open(): goes on at once if there are no other nodes. */
 void remote_go(struct remote *f);

@@ -14,6 +14,7 @@
 #include "launch/doctor.h"
 #include "launch/bug_report.h"
 #include "launch/dvm.h"
+#include "launch/dvm_resize.h"
 #include "launch/fetch.h"
 #include "launch/help_json.h"
 #include "launch/serve.h"
@@ -90,6 +91,8 @@ static int (*const runners[COMMANDS])(const struct command_line *l) = {
     [COMMAND_kill] = queries_kill,
     [COMMAND_attach] = attach_command,
     [COMMAND_down] = dvm_down,
+    [COMMAND_grow] = dvm_grow,
+    [COMMAND_shrink] = dvm_shrink,
     [COMMAND_up] = dvm_misused,
     [COMMAND_on] = dvm_misused,
     [COMMAND_sim] = simulate,

@@ -56,6 +56,7 @@ void launcher_row_put(const struct launcher_row *r, struct buf *out)
     put_u64(out, r->free);
     put_u64(out, r->waiting);
     put_text(out, r->lost);
+    put_text(out, r->draining);
     put_text(out, r->silent);
     buf_byte(out, '\n');
 }
@@ -109,6 +110,7 @@ bool launcher_row_get(struct slice line, struct launcher_row *r)
     r->free = get_u64(&line, UINT64_MAX, &good);
     r->waiting = get_u32(&line, &good);
     r->lost = slice_cut(&line, '\t');
+    r->draining = slice_cut(&line, '\t');
     r->silent = line;
     return good;
 }

@@ -15,7 +15,7 @@
 #include "base/slice.h"
 #include "core/core.h"
 
-enum { JOB_ROWS_VERSION = 2 };
+enum { JOB_ROWS_VERSION = 3 };
 
 enum job_row_state {
     JOB_ROW_STARTING,
@@ -31,10 +31,11 @@ struct launcher_row {
     bool is_dvm;
     /* Of a DVM: */
     struct slice dvm_name;
-    uint32_t nodes;       /* that are up */
-    uint64_t slots, free; /* of those */
-    uint32_t waiting;     /* launchers that wait for slots */
-    struct slice lost;    /* names of nodes, separated by commas */
+    uint32_t nodes;        /* that are up */
+    uint64_t slots, free;  /* of those */
+    uint32_t waiting;      /* launchers that wait for slots */
+    struct slice lost;     /* names of nodes, separated by commas */
+    struct slice draining; /* the same: they get no new jobs, and leave when their last one ends */
     /* Names of nodes that did not answer, separated by commas. */
     struct slice silent;
 };

@@ -116,7 +116,7 @@ static void test_lines(void)
     static const char *const bad[] = {
         "",
         "job",
-        "launcher\t2\t3\t77\t0\t\t0\t0\t0\t0\t\t",
+        "launcher\t3\t3\t77\t0\t\t0\t0\t0\t0\t\t\t",
         "job\t0\t1\t\t\tprog\t4\t1\t1\t7\t0\t0\t0\t0\t0\t",    /* no namespace */
         "job\t0\t2\tns\t\tprog\t4\t1\t1\t7\t0\t0\t0\t0\t0\t",  /* no truth value */
         "job\t0\t1\tns\t\tprog\t4\t1\t99\t7\t0\t0\t0\t0\t0\t", /* no state */
@@ -129,10 +129,10 @@ static void test_lines(void)
     OK(job_row_get(SLICE("job\t0\t1\tns\t\tprog\t4\t1\t1\t7\t0\t0\t0\t0\t0\t"), &r));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         OK_F(!job_row_get(slice_str(bad[i]), &r), "no job: %s", bad[i]);
-    OK(launcher_row_get(SLICE("launcher\t2\t3\t77\t1\tbig\t2\t8\t5\t1\tn3\tn1,n2"), &l) &&
+    OK(launcher_row_get(SLICE("launcher\t3\t3\t77\t1\tbig\t2\t8\t5\t1\tn3\tn4\tn1,n2"), &l) &&
        l.number == 3 && l.pid == 77 && l.is_dvm && l.nodes == 2 && slice_is(l.silent, "n1,n2"));
     OK(slice_is(l.dvm_name, "big") && l.slots == 8 && l.free == 5 && l.waiting == 1 &&
-       slice_is(l.lost, "n3"));
+       slice_is(l.lost, "n3") && slice_is(l.draining, "n4"));
     OK_F(!launcher_row_get(SLICE("launcher\t1\t3\t77\t1\tbig\t2\t8\t5\t1\tn3\t"), &l),
          "another version");
     OK(!launcher_row_get(SLICE("error: unknown question"), &l));

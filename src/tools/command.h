@@ -53,7 +53,16 @@ enum command_id {
 #undef CHOICE
 #undef DONE
 
-enum { CHOICES_MAX = 24 };
+enum { CHOICES_MAX = 32 };
+
+#define COMMAND(id, operands, least, most, help)                                                   \
+    _Static_assert((int)CHOICES_##id <= (int)CHOICES_MAX, "struct command_line has room");
+#define CHOICE(id, option, names, arg, help)
+#define DONE(id)
+#include "tools/commands.def"
+#undef COMMAND
+#undef CHOICE
+#undef DONE
 
 extern const struct command_row command_rows[COMMANDS];
 

@@ -20,6 +20,8 @@ obeys() # SCHEMA WHAT
 # Each command once, as a user calls it.  One that prints until it is ended is ended here.
 do_up() { "$WIREUP" up --json -launch-agent "$tmp/agent" -hosts n1,n2; }
 do_on() { "$WIREUP" on --json n1 echo two words; }
+do_grow() { "$WIREUP" grow --json -hosts n3; }
+do_shrink() { "$WIREUP" shrink --json -hosts n3; }
 do_down() { "$WIREUP" down --json; }
 do_who() { "$WIREUP" who --json json; }
 do_names() { "$WIREUP" names --json; }

@@ -1,0 +1,489 @@
+/* dvm_members.c - see dvm_members.h.  Reading order: members; answers; nodes that join; nodes that
+ * leave; requests. */
+#include "launch/dvm_members.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/limit.h"
+#include "daemon/allocations.h"
+#include "daemon/local_job.h"
+
+enum { DVM_MEMBERS_OUT = 16 << 20, DVM_MEMBERS_ARENA = 64 << 20 };
+
+enum dvm_member_state {
+    DVM_MEMBER_USUAL,   /* of the beginning, or it has joined */
+    DVM_MEMBER_WAITING, /* until its parent is up */
+    DVM_MEMBER_STARTING,
+    DVM_MEMBER_DRAINING, /* it leaves when no process is there */
+    DVM_MEMBER_LEAVING,  /* it has been asked to */
+    DVM_MEMBER_LEFT,
+    DVM_MEMBER_FAILED /* it has not come up */
+};
+
+struct dvm_resize {
+    struct list link;
+    struct dvm_members *of;
+    int fd;
+    struct watch watch;
+    struct buf out;
+    uint32_t awaited; /* nodes that have not been answered */
+    bool ends;        /* its last line is being written */
+};
+
+struct dvm_member {
+    enum dvm_member_state state;
+    uint32_t parent;          /* STARTING */
+    struct dvm_resize *asked; /* whom its end or failure is told; NULL: nobody */
+};
+
+/* ---- members --------------------------------------------------------------------------------- */
+
+static struct cluster_io *cluster_of(const struct dvm_members *m)
+{
+    return &m->config.remote->cluster;
+}
+
+static uint32_t count_of(const struct dvm_members *m)
+{
+    return m->config.remote->boot.count;
+}
+
+static const char *name_of(const struct dvm_members *m, uint32_t position)
+{
+    return m->config.remote->names[position];
+}
+
+static bool is_lost(const struct dvm_members *m, uint32_t position)
+{
+    return position && router_is_lost(&cluster_of(m)->router, position);
+}
+
+/* A living node of that name, or one that is coming up; the count: none. */
+static uint32_t position_named(const struct dvm_members *m, const char *name)
+{
+    uint32_t p = 0;
+
+    while (p < count_of(m) && (!name_of(m, p) || strcmp(name_of(m, p), name) != 0 ||
+                               is_lost(m, p) || m->all[p].state >= DVM_MEMBER_LEFT))
+        p++;
+    return p;
+}
+
+enum dvm_node_use dvm_members_use(const struct dvm_members *m, uint32_t position)
+{
+    switch (m->all ? m->all[position].state : DVM_MEMBER_USUAL) {
+    case DVM_MEMBER_WAITING:
+    case DVM_MEMBER_STARTING: return DVM_NODE_COMES;
+    case DVM_MEMBER_DRAINING:
+    case DVM_MEMBER_LEAVING: return DVM_NODE_DRAINING;
+    case DVM_MEMBER_LEFT:
+    case DVM_MEMBER_FAILED: return DVM_NODE_LEFT;
+    case DVM_MEMBER_USUAL: break;
+    }
+    if (m->all && is_lost(m, position) && position_named(m, name_of(m, position)) < count_of(m))
+        return DVM_NODE_LEFT; /* it has joined again, at another position */
+    return allocations_has(cluster_of(m)->jobs->allocations, name_of(m, position))
+               ? DVM_NODE_RESERVED
+               : DVM_NODE_FREE;
+}
+
+uint32_t dvm_members_unusable(struct dvm_members *m, const char *const **names_p)
+{
+    uint32_t n = 0;
+
+    *names_p = m->unusable;
+    for (uint32_t p = 0; m->all && p < count_of(m); p++) {
+        uint32_t other = name_of(m, p) ? position_named(m, name_of(m, p)) : p;
+        if (name_of(m, p) && (is_lost(m, p) || m->all[p].state != DVM_MEMBER_USUAL) &&
+            (other == p || other == count_of(m)))
+            m->unusable[n++] = name_of(m, p);
+    }
+    return n;
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static void resize_free(struct dvm_resize *q)
+{
+    for (uint32_t p = 0; p < count_of(q->of); p++) {
+        if (q->of->all[p].asked == q)
+            q->of->all[p].asked = NULL;
+    }
+    watch_close(&q->watch);
+    close(q->fd);
+    list_unlink(&q->link);
+    buf_free(&q->out);
+    free(q);
+}
+
+static void flush(struct dvm_resize *q)
+{
+    struct slice s = buf_slice(&q->out);
+    ssize_t n = s.len ? send(q->fd, s.ptr, s.len, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
+
+    if (n > 0)
+        buf_take(&q->out, (size_t)n);
+    watch_want(&q->watch, LOOP_READ | (buf_len(&q->out) ? LOOP_WRITE : 0u));
+}
+
+/* The other end closes the connection when it has read this. */
+static void end(struct dvm_resize *q)
+{
+    q->ends = true;
+    buf_str(&q->out, "end\n");
+    flush(q);
+}
+
+static void refuse(struct dvm_resize *q, const struct errmsg *err)
+{
+    q->ends = true;
+    buf_printf(&q->out, "error: %s\n", err->text);
+    flush(q);
+}
+
+/* One node less is awaited; the line about it has been written. */
+static void answered(struct dvm_members *m, uint32_t position)
+{
+    struct dvm_resize *q = m->all[position].asked;
+
+    m->all[position].asked = NULL;
+    if (--q->awaited == 0)
+        end(q);
+    else
+        flush(q);
+}
+
+/* ---- nodes that join ------------------------------------------------------------------------- */
+
+void dvm_members_failed(struct dvm_members *m, uint32_t position, struct slice why)
+{
+    struct dvm_member *b = &m->all[position];
+
+    if (b->state != DVM_MEMBER_WAITING && b->state != DVM_MEMBER_STARTING)
+        return;
+    b->state = DVM_MEMBER_FAILED;
+    if (b->asked) {
+        buf_printf(&b->asked->out, "failed %s " SLICE_FMT "\n", name_of(m, position),
+                   SLICE_ARG(slice_head(why, ERRMSG_MAX)));
+        answered(m, position);
+    }
+    membership_lose(&cluster_of(m)->overlay_io.member, position);
+    dvm_leases_changed(m->config.leases);
+}
+
+/* Jobs of tools may have processes there. */
+static void add_to_plan(struct dvm_members *m, uint32_t position)
+{
+    struct job_map *p = m->config.plan;
+    struct job_map_node *more;
+
+    for (uint32_t n = 0; n < p->nnodes; n++) {
+        if (!strcmp(p->nodes[n].name, name_of(m, position)))
+            return; /* it was lost, or had left */
+    }
+    more = arena_array(&p->arena, (size_t)p->nnodes + 1, sizeof *more);
+    if (!more)
+        return;
+    memcpy(more, p->nodes, p->nnodes * sizeof *more);
+    more[p->nnodes] = (struct job_map_node){ .name = name_of(m, position),
+                                             .slots = m->config.remote->slots[position] };
+    p->nodes = more;
+    p->nnodes++;
+}
+
+void dvm_members_up(struct dvm_members *m, uint32_t position)
+{
+    struct dvm_member *b = &m->all[position];
+
+    if (b->state != DVM_MEMBER_STARTING)
+        return;
+    b->state = DVM_MEMBER_USUAL;
+    add_to_plan(m, position);
+    if (b->asked) {
+        buf_printf(&b->asked->out, "up %s %u\n", name_of(m, position),
+                   m->config.remote->slots[position]);
+        answered(m, position);
+    }
+    dvm_leases_changed(m->config.leases);
+}
+
+static bool is_up(const struct dvm_members *m, uint32_t position)
+{
+    return position == 0 || router_reaches(&cluster_of(m)->router, position);
+}
+
+/* Its parent is a member, or will not be one. */
+static void maybe_start(struct dvm_members *m, uint32_t position)
+{
+    const struct overlay *o = &cluster_of(m)->overlay_io.member.overlay;
+    uint32_t parent = tree_living_parent(o->config.width, position, o->lost);
+
+    if (!is_up(m, parent) || !cluster_io_has(cluster_of(m), parent))
+        return;
+    m->all[position].state = DVM_MEMBER_STARTING;
+    m->all[position].parent = parent;
+    if (remote_start(m->config.remote, position, parent) < 0)
+        dvm_members_failed(m, position, SLICE("out of memory"));
+}
+
+static void look_at_new(struct dvm_members *m, uint32_t position)
+{
+    struct dvm_member *b = &m->all[position];
+
+    if (b->state == DVM_MEMBER_WAITING)
+        maybe_start(m, position);
+    else if (is_lost(m, position))
+        dvm_members_failed(m, position, SLICE("its daemon was lost while it came up"));
+    else if (is_lost(m, b->parent))
+        dvm_members_failed(m, position, SLICE("the node that started its daemon is lost"));
+}
+
+/* ---- nodes that leave ------------------------------------------------------------------------ */
+
+static uint32_t processes_at(const struct dvm_members *m, uint32_t position)
+{
+    return dvm_leases_used(m->config.leases, position);
+}
+
+static bool is_idle(const struct dvm_members *m, uint32_t position)
+{
+    return processes_at(m, position) == 0 && dvm_execs_at(m->config.execs, position) == 0 &&
+           !allocations_has(cluster_of(m)->jobs->allocations, name_of(m, position));
+}
+
+static void look_at_old(struct dvm_members *m, uint32_t position)
+{
+    struct dvm_member *b = &m->all[position];
+
+    if (!is_lost(m, position)) {
+        if (b->state == DVM_MEMBER_DRAINING && is_idle(m, position)) {
+            b->state = DVM_MEMBER_LEAVING;
+            cluster_io_dismiss(cluster_of(m), position);
+        }
+        return;
+    }
+    b->state = DVM_MEMBER_LEFT;
+    if (!b->asked)
+        return;
+    buf_printf(&b->asked->out, "left %s\n", name_of(m, position));
+    answered(m, position);
+}
+
+static void look_at_all(struct dvm_members *m)
+{
+    for (uint32_t p = 1; p < count_of(m) && name_of(m, p); p++) {
+        switch (m->all[p].state) {
+        case DVM_MEMBER_WAITING:
+        case DVM_MEMBER_STARTING: look_at_new(m, p); break;
+        case DVM_MEMBER_DRAINING:
+        case DVM_MEMBER_LEAVING: look_at_old(m, p); break;
+        case DVM_MEMBER_USUAL:
+        case DVM_MEMBER_LEFT:
+        case DVM_MEMBER_FAILED: break;
+        }
+    }
+}
+
+/* What it does changes something, too. */
+void dvm_members_changed(struct dvm_members *m)
+{
+    m->again = true;
+    if (!m->all || m->turning)
+        return;
+    m->turning = true;
+    while (m->again) {
+        m->again = false;
+        look_at_all(m);
+    }
+    m->turning = false;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static int check_new(const struct dvm_members *m, const struct host_list *list, struct errmsg *err)
+{
+    const struct remote *f = m->config.remote;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (position_named(m, list->items[i].name) < count_of(m))
+            return errmsg_set(err, 1, "node %.200s is in your DVM %s already", list->items[i].name,
+                              m->config.name);
+        for (uint32_t k = 0; k < i; k++) {
+            if (!strcmp(list->items[i].name, list->items[k].name))
+                return errmsg_set(err, 1, "node %.200s is named twice", list->items[i].name);
+        }
+    }
+    if (list->count > f->boot.count - 1 - f->boot.nnodes)
+        return errmsg_set(err, 1, "your DVM %s has room for %u more nodes", m->config.name,
+                          f->boot.count - 1 - f->boot.nnodes);
+    return list->count ? 0 : errmsg_set(err, 1, "name the nodes that are to join by -hosts");
+}
+
+static int grow(struct dvm_resize *q, struct slice hosts, struct errmsg *err)
+{
+    struct dvm_members *m = q->of;
+    struct arena a = ARENA_NULL(DVM_MEMBERS_ARENA);
+    struct host_list list = { NULL, 0, 0 };
+    int rc = hosts_parse_list(&a, &list, hosts, err);
+
+    if (rc == 0)
+        rc = check_new(m, &list, err);
+    for (uint32_t i = 0; rc == 0 && i < list.count; i++) {
+        uint32_t p = remote_add(m->config.remote, &list.items[i]);
+        if (p == 0) {
+            buf_printf(&q->out, "failed %s out of memory\n", list.items[i].name);
+            continue;
+        }
+        m->all[p] = (struct dvm_member){ .state = DVM_MEMBER_WAITING, .asked = q };
+        q->awaited++;
+    }
+    arena_free(&a);
+    return rc;
+}
+
+/* Each is a node that may leave now, or when it is idle. */
+static int check_old(const struct dvm_members *m, struct slice names, bool now, struct errmsg *err)
+{
+    struct slice name = slice_cut(&names, ',');
+    char text[300];
+    uint32_t p, used;
+
+    snprintf(text, sizeof text, SLICE_FMT, SLICE_ARG(slice_head(name, 256)));
+    p = position_named(m, text);
+    if (p == count_of(m))
+        return errmsg_set(err, 1, "%s is not a node of your DVM %s", text, m->config.name);
+    if (p == 0)
+        return errmsg_set(err, 1, "node %s cannot leave: the launcher of your DVM %s is there",
+                          text, m->config.name);
+    if (m->all[p].state != DVM_MEMBER_USUAL)
+        return errmsg_set(err, 1, "node %s is %s already", text,
+                          m->all[p].state < DVM_MEMBER_DRAINING ? "coming up" : "leaving");
+    used = processes_at(m, p);
+    if (now && used)
+        return errmsg_set(
+            err, 1,
+            "node %s has %u process%s of jobs; -wait waits for their end, -drain lets "
+            "it leave then",
+            text, used, used == 1 ? "" : "es");
+    if (now && !is_idle(m, p))
+        return errmsg_set(
+            err, 1,
+            "node %s is in use, or reserved; -wait waits until it is free, -drain lets "
+            "it leave then",
+            text);
+    return names.len ? check_old(m, names, now, err) : 0;
+}
+
+/* drain: nobody waits for their end. */
+static void drain(struct dvm_resize *q, struct slice names, bool waits)
+{
+    struct dvm_members *m = q->of;
+
+    while (names.len) {
+        struct slice name = slice_cut(&names, ',');
+        for (uint32_t p = 1; p < count_of(m) && name_of(m, p); p++) {
+            if (!slice_is(name, name_of(m, p)) || is_lost(m, p) ||
+                m->all[p].state != DVM_MEMBER_USUAL)
+                continue;
+            m->all[p].state = DVM_MEMBER_DRAINING;
+            m->all[p].asked = waits ? q : NULL;
+            q->awaited += waits;
+            if (!waits)
+                buf_printf(&q->out, "draining %s %u\n", name_of(m, p), processes_at(m, p));
+        }
+    }
+}
+
+static int shrink(struct dvm_resize *q, struct slice words, struct errmsg *err)
+{
+    struct slice how = slice_cut(&words, ' ');
+    int rc = words.len ? check_old(q->of, words, slice_is(how, "now"), err)
+                       : errmsg_set(err, 1, "name the nodes that are to leave by -hosts");
+
+    if (rc == 0)
+        drain(q, words, !slice_is(how, "drain"));
+    return rc;
+}
+
+/* A request that waits for the end of jobs is called off with its connection. */
+static void call_off(struct dvm_resize *q)
+{
+    struct dvm_members *m = q->of;
+
+    for (uint32_t p = 1; p < count_of(m); p++) {
+        if (m->all[p].asked == q && m->all[p].state == DVM_MEMBER_DRAINING)
+            m->all[p].state = DVM_MEMBER_USUAL;
+    }
+    resize_free(q);
+    dvm_leases_changed(m->config.leases);
+}
+
+static void on_read(void *arg)
+{
+    struct dvm_resize *q = arg;
+    char byte;
+    ssize_t n = recv(q->fd, &byte, 1, MSG_DONTWAIT);
+
+    if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+        call_off(q);
+}
+
+static void on_write(void *arg)
+{
+    flush(arg);
+}
+
+static int begin(struct dvm_resize *q, struct slice words, struct errmsg *err)
+{
+    struct slice verb = slice_cut(&words, ' ');
+
+    if (!q->of->all || node_state(q->of->config.remote->node) != LAUNCHER_STATE_STANDING)
+        return errmsg_set(err, 1, "the DVM is not up");
+    return slice_is(verb, "grow") ? grow(q, words, err) : shrink(q, words, err);
+}
+
+void dvm_members_take(struct dvm_members *m, int fd, struct slice words)
+{
+    struct dvm_resize *q = calloc(1, sizeof *q);
+    struct errmsg err = { "out of memory" };
+
+    if (!q) {
+        close(fd);
+        return;
+    }
+    *q = (struct dvm_resize){ .of = m, .fd = fd };
+    buf_init(&q->out, DVM_MEMBERS_OUT);
+    list_append(&m->requests, &q->link);
+    watch_open(&q->watch, node_loop(m->config.remote->node), fd, on_read, on_write, q);
+    watch_want(&q->watch, LOOP_READ);
+    if (begin(q, words, &err))
+        refuse(q, &err);
+    else if (q->awaited == 0)
+        end(q);
+    dvm_leases_changed(m->config.leases);
+}
+
+int dvm_members_open(struct dvm_members *m, const struct dvm_members_config *config)
+{
+    *m = (struct dvm_members){ .config = *config };
+    list_init(&m->requests);
+    m->all = calloc(count_of(m), sizeof *m->all);
+    m->unusable = calloc(count_of(m), sizeof *m->unusable);
+    return m->all && m->unusable ? 0 : -ENOMEM;
+}
+
+void dvm_members_close(struct dvm_members *m)
+{
+    if (!m->requests.next)
+        return;
+    LIST_EACH(l, &m->requests)
+    resize_free(LIST_OF(l, struct dvm_resize, link));
+    free(m->all);
+    free(m->unusable);
+    *m = (struct dvm_members){ .all = NULL };
+}

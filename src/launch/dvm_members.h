@@ -1,0 +1,61 @@
+/* dvm_members.h - nodes that join a DVM and leave it while it stands.
+ *
+ * A request is a line on a connection to the DVM's launcher (daemon/control_socket.h), which goes
+ * on as the request's:
+ *
+ *     grow HOSTS                 HOSTS as of -hosts.  Answers, in any order, a line for each node:
+ *                                `up NAME SLOTS` or `failed NAME SENTENCE`
+ *     shrink now|wait|drain NODES   NODES: names with commas.  For each node: `left NAME`, or
+ *                                `draining NAME PROCESSES` (drain)
+ *
+ * The last line is `end`.  `error: SENTENCE` is the only line if nothing has been changed.
+ *
+ * A node that joins gets a position that no node has had, and is started by its parent in the tree,
+ * once that is a member.  A node that is to leave gets no new jobs, and leaves when no process of a
+ * job is on it: `now` is refused while there are some; `wait` answers at the end, and is called off
+ * when the connection ends before; `drain` answers at once.
+ */
+#ifndef WIREUP_LAUNCH_DVM_MEMBERS_H
+#define WIREUP_LAUNCH_DVM_MEMBERS_H
+
+#include "daemon/dvm_exec.h"
+#include "daemon/dvm_leases.h"
+#include "launch/remote.h"
+
+struct dvm_member;
+
+struct dvm_members_config {
+    const char *name; /* of the DVM */
+    struct remote *remote;
+    struct dvm_leases *leases;
+    const struct dvm_exec_list *execs;
+    struct job_map *plan; /* what jobs of tools are like: gets the nodes that join */
+};
+
+struct dvm_members {
+    struct dvm_members_config config;
+    struct dvm_member *all; /* by position; NULL: not open */
+    struct list requests;
+    const char **unusable;
+    bool turning, again; /* something has changed; … meanwhile */
+};
+
+/* After remote_open().  0 or -ENOMEM. */
+int dvm_members_open(struct dvm_members *m, const struct dvm_members_config *config);
+void dvm_members_close(struct dvm_members *m); /* harmless twice, and on zeroed memory */
+
+/* The connection, taken over, and the request line. */
+void dvm_members_take(struct dvm_members *m, int fd, struct slice words);
+
+/* The daemon of a node that joins is up, or will not come. */
+void dvm_members_up(struct dvm_members *m, uint32_t position);
+void dvm_members_failed(struct dvm_members *m, uint32_t position, struct slice why);
+/* Processes may have ended, or nodes been lost. */
+void dvm_members_changed(struct dvm_members *m);
+
+enum dvm_node_use dvm_members_use(const struct dvm_members *m, uint32_t position);
+/* The names of nodes that get no jobs: lost, leaving, or not up yet.  Returns their number; the
+ * list is valid until the next call. */
+uint32_t dvm_members_unusable(struct dvm_members *m, const char *const **names_p);
+
+#endif

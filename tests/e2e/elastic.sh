@@ -1,0 +1,159 @@
+#!/bin/sh
+# elastic.sh - nodes join a DVM and leave it while jobs run on it; one that is lost is replaced; nobody
+# else may change it.
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+needs_host_names
+cat >"$tmp/agent" <<'END'
+#!/bin/sh
+host=$1
+shift
+[ "$host" != bad ] || { echo "no route to bad" >&2; exit 255; }
+echo $$ >"$0.$host"
+exec unshare -u sh -c 'hostname "$0"; exec sh -c "exec $*"' "$host" "$@"
+END
+chmod +x "$tmp/agent"
+cat >"$tmp/hold" <<'END'
+#!/bin/sh
+echo here
+read -r _ <"$1"
+END
+chmod +x "$tmp/hold"
+
+dvm() { run 120 "$WIREUP" "$@"; }
+line_is() { dvm ps && grep -qE "^ *[0-9]+  dvm .* $1 *-\$" "$out"; } # SLOTS
+places() { sort "$out" | uniq -c | tr -s ' \n' ' '; }
+
+hold() # JOB OPTIONS...
+{
+    held=$1
+    shift
+    mkfifo "$tmp/$held.go"
+    "$WIREUP" run "$@" "$tmp/hold" "$tmp/$held.go" >"$tmp/$held.out" 2>&1 </dev/null &
+    eval "pid_$held=$!"
+    wait_until 60 [ -s "$tmp/$held.out" ] || note "$(cat "$tmp/$held.out")"
+}
+
+let_go() # JOB
+{
+    exec 8>"$tmp/$1.go"
+    printf '\n\n\n\n' >&8
+    eval "wait \$pid_$1" || note "$1: $? $(cat "$tmp/$1.out")"
+    exec 8>&-
+}
+
+# ---- nodes join
+dvm up -launch-agent "$tmp/agent" -hosts n1:2,n2:2
+same "a DVM of two nodes" "$rc" 0 || explain
+hold a -dvm dvm -hosts n1 -n 1
+dvm grow -hosts n3:2,n4
+same "two more join while a job runs" "$rc $(sort "$out" | tr '\n' ' ')$(cat "$err")" \
+    "0 node n3 has joined your DVM dvm, with 2 slots node n4 has joined your DVM dvm, with 1 slot " || explain
+ok "ps counts their slots" line_is "6 of 7 slots free" || explain
+dvm run -n 6 hostname
+same "jobs use them" "$rc $(places)" "0  1 n1 2 n2 2 n3 1 n4 " || explain
+dvm grow -hosts n3
+same "a node joins once" "$rc $(cat "$err")" "1 wireup: node n3 is in your DVM dvm already" || explain
+dvm grow -json -hosts bad,n5
+ok "one that does not come up is named, and the other stays" eval \
+    '[ "$rc" = 1 ] && grep -q "\"node\":\"n5\",\"state\":\"up\",\"slots\":1" "$out" && grep -q "\"node\":\"bad\",\"state\":\"failed\",\"reason\":\"node bad: " "$out"' || explain
+dvm run -dvm dvm -n 1 -hosts n5 hostname
+same "it takes jobs" "$rc $(cat "$out")" "0 n5" || explain
+
+# ---- nodes leave
+dvm shrink -hosts n1,n4
+same "not one with a process, nor others named with it" "$rc $(cat "$err")" \
+    "1 wireup: node n1 has 1 process of jobs; -wait waits for their end, -drain lets it leave then" || explain
+dvm shrink -hosts n4
+same "one without may leave" "$rc $(cat "$out")" "0 node n4 has left your DVM dvm" || explain
+ok "its slots go with it, and it is not lost" line_is "6 of 7 slots free" || explain
+dvm run -dvm dvm -n 1 -hosts n4 hostname
+same "no job gets there" "$rc $(cat "$err")" "125 wireup: n4 is not a node of your DVM dvm" || explain
+dvm run -n 6 hostname
+same "the others are there still" "$rc $(places)" "0  1 n1 2 n2 2 n3 1 n5 " || explain
+"$WIREUP" shrink -wait -hosts n1 >"$tmp/wait.out" 2>&1 &
+pid_wait=$!
+ok "a node that drains has no slots for others" wait_until 60 line_is "5 of 5 slots free; draining: n1" || explain
+dvm shrink -hosts n1
+same "and is asked once" "$rc $(cat "$err")" "1 wireup: node n1 is leaving already" || explain
+kill -TERM $pid_wait
+wait $pid_wait
+ok "interrupted, it stays" wait_until 60 line_is "6 of 7 slots free" || explain
+"$WIREUP" shrink -wait -hosts n1 >"$tmp/wait.out" 2>&1 &
+pid_wait=$!
+wait_until 60 line_is "5 of 5 slots free; draining: n1" || explain
+let_go a
+wait $pid_wait
+same "else it leaves when the job has ended" "$? $(cat "$tmp/wait.out")" "0 node n1 has left your DVM dvm"
+hold b -dvm dvm -hosts n2 -n 2
+dvm shrink -drain -json -hosts n2
+ok "draining does not wait" eval '[ "$rc" = 0 ] && grep -q "\"nodes\":\[{\"node\":\"n2\",\"state\":\"draining\",\"processes\":2}\]" "$out"' || explain
+dvm run -n 3 hostname
+same "new jobs go elsewhere" "$rc $(places)" "0  2 n3 1 n5 " || explain
+let_go b
+ok "and it leaves" wait_until 60 eval 'dvm shrink -hosts n2; grep -q "n2 is not a node of your DVM" "$err"' || explain
+dvm shrink -hosts n9
+same "a node that it has not" "$rc $(cat "$err")" "1 wireup: n9 is not a node of your DVM dvm" || explain
+
+# ---- they come again, also after a loss
+dvm grow -hosts n1:2,n2:2
+same "nodes that have left join again" "$rc" 0 || explain
+kill -9 "$(cat "$tmp/agent.n3")"
+ok "a lost node is named" wait_until 60 line_is "5 of 5 slots free; lost: n3" || explain
+dvm grow -hosts n3:3
+same "and replaced under its name" "$rc $(cat "$out")" "0 node n3 has joined your DVM dvm, with 3 slots" || explain
+ok "then it is not lost any more" line_is "8 of 8 slots free" || explain
+dvm run -n 8 hostname
+same "jobs use it" "$rc $(places)$(cat "$err")" "0  2 n1 2 n2 3 n3 1 n5 " || explain
+
+# ---- nobody else
+if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
+    chmod 711 "$tmp" "$tmp/run"
+    for what in "grow -hosts n8" "shrink -hosts n5" "shrink -drain -hosts n5"; do
+        # shellcheck disable=SC2086
+        run 60 setpriv --reuid 65534 --clear-groups env XDG_RUNTIME_DIR="$tmp/run" "$WIREUP" $what
+        same "another user: $what" "$rc $(cat "$err")" \
+            '1 wireup: you have no DVM on this machine; start one with `wireup up`' || explain
+    done
+    # Nor who knows where the launcher listens.
+    sed -n 's/.* \(@\{0,1\}[^ ]*wireup[^ ]*\)$/\1/p' /proc/net/unix | sort -u >"$tmp/sockets"
+    find "$tmp/run" -type s >>"$tmp/sockets"
+    cat >"$tmp/intrude.py" <<'END'
+import socket, sys
+for name in open(sys.argv[1]).read().split():
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(10)
+    try:
+        s.connect("\0" + name[1:] if name[0] == "@" else name)
+        s.send(b"shrink drain n5\n")
+        print(s.recv(100).decode())
+    except OSError:
+        pass
+END
+    chmod 644 "$tmp/intrude.py" "$tmp/sockets"
+    run 120 setpriv --reuid 65534 --clear-groups python3 "$tmp/intrude.py" "$tmp/sockets"
+    same "nor by the launcher's socket ($(wc -l <"$tmp/sockets") known)" "$(cat "$out")" "" || explain
+    chmod 700 "$tmp/run"
+else
+    skip "another user" "only root can be one"
+fi
+ok "nothing has changed" line_is "8 of 8 slots free" || explain
+dvm down
+same "down" "$rc $(cat "$err")" "0 " || explain
+# Each below the one before it in the tree, which starts it.
+dvm up -launch-agent "$tmp/agent" -hosts m1 -tree-width 1
+dvm grow -hosts m2,m3
+same "nodes join below each other" "$rc $(wc -l <"$out")" "0 2" || explain
+dvm run -n 3 hostname
+same "and take jobs" "$rc $(places)" "0  1 m1 1 m2 1 m3 " || explain
+dvm shrink -hosts m3
+same "the last one leaves" "$rc $(cat "$out")" "0 node m3 has left your DVM dvm" || explain
+dvm down
+same "and all are gone" "$rc $(cat "$err")" "0 " || explain
+dvm grow -hosts n1
+same "without a DVM" "$rc $(cat "$err")" '1 wireup: you have no DVM on this machine; start one with `wireup up`' || explain
+dvm shrink
+same "without nodes" "$rc $(cat "$err")" "2 wireup: name the nodes by -hosts" || explain
+finish
