@@ -23,6 +23,7 @@
 #include "base/env.h"
 #include "base/limit.h"
 #include "daemon/launch_methods.h"
+#include "daemon/path_search.h"
 #include "io/addresses.h"
 #include "io/child.h"
 #include "launch/allocation.h"
@@ -250,25 +251,24 @@ static int open_pipes(int ends[3][2])
     return 0;
 }
 
+/* The agent is found as one that starts daemons is, so that its absence is not taken for ours on
+ * the node. */
 static int start_command(struct asking *k, struct patient *p, char **argv, struct errmsg *err)
 {
-    int ends[3][2], rc = open_pipes(ends);
-    const struct child_fd fds[] = { { ends[0][0], 0 }, { ends[1][1], 1 }, { ends[2][1], 2 } };
-    const char *found = argv[0];
-    const char *const search[] = { "/bin/sh", "-c", "exec \"$@\"", "sh" };
-    char **all = arena_array(&k->arena, 4 + 64 + ASK_ERRORS_MAX / 8, sizeof *all);
-    size_t n = 0;
+    const char *path = NULL;
+    int ends[3][2],
+        rc = path_search_program(&k->arena, argv[0], NULL, getenv("PATH"), true, &path, err);
+    struct child_fd fds[3];
 
-    if (rc < 0 || !all)
-        return errmsg_set(err, rc < 0 ? rc : -ENOMEM, "cannot start %s: %s", found,
-                          err_text(rc < 0 ? rc : -ENOMEM));
-    for (; n < 4; n++)
-        all[n] = (char *)(uintptr_t)search[n];
-    for (size_t i = 0; argv[i] && n < 64 + ASK_ERRORS_MAX / 8; i++)
-        all[n++] = argv[i];
+    if (rc)
+        return rc < 0 ? errmsg_set(err, rc, "out of memory") : rc;
+    rc = open_pipes(ends);
+    if (rc < 0)
+        return errmsg_set(err, rc, "cannot start %s: %s", path, err_text(rc));
+    for (int i = 0; i < 3; i++)
+        fds[i] = (struct child_fd){ ends[i][i > 0], i };
     rc = child_start(
-        &(struct child_plan){
-            .path = "/bin/sh", .argv = all, .env = environ, .fds = fds, .nfds = 3 },
+        &(struct child_plan){ .path = path, .argv = argv, .env = environ, .fds = fds, .nfds = 3 },
         &p->pid, err);
     close(ends[0][0]);
     close(ends[1][1]);

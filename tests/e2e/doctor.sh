@@ -56,6 +56,9 @@ doctor n1,n3
 same "without the program nothing is wrong" "$rc $(grep -cE '^(program|libraries)' "$out")" "0 0" || explain
 netns_run n3 umount "$tmp/lib/libone.so"
 
+run 60 "$WIREUP" doctor --launcher-exec "$tmp/no-agent" n1
+same "an agent that is missing is named itself" "$rc $(grep -c "^reach *bad *n1: $tmp/no-agent: no such program\$" "$out")" "1 1" || explain
+
 # ---- faults of one machine
 here() { run 60 "$WIREUP" doctor --here "$@"; }
 tab=$(printf '\t')
