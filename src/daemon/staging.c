@@ -270,7 +270,7 @@ static int open_window(struct staging *t)
         return -ENOMEM;
     t->written[0] = UINT64_MAX;
     for (uint32_t i = 1; i < t->count; i++)
-        t->written[i] = router_is_lost(&s->router, i) ? UINT64_MAX : 0;
+        t->written[i] = router_is_lost(&s->router, i) || !cluster_io_has(s, i) ? UINT64_MAX : 0;
     seek_behind(t);
     return 0;
 }

@@ -12,6 +12,7 @@
  *     kill, terminate, abort     ... that stays, sees its table, and ends it so
  *     leave        ... and dies; prints the job's name
  *     local        ... and leaves, wherever its processes are
+ *     staged X     ... whose processes find the file X, of 3 MB, brought to their nodes
  *     end X        ends the job X and is told of it
  *     has X        sees the job X, and how many processes it has on which node
  *     ready        is told that the launcher is ready, since before the tool came
@@ -39,6 +40,7 @@ enum { NODES = 3, EACH = 2, PROCS = NODES * EACH, EVENTS = 1024 };
 
 static char self[PATH_MAX];
 static pmix_nspace_t job;
+static char *given;
 
 /* ---- events and output -------------------------------------------------------------------------
  */
@@ -256,6 +258,17 @@ static void fails(void)
     await_end(PMIX_ERR_JOB_NON_ZERO_TERM, 7);
 }
 
+static void staged(void)
+{
+    char sh[] = "/bin/sh", c[] = "-c", line[] = "test $(wc -c <\"$WIREUP_STAGE_DIR$0\") = 3000000",
+         *argv[] = { sh, c, line, given, NULL };
+    pmix_info_t info;
+
+    PMIX_INFO_LOAD(&info, PMIX_PRELOAD_FILES, given, PMIX_STRING);
+    must("spawn", spawn_with(argv, PROCS, &info, 1));
+    await_end(PMIX_SUCCESS, 0);
+}
+
 static void stay(void)
 {
     begin_job("rank", "stay", NULL);
@@ -431,7 +444,7 @@ static const struct {
 } doings[] = {
     { "follow", follow },  { "fails", fails }, { "kill", kill_it }, { "terminate", terminate },
     { "abort", abort_it }, { "leave", leave }, { "end", end },      { "has", has },
-    { "local", local },    { "names", names }, { "ready", ready },
+    { "local", local },    { "names", names }, { "ready", ready },  { "staged", staged },
 };
 
 int main(int argc, char **argv)
@@ -444,8 +457,9 @@ int main(int argc, char **argv)
     if (!strcmp(argv[1], "rank"))
         return rank(argv[2], argv[3]);
     mode = argv[2];
-    if (argc > 3)
-        PMIX_LOAD_NSPACE(job, argv[3]);
+    given = argc > 3 ? argv[3] : NULL;
+    if (given)
+        PMIX_LOAD_NSPACE(job, given);
     PMIX_INFO_LOAD(&info, PMIX_SERVER_URI, argv[1], PMIX_STRING);
     rc = PMIx_tool_init(&me, &info, 1);
     if (rc != PMIX_SUCCESS) {

@@ -24,12 +24,16 @@ same "a DVM of three nodes" "$rc $(cat "$out")" \
 "$WIREUP" tools >"$out" 2>"$err"
 uri=$(cut -f 2 "$out")
 
+head -c 3000000 /dev/zero >"$tmp/large"
 for tool in $tools; do
     name=${tool##*/}
     for what in ready follow fails kill terminate abort names; do
         run "$patience" "$tool" "$uri" "$what"
         same "$what: $name" "$rc $(cat "$out")" "0 dvmjobs $what good" || explain
     done
+    # Longer than what a node may be behind (LIMIT_STAGING_WINDOW); not all positions of a DVM have a node.
+    run "$patience" "$tool" "$uri" staged "$tmp/large"
+    same "a file is brought to its nodes: $name" "$rc $(cat "$out")" "0 dvmjobs staged good" || explain
     # A tool that dies leaves its job; another one, that knows it by name, ends it.
     run "$patience" "$tool" "$uri" leave
     job=$(cat "$out")
