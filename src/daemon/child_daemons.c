@@ -79,7 +79,7 @@ static int record(void *arg, uint32_t position, struct buf *out)
     rc = !b.nodes ? -ENOMEM : choose_above(w, &a, &b);
     if (rc == 0)
         rc = copy_options(&b, &a);
-    if (rc == 0)
+    if (rc == 0 && w->c.overlay)
         rc = bootstrap_overlay_put(&a, &b, w->c.overlay);
     if (rc == 0) {
         b.nnodes = choose(w, position, b.nodes);

@@ -17,7 +17,8 @@ struct child_daemons_config {
         *boot; /* common to all daemons; holds at least the nodes below us; outlives this struct */
     struct agent_spec spec;
     uint32_t me;
-    const struct overlay *overlay; /* what we know of the others (bootstrap_overlay.h) */
+    const struct overlay *overlay; /* what we know of the others (bootstrap_overlay.h); NULL: every
+                                    * position has a node */
     const char *addresses;         /* ours; copied */
     char *const *envp;
     struct daemon_states *daemons;  /* of all daemons of the launch; outlives this struct */
