@@ -17,6 +17,9 @@
 /* A daemon reports after so many bytes; the launcher asks after twice as many who is behind. */
 enum { REPORT = LIMIT_STAGING_WINDOW / 4, STEP = LIMIT_STAGING_WINDOW / 2 };
 
+/* A person at a terminal is told now and then how far it is; most files are there before. */
+enum { FIRST_MS = 1000, NEXT_MS = 2000 };
+
 struct staging {
     struct local_job *w;
     staging_done_fn *done; /* NULL: it has been called, or this node needs no files */
@@ -34,6 +37,7 @@ struct staging {
     uint64_t sent, step;    /* all daemons have written so much of that: a multiple of STEP */
     uint64_t *written;      /* by position; UINT64_MAX: it is not waited for */
     uint32_t count, behind; /* of positions; of those below the next step */
+    struct timer progress;
 };
 
 static const struct node_context *context_of(const struct staging *t)
@@ -170,6 +174,8 @@ void staging_end(struct local_job *w)
     if (!t)
         return;
     w->staging = NULL;
+    if (t->leads)
+        timer_stop(&t->progress);
     watch_close(&t->watch);
     stdin_push_close(&t->input);
     staging_child_close(&t->reader);
@@ -275,6 +281,33 @@ static int open_window(struct staging *t)
     return 0;
 }
 
+/* The node that has written least, of those that others wait for; 0: none. */
+static uint32_t slowest(const struct staging *t)
+{
+    uint32_t least = 0;
+
+    for (uint32_t i = 1; i < t->count; i++) {
+        if (t->written[i] < t->sent && (!least || t->written[i] < t->written[least]))
+            least = i;
+    }
+    return least;
+}
+
+static void tell_progress(void *arg)
+{
+    struct staging *t = arg;
+    const struct node_context *c = context_of(t);
+    double sent = (double)t->sent / 1e6;
+    uint32_t at = slowest(t);
+
+    if (at)
+        log_warn(c->log, "%.1f MB of files are on their way to the nodes; %s has %.1f MB", sent,
+                 c->cluster->names[at], (double)t->written[at] / 1e6);
+    else
+        log_warn(c->log, "%.1f MB of files are on their way to the nodes", sent);
+    timer_set(&t->progress, NEXT_MS);
+}
+
 int staging_lead(struct local_job *w, staging_done_fn *done, struct errmsg *err)
 {
     struct staging *t = staging_new(w, done);
@@ -283,6 +316,9 @@ int staging_lead(struct local_job *w, staging_done_fn *done, struct errmsg *err)
     if (!t || open_window(t) < 0)
         return no_memory(err);
     t->leads = true;
+    timer_init(&t->progress, context_of(t)->loop, tell_progress, t);
+    if (context_of(t)->config->terminal)
+        timer_set(&t->progress, FIRST_MS);
     rc = has_part(w->job) ? open_writer(t, err) : 0;
     if (rc == 0)
         rc = staging_child_pack(&t->reader, w->job->plan.stage, err);

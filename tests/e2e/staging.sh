@@ -142,6 +142,17 @@ wait $launcher
 same "it goes on when that one does" "$?" 0 || explain
 rm -f ran
 
+# ---- a person at a terminal is told who is behind, and may stop it
+cat >hold_back <<'END'
+#!/bin/sh
+until one=$(pgrep -f -- '--staging-unpac[k]' | tail -1) && [ -n "$one" ] && kill -STOP "$one"; do :; done
+END
+chmod +x hold_back
+fresh
+env TERM=dumb python3 "$e2e/terminal.py" sh ./hold_back see 'MB of files are on their way to the nodes; n' type '\x03' end -- \
+    "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 3 -ppn 1 -stage long touch ran >"$out" 2>&1
+same "on a terminal progress is told" "$(tail -n 1 "$out") $(ls ran 2>/dev/null)" "status 130 " || explain
+
 # ---- ends meanwhile
 stalled
 kill -INT $launcher
