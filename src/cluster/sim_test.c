@@ -51,7 +51,7 @@ static void keep_only(struct sim_config *c, enum fault_kind kind)
 {
     if (kind == FAULTS_ELASTIC) {
         c->grows = 1 + (uint32_t)(c->seed % 8);
-        c->leaves = (uint32_t)(c->seed / 8 % 4);
+        c->leaves = (uint32_t)((c->seed + c->seed / 8) % 4);
         c->groups = 0; /* their members are of the beginning */
         return;
     }
