@@ -293,7 +293,7 @@ static uint32_t slowest(const struct staging *t)
     return least;
 }
 
-static void tell_progress(void *arg)
+static void report_progress(void *arg)
 {
     struct staging *t = arg;
     const struct node_context *c = context_of(t);
@@ -316,7 +316,7 @@ int staging_lead(struct local_job *w, staging_done_fn *done, struct errmsg *err)
     if (!t || open_window(t) < 0)
         return no_memory(err);
     t->leads = true;
-    timer_init(&t->progress, context_of(t)->loop, tell_progress, t);
+    timer_init(&t->progress, context_of(t)->loop, report_progress, t);
     if (context_of(t)->config->terminal)
         timer_set(&t->progress, FIRST_MS);
     rc = has_part(w->job) ? open_writer(t, err) : 0;
