@@ -781,11 +781,11 @@ static void check_broadcasts(struct sim *s, const struct sim_node *n)
     if (n->me && n->broadcasts[0] != s->nbroadcasts)
         sim_violated(s, "node %u has received %u of %u broadcasts", n->me, n->broadcasts[0],
                      s->nbroadcasts);
-    for (uint32_t p = 1; p < s->c.nodes; p++) {
+    for (uint32_t p = origin_step(s); p < s->first; p += origin_step(s)) {
         const struct sim_node *origin = &s->nodes[p];
         uint32_t of = origin_of(s, p);
         uint32_t all = origin->dead ? s->nodes[0].broadcasts[of] : origin->reported;
-        if (is_origin(s, p) && p != n->me && n->broadcasts[of] != all)
+        if (p != n->me && n->broadcasts[of] != all)
             sim_violated(s, "node %u has received %u of %u broadcasts of node %u", n->me,
                          n->broadcasts[of], all, p);
     }

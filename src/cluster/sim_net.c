@@ -344,17 +344,42 @@ static void arrive_in_order(struct sim *s, const struct sim_event *e)
     sim_push(s, whole);
 }
 
+/* Messages that are being received are a heap: the most urgent one is the first. */
+static bool is_before(const struct sim_intake *a, const struct sim_intake *b)
+{
+    return a->urgency < b->urgency || (a->urgency == b->urgency && a->number < b->number);
+}
+
 static struct sim_intake *most_urgent(struct sim_node *n)
 {
-    struct sim_intake *best = NULL;
+    return n->nintakes ? n->intakes : NULL;
+}
 
-    for (uint32_t i = 0; i < n->nintakes; i++) {
-        struct sim_intake *k = &n->intakes[i];
-        if (!best || k->urgency < best->urgency ||
-            (k->urgency == best->urgency && k->number < best->number))
-            best = k;
+/* There is room. */
+static void put_intake(struct sim_node *n, struct sim_intake k)
+{
+    uint32_t i = n->nintakes++;
+
+    for (; i && is_before(&k, &n->intakes[(i - 1) / 2]); i = (i - 1) / 2)
+        n->intakes[i] = n->intakes[(i - 1) / 2];
+    n->intakes[i] = k;
+}
+
+/* There is one. */
+static struct sim_intake take_most_urgent(struct sim_node *n)
+{
+    struct sim_intake first = n->intakes[0], last = n->intakes[--n->nintakes];
+    uint32_t i = 0, child;
+
+    while ((child = 2 * i + 1) < n->nintakes) {
+        child += child + 1 < n->nintakes && is_before(&n->intakes[child + 1], &n->intakes[child]);
+        if (!is_before(&n->intakes[child], &last))
+            break;
+        n->intakes[i] = n->intakes[child];
+        i = child;
     }
-    return best;
+    n->intakes[i] = last;
+    return first;
 }
 
 /* Accounts for the bytes received until now. */
@@ -397,13 +422,13 @@ static void arrive(struct sim *s, const struct sim_event *e)
         return;
     }
     n->intakes_room = (uint32_t)room;
-    n->intakes[n->nintakes++] = (struct sim_intake){
-        .number = e->number,
-        .urgency = e->m->urgency,
-        .end = e->end,
-        .left = bytes_ns(s, e->m->cost) + overhead(s, n),
-        .m = e->m,
-    };
+    put_intake(n, (struct sim_intake){
+                      .number = e->number,
+                      .urgency = e->m->urgency,
+                      .end = e->end,
+                      .left = bytes_ns(s, e->m->cost) + overhead(s, n),
+                      .m = e->m,
+                  });
     plan_intake(s, n);
 }
 
@@ -430,14 +455,12 @@ static void receive(struct sim *s, struct router_link *l, struct sim_message *m)
 static void taken(struct sim *s, const struct sim_event *e)
 {
     struct sim_node *n = &s->nodes[e->node];
-    struct sim_intake *k, whole;
+    struct sim_intake whole;
 
     if (e->other != n->intake_version)
         return;
     take_in(s, n);
-    k = most_urgent(n);
-    whole = *k;
-    *k = n->intakes[--n->nintakes];
+    whole = take_most_urgent(n);
     plan_intake(s, n);
     receive(s, whole.end, whole.m);
     free(whole.m);
