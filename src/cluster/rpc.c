@@ -367,30 +367,34 @@ static void on_spawn(struct rpc *r, uint32_t from, const struct op_spawn_request
     spawn_free(rq);
 }
 
+/* Keeps a question that the host answers, or answers it itself if the host does not: then 0. */
+static uint64_t keep_or_answer(struct rpc *r, bool known, uint32_t from, uint64_t theirs,
+                               enum answer_status otherwise)
+{
+    uint64_t ticket = known ? keep_question(r, from, theirs) : 0;
+    struct answer a = { .status = otherwise };
+
+    if (!ticket)
+        send_answer(r, from, theirs, &a);
+    return ticket;
+}
+
 static void on_allocate(struct rpc *r, uint32_t from, const struct op_allocate *m)
 {
-    uint64_t ticket = r->calls.allocate ? keep_question(r, from, m->ticket) : 0;
-    struct answer a = { .status = ANSWER_FAILED };
     struct op_allocate e = *m;
 
-    e.ticket = ticket;
-    if (ticket)
+    e.ticket = keep_or_answer(r, r->calls.allocate, from, m->ticket, ANSWER_FAILED);
+    if (e.ticket)
         r->calls.allocate(r->arg, &e);
-    else
-        send_answer(r, from, m->ticket, &a);
 }
 
 static void on_foreign_connect(struct rpc *r, uint32_t from, const struct op_foreign_connect *m)
 {
-    uint64_t ticket = r->calls.foreign_connect ? keep_question(r, from, m->ticket) : 0;
-    struct answer a = { .status = ANSWER_NOT_FOUND };
     struct op_foreign_connect e = *m;
 
-    e.ticket = ticket;
-    if (ticket)
+    e.ticket = keep_or_answer(r, r->calls.foreign_connect, from, m->ticket, ANSWER_NOT_FOUND);
+    if (e.ticket)
         r->calls.foreign_connect(r->arg, &e);
-    else
-        send_answer(r, from, m->ticket, &a);
 }
 
 void rpc_part(struct rpc *r, uint32_t to, uint64_t ticket, struct slice part)
