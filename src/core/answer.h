@@ -60,6 +60,7 @@ struct name_access {
 
 struct name_scope {
     enum name_range range;
+    bool preferred;            /* of a look-up or unpublish: if it has no such name, others count */
     struct part_texts nspaces; /* NAME_RANGE_CUSTOM: one for each process ... */
     struct part_uints ranks;   /* ... and its rank, or REQUEST_ALL_RANKS */
 };

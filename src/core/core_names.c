@@ -31,8 +31,10 @@ static struct name_proc reader_of(const struct core *c, const struct nameservice
 
 /* Whether processes of other launchers are in the range.  (They cannot be listed: a list would have
  * to go to all of them.) */
-static bool is_wide(enum name_range range)
+static bool is_wide(const struct name_scope *s)
 {
+    enum name_range range = s->preferred ? NAME_RANGE_DEFAULT : s->range;
+
     return range == NAME_RANGE_DEFAULT || range == NAME_RANGE_LOCAL ||
            range == NAME_RANGE_SESSION || range == NAME_RANGE_GLOBAL;
 }
@@ -315,7 +317,7 @@ enum answer_status core_names_publish(const struct core_call *k)
         return ask_host(k, &q);
     if (nameservice_rival(&k->core->names, &e))
         return ANSWER_DUPLICATE;
-    if (k->core->has_neighbours && is_wide(e.scope.range))
+    if (k->core->has_neighbours && is_wide(&e.scope))
         return ask_host(k, &q);
     return publish(k->core, k->job, &q);
 }
@@ -347,11 +349,11 @@ static enum answer_status remove_all(struct core *c, const struct name_proc *own
 enum answer_status core_names_withdraw(struct core *c, struct slice service, enum name_range range,
                                        const struct name_proc *owner)
 {
-    struct name_scope any = { .range = NAME_RANGE_DEFAULT };
+    struct name_scope scope = { .range = range };
 
     if (range != NAME_RANGE_DEFAULT)
-        return remove_found(c, nameservice_find_own(&c->names, service, owner, range));
-    return remove_found(c, nameservice_find(&c->names, service, owner, &any, NULL));
+        return remove_found(c, nameservice_find_own(&c->names, service, owner, &scope));
+    return remove_found(c, nameservice_find(&c->names, service, owner, &scope, NULL));
 }
 
 /* PMI-1 and PMI-2: any process withdraws names that it may read.  PMIx: only its own. */
@@ -374,8 +376,8 @@ enum answer_status core_names_unpublish(const struct core_call *k)
     if (rq->own && !rq->service.len)
         return remove_all(k->core, &who, rq->scope.range);
     if (rq->own)
-        return remove_found(
-            k->core, nameservice_find_own(&k->core->names, rq->service, &who, rq->scope.range));
+        return remove_found(k->core,
+                            nameservice_find_own(&k->core->names, rq->service, &who, &rq->scope));
     st = core_names_withdraw(k->core, rq->service, NAME_RANGE_DEFAULT, &who);
     return st == ANSWER_NOT_FOUND && k->core->has_neighbours ? ask_host(k, &q) : st;
 }
@@ -418,7 +420,7 @@ enum answer_status core_names_lookup(const struct core_call *k)
 
     if (!c->names_elsewhere && name_batch_open(&c->name_batches, &q) < 0)
         return ANSWER_NO_MEMORY;
-    if (c->names_elsewhere || (c->has_neighbours && is_wide(rq->scope.range) &&
+    if (c->names_elsewhere || (c->has_neighbours && is_wide(&rq->scope) &&
                                !nameservice_find(&c->names, rq->service, &who, &rq->scope, NULL)))
         return ask_host(k, &q);
     return decide_lookup(c, k->ticket, &q, k->a);
@@ -450,7 +452,7 @@ void core_names_ask_again(struct core *c, struct slice service)
     {
         struct nameservice_wait *w = LIST_OF(l, struct nameservice_wait, link);
         if (!c->has_neighbours || !slice_eq(w->query->service, service) ||
-            !is_wide(w->query->scope.range))
+            !is_wide(&w->query->scope))
             continue;
         effects_push(&c->effects, EFFECT_WITH(names, .job = w->query->job, .ticket = w->ticket,
                                               .query = w->query));

@@ -269,31 +269,38 @@ int nameservice_publish(struct nameservice *n, const struct name_entry *like)
     return 0;
 }
 
-struct name_entry *nameservice_find(const struct nameservice *n, struct slice service,
-                                    const struct name_proc *who, const struct name_scope *scope,
-                                    bool *denied_p)
+static struct name_entry *find_in(const struct name_service *s, const struct name_proc *who,
+                                  const struct name_scope *scope, bool *denied_p)
 {
-    const struct name_service *s = map_get(&n->by_service, service);
     struct name_entry *best = NULL;
-    bool denied = false;
 
-    if (denied_p)
-        *denied_p = false;
-    if (!s)
-        return NULL;
     LIST_EACH(l, &s->entries)
     {
         struct name_entry *e = entry_of(l);
         if (!is_in(scope, who, &e->owner) || !is_in(&e->scope, &e->owner, who))
             continue;
         if (!may_read(e, who))
-            denied = true;
+            *denied_p = true;
         else if (!best || e->scope.range < best->scope.range)
             best = e;
     }
-    if (denied_p)
-        *denied_p = denied && !best;
     return best;
+}
+
+struct name_entry *nameservice_find(const struct nameservice *n, struct slice service,
+                                    const struct name_proc *who, const struct name_scope *scope,
+                                    bool *denied_p)
+{
+    static const struct name_scope any = { .range = NAME_RANGE_DEFAULT };
+    const struct name_service *s = map_get(&n->by_service, service);
+    bool denied = false;
+    struct name_entry *e = s ? find_in(s, who, scope, &denied) : NULL;
+
+    if (s && !e && scope->preferred)
+        e = find_in(s, who, &any, &denied);
+    if (denied_p)
+        *denied_p = denied && !e;
+    return e;
 }
 
 bool nameservice_is_used(const struct nameservice *n, struct slice service)
@@ -302,10 +309,12 @@ bool nameservice_is_used(const struct nameservice *n, struct slice service)
 }
 
 struct name_entry *nameservice_find_own(const struct nameservice *n, struct slice service,
-                                        const struct name_proc *owner, enum name_range range)
+                                        const struct name_proc *owner,
+                                        const struct name_scope *scope)
 {
     const struct name_service *s = map_get(&n->by_service, service);
-    struct name_entry *first = NULL;
+    bool any = scope->preferred || scope->range == NAME_RANGE_DEFAULT;
+    struct name_entry *first = NULL, *of_session = NULL;
 
     if (!s)
         return NULL;
@@ -314,9 +323,11 @@ struct name_entry *nameservice_find_own(const struct nameservice *n, struct slic
         struct name_entry *e = entry_of(l);
         if (!is_same_proc(&e->owner, owner))
             continue;
-        if (e->scope.range == (range == NAME_RANGE_DEFAULT ? NAME_RANGE_SESSION : range))
+        if (e->scope.range == scope->range)
             return e;
+        if (e->scope.range == NAME_RANGE_SESSION)
+            of_session = e;
         first = first ? first : e;
     }
-    return range == NAME_RANGE_DEFAULT ? first : NULL;
+    return !any ? NULL : of_session ? of_session : first;
 }

@@ -92,9 +92,9 @@ const struct name_entry *nameservice_rival(const struct nameservice *n,
 /* Adds a copy; there is no rival.  0 or -ENOMEM. */
 int nameservice_publish(struct nameservice *n, const struct name_entry *like);
 
-/* The entry that who may read, of a publisher in the scope: of several the one with the narrowest
- * range.  NULL: there is none; *denied_p (unless NULL) tells whether only permissions are missing.
- */
+/* The entry that who may read, of a publisher in the scope (or, if that is only preferred and has
+ * none, of any): of several the one with the narrowest range.  NULL: there is none; *denied_p
+ * (unless NULL) tells whether only permissions are missing. */
 struct name_entry *nameservice_find(const struct nameservice *n, struct slice service,
                                     const struct name_proc *who, const struct name_scope *scope,
                                     bool *denied_p);
@@ -102,10 +102,11 @@ struct name_entry *nameservice_find(const struct nameservice *n, struct slice se
 /* Whether anybody has published it. */
 bool nameservice_is_used(const struct nameservice *n, struct slice service);
 
-/* The entry of this publisher on this range; without one the one of the session, or else the
- * oldest. */
+/* The entry of this publisher on this range; without a range, or if it is only preferred and has
+ * none, the one of the session, or else the oldest. */
 struct name_entry *nameservice_find_own(const struct nameservice *n, struct slice service,
-                                        const struct name_proc *owner, enum name_range range);
+                                        const struct name_proc *owner,
+                                        const struct name_scope *scope);
 
 /* The value has been given to a reader: removes an entry that may be read once, whose bytes are
  * valid until the next call. */

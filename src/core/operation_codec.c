@@ -90,6 +90,7 @@ static struct slice first_program(const struct spawn_request *rq)
         f->m##_deadline_ns = o->m->deadline_ns;                                                    \
         f->m##_own = o->m->own;                                                                    \
         f->m##_range = (uint64_t)o->m->scope.range;                                                \
+        f->m##_preferred = o->m->scope.preferred;                                                  \
         f->m##_nspaces = o->m->scope.nspaces;                                                      \
         f->m##_ranks = o->m->scope.ranks;                                                          \
         f->m##_batch = o->m->batch;                                                                \
@@ -241,8 +242,10 @@ static bool take_op(struct slice word, enum nameservice_op *op_p)
                                          .batch_needed = (uint32_t)f->m##_batch_needed,            \
                                          .batch_total = (uint32_t)f->m##_batch_total,              \
                                          .own = f->m##_own != 0,                                   \
-                                         .scope = { (enum name_range)f->m##_range, f->m##_nspaces, \
-                                                    f->m##_ranks },                                \
+                                         .scope = { .range = (enum name_range)f->m##_range,        \
+                                                    .preferred = f->m##_preferred != 0,            \
+                                                    .nspaces = f->m##_nspaces,                     \
+                                                    .ranks = f->m##_ranks },                       \
                                          .timeout_ns = f->m##_timeout_ns,                          \
                                          .deadline_ns = f->m##_deadline_ns,                        \
                                          .service = f->m##_service,                                \

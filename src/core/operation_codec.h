@@ -52,6 +52,7 @@
     PART(id, UINT, member##_deadline_ns, "deadline_ns")                                            \
     PART(id, UINT, member##_own, "own")                                                            \
     PART(id, UINT, member##_range, "range")                                                        \
+    PART(id, UINT, member##_preferred, "preferred")                                                \
     PART(id, TEXTS, member##_nspaces, "nspaces")                                                   \
     PART(id, UINTS, member##_ranks, "ranks")                                                       \
     PART(id, UINT, member##_batch, "batch")                                                        \

@@ -203,6 +203,8 @@ static bool put_question(struct buf *line, const struct core *c, const struct na
     who.gid = q->gid;
     if (q->op == NAMESERVICE_PUBLISH && range == NAME_RANGE_DEFAULT)
         range = NAME_RANGE_SESSION;
+    if (q->scope.preferred)
+        range = NAME_RANGE_DEFAULT;
     buf_str(line, verbs[q->op]);
     if (q->op != NAMESERVICE_UNPUBLISH && !put_proc(line, &who, range))
         return false;

@@ -15,20 +15,22 @@ static const uint32_t some_uints[] = { 1, 2 };
 static const int some_ints[] = { 1, -2 };
 static const struct slice some_texts[] = { { word, 4 } };
 static const uint32_t some_ranks[] = { 5 };
-static const struct nameservice_query some_query = {
-    .op = NAMESERVICE_PUBLISH,
-    .own = true,
-    .access = { { some_ranks, 1 }, { some_ranks, 1 } },
-    .uid = 5,
-    .gid = 6,
-    .batch = 9,
-    .batch_needed = 1,
-    .batch_total = 2,
-    .persistence = NAME_OF_APP,
-    .scope = { NAME_RANGE_CUSTOM, { some_texts, 1 }, { some_ranks, 1 } },
-    .service = { "service", 7 },
-    .port = { "port", 4 }
-};
+static const struct nameservice_query some_query = { .op = NAMESERVICE_PUBLISH,
+                                                     .own = true,
+                                                     .access = { { some_ranks, 1 },
+                                                                 { some_ranks, 1 } },
+                                                     .uid = 5,
+                                                     .gid = 6,
+                                                     .batch = 9,
+                                                     .batch_needed = 1,
+                                                     .batch_total = 2,
+                                                     .persistence = NAME_OF_APP,
+                                                     .scope = { .range = NAME_RANGE_CUSTOM,
+                                                                .preferred = true,
+                                                                .nspaces = { some_texts, 1 },
+                                                                .ranks = { some_ranks, 1 } },
+                                                     .service = { "service", 7 },
+                                                     .port = { "port", 4 } };
 
 static struct spawn_request *some_spawn(void)
 {

@@ -54,8 +54,10 @@ static pmix_status_t take_persistence(struct command *c, const pmix_value_t *v,
     return PMIX_SUCCESS;
 }
 
-/* Open MPI 5 looks up and unpublishes with a range that it has not set (ompi_global_scope): a value
- * that is no range counts as none there.  Data is never published on such a one. */
+/* Open MPI 5 looks up and unpublishes with a range that it has not set (ompi_global_scope): any
+ * value may stand there.  So a range that is not marked as required is a preference there
+ * (prefer_range()), and a value that is no range counts as none.  Data is never published on such a
+ * one. */
 static pmix_status_t take_range(struct command *c, const pmix_value_t *v, struct directives *d)
 {
     static const enum name_range ours[] = {
@@ -198,6 +200,13 @@ static pmix_status_t take(struct command *c, const pmix_info_t *info, struct dir
                                                                      : PMIX_SUCCESS;
 }
 
+/* See take_range(). */
+static void prefer_range(const struct command *c, const pmix_info_t *info, struct directives *d)
+{
+    if (!strcmp(info->key, PMIX_RANGE))
+        d->scope.preferred = c->cmd != CMD_PUBLISH && !(info->flags & PMIX_INFO_REQD);
+}
+
 static pmix_status_t read_directives(struct command *c, const pmix_info_t *infos, size_t n,
                                      struct directives *d_p)
 {
@@ -206,9 +215,13 @@ static pmix_status_t read_directives(struct command *c, const pmix_info_t *infos
         pmix_status_t rc = take(c, &infos[i], d_p);
         if (rc != PMIX_SUCCESS)
             return rc;
+        prefer_range(c, &infos[i], d_p);
     }
-    if (d_p->scope.range == NAME_RANGE_CUSTOM && !d_p->scope.ranks.n)
+    if (d_p->scope.range != NAME_RANGE_CUSTOM || d_p->scope.ranks.n)
+        return PMIX_SUCCESS;
+    if (!d_p->scope.preferred)
         return PMIX_ERR_BAD_PARAM; /* it lists nobody */
+    d_p->scope.range = NAME_RANGE_DEFAULT;
     return PMIX_SUCCESS;
 }
 

@@ -70,7 +70,8 @@ struct row {
         UNKNOWN,
         UNKNOWN_REQUIRED,
         MISPLACED,
-        MISPLACED_REQUIRED
+        MISPLACED_REQUIRED,
+        PREFERRED /* the range is not marked as required */
     } access;
 };
 
@@ -107,6 +108,12 @@ struct row {
 #define GET_WITH(what, rank, key, access, status)                                                  \
     { what,   rank,     LOOKUP, key, "v",   NO_RANGE, NO_PERSISTENCE,                              \
       status, LIKE_ONE, NULL,   0,   false, access },
+#define GET_PREFERRED(what, rank, key, value, range, status)                                       \
+    { what,   rank,     LOOKUP, key, value, range,    NO_PERSISTENCE,                              \
+      status, LIKE_ONE, NULL,   0,   false, PREFERRED },
+#define DEL_PREFERRED(what, rank, key, range, status)                                              \
+    { what,   rank,     UNPUBLISH, key, NULL,  range,    NO_PERSISTENCE,                           \
+      status, LIKE_ONE, NULL,      0,   false, PREFERRED },
 #define DEL_WITH(what, rank, key, access, status)                                                  \
     { what,   rank,     UNPUBLISH, key, NULL,  NO_RANGE, NO_PERSISTENCE,                           \
       status, LIKE_ONE, NULL,      0,   false, access },
@@ -143,6 +150,13 @@ static const struct row rows[] = {
                 GET("of its job", 1, "all", "a", PMIX_RANGE_NAMESPACE, 0)
                     GET("of all", 1, "job", "j", PMIX_RANGE_GLOBAL, 0)
                         GET("of the host", 1, "all", NULL, PMIX_RANGE_RM, NOWHERE)
+    /* a range that is only preferred, as that of Open MPI 5, which may be any */
+    GET_PREFERRED("preferred: itself, which has not", 1, "all", "a", PMIX_RANGE_PROC_LOCAL, 0)
+        GET_PREFERRED("preferred: its node", 1, "all", "a", PMIX_RANGE_LOCAL, 0)
+            GET_PREFERRED("preferred: the host", 1, "all", "a", PMIX_RANGE_RM, 0) GET_PREFERRED(
+                "preferred: a list without processes", 1, "all", "a", PMIX_RANGE_CUSTOM, 0)
+                GET_PREFERRED("preferred: what none may read", 1, "host", NULL, PMIX_RANGE_GLOBAL,
+                              NOWHERE)
     /* the same key on two ranges */
     PUB("a key on the session", 0, "two", "wide", PMIX_RANGE_SESSION, 0)
         PUB("the same again", 1, "two", "x", PMIX_RANGE_SESSION, TWICE)
@@ -151,23 +165,30 @@ static const struct row rows[] = {
                     PUB("on a third one", 2, "two", "widest", PMIX_RANGE_GLOBAL, 0)
                         GET("the narrowest is found", 2, "two", "narrow", NO_RANGE, 0)
                             GET("or the own one", 0, "two", "wide", PMIX_RANGE_PROC_LOCAL, 0)
+                                GET_PREFERRED("or a preferred one", 0, "two", "wide",
+                                              PMIX_RANGE_PROC_LOCAL, 0)
     /* who withdraws */
-    DEL("not another process", 2, "job", NO_RANGE, NOWHERE) GET("which changes nothing", 1, "job",
-                                                                "j", NO_RANGE, 0)
-        DEL("not on another range", 0, "job", PMIX_RANGE_GLOBAL, NOWHERE)
-            DEL("but its publisher", 0, "job", PMIX_RANGE_NAMESPACE, 0) GET("it is gone", 1, "job",
-                                                                            NULL, NO_RANGE, NOWHERE)
-                DEL("a key on one of its ranges", 1, "two", NO_RANGE, 0)
-                    GET("the others are left", 1, "two", "wide", NO_RANGE, 0)
-                        DEL("all of a process", 0, NULL, NO_RANGE, 0)
-                            GET("nothing is left", 0, "self", NULL, NO_RANGE, NOWHERE)
-                                GET("nothing at all", 0, "all", NULL, NO_RANGE, NOWHERE)
-                                    GET("of others all is left", 1, "two", "widest", NO_RANGE, 0)
-                                        DEL("all of another", 2, NULL, NO_RANGE, 0)
-                                            DEL("all of one that has none", 2, NULL, NO_RANGE, 0)
-                                                DEL("all on a range", 1, NULL, PMIX_RANGE_GLOBAL, 0)
-                                                    GET("the other ranges are left", 1, "self", "1",
-                                                        NO_RANGE, 0)
+    DEL("not another process", 2, "job", NO_RANGE,
+        NOWHERE) GET("which changes nothing", 1, "job", "j", NO_RANGE,
+                     0) DEL("not on another range", 0, "job", PMIX_RANGE_GLOBAL, NOWHERE)
+        DEL("but its publisher", 0, "job", PMIX_RANGE_NAMESPACE,
+            0) GET("it is gone", 1, "job", NULL, NO_RANGE,
+                   NOWHERE) DEL("a key on one of its ranges", 1, "two", NO_RANGE,
+                                0) GET("the others are left", 1, "two", "wide", NO_RANGE,
+                                       0) DEL("all of a process", 0, NULL, NO_RANGE, 0)
+            GET("nothing is left", 0, "self", NULL, NO_RANGE,
+                NOWHERE) GET("nothing at all", 0, "all", NULL, NO_RANGE,
+                             NOWHERE) GET("of others all is left", 1, "two", "widest", NO_RANGE, 0)
+                DEL("all of another", 2, NULL, NO_RANGE,
+                    0) DEL("all of one that has none", 2, NULL, NO_RANGE, 0)
+                    DEL("all on a range", 1, NULL, PMIX_RANGE_GLOBAL, 0)
+                        GET("the other ranges are left", 1, "self", "1", NO_RANGE, 0)
+                            PUB("a key to withdraw", 1, "loose", "l", PMIX_RANGE_NAMESPACE, 0)
+                                DEL_PREFERRED("not another process, on a preferred range", 2,
+                                              "loose", PMIX_RANGE_NAMESPACE, NOWHERE)
+                                    DEL_PREFERRED("its publisher, though it is on another range", 1,
+                                                  "loose", PMIX_RANGE_CUSTOM, 0)
+                                        GET("so it is gone", 1, "loose", NULL, NO_RANGE, NOWHERE)
     /* how long */
     PUB_FOR("until it is read", 0, "once", "1", PMIX_PERSIST_FIRST_READ, 0)
         GET("the first reads it", 1, "once", "1", NO_RANGE, 0)
@@ -309,6 +330,8 @@ static size_t directives(const struct row *r, pmix_info_t *infos)
 
     if (r->range != NO_RANGE)
         PMIX_INFO_LOAD(&infos[n++], PMIX_RANGE, &r->range, PMIX_DATA_RANGE);
+    if (n && r->access != PREFERRED)
+        PMIX_INFO_REQUIRED(&infos[0]);
     if (r->persistence != NO_PERSISTENCE)
         PMIX_INFO_LOAD(&infos[n++], PMIX_PERSISTENCE, &r->persistence, PMIX_PERSIST);
     if (r->enough)
