@@ -10,9 +10,9 @@
  *   hostapi listener CLIENT...  the host accepts a connection itself
  *   hostapi longer CLIENT...    a host with the module of 6.1
  *   hostapi client WORD...      a process: prints on one line what it sees of each WORD:
- *                               get:KEY of its job, session:KEY of its session, app:KEY of its
- *                               application, env:NAME, xml:HOST the answer of a query,
- *                               do:CALL the status of a call
+ *                               get:KEY or number:KEY of its job, session:KEY of its
+ *                               session, app:KEY of its application, env:NAME, xml:HOST the answer
+ *                               of a query, do:CALL the status of a call
  *
  * CLIENT is a command that runs this program.  Prints `wrong: ...` for each difference, and `good`.
  */
@@ -88,12 +88,35 @@ static void wait_op(const char *what, pmix_status_t rc)
 
 /* ---- a process ------------------------------------------------------------------------------- */
 
+static void print_bytes(const pmix_value_t *v)
+{
+    for (size_t b = 0; v->type == PMIX_BYTE_OBJECT && b < v->data.bo.size; b++)
+        printf("%02x", (unsigned char)v->data.bo.bytes[b]);
+}
+
+/* The keys of an array of infos, each with its text or bytes. */
+static void print_infos(const pmix_data_array_t *a)
+{
+    const pmix_info_t *i = a->array;
+
+    for (size_t k = 0; k < a->size; k++) {
+        printf("%s%s=", k ? "," : " ", i[k].key);
+        if (i[k].value.type == PMIX_STRING)
+            printf("%s", i[k].value.data.string);
+        print_bytes(&i[k].value);
+    }
+}
+
 static void print_value(pmix_status_t rc, const pmix_value_t *v)
 {
     if (rc != PMIX_SUCCESS || !v)
         printf(" -");
     else if (v->type == PMIX_STRING)
         printf(" %s", v->data.string);
+    else if (v->type == PMIX_DATA_ARRAY && v->data.darray->type == PMIX_INFO)
+        print_infos(v->data.darray);
+    else if (v->type == PMIX_BYTE_OBJECT)
+        printf(" "), print_bytes(v);
     else
         printf(" ?");
 }
@@ -111,6 +134,20 @@ static void print_get(const pmix_proc_t *me, const char *level, const char *key)
         PMIX_INFO_LOAD(&info, level, NULL, PMIX_BOOL);
     rc = PMIx_Get(&job, key, level ? &info : NULL, level ? 1 : 0, &v);
     print_value(rc, v);
+    if (v)
+        PMIX_VALUE_RELEASE(v);
+}
+
+static void print_number(const pmix_proc_t *me, const char *key)
+{
+    pmix_value_t *v = NULL;
+    pmix_proc_t job = *me;
+
+    job.rank = PMIX_RANK_WILDCARD;
+    if (PMIx_Get(&job, key, NULL, 0, &v) == PMIX_SUCCESS && v && v->type == PMIX_UINT32)
+        printf(" %u", v->data.uint32);
+    else
+        printf(" -");
     if (v)
         PMIX_VALUE_RELEASE(v);
 }
@@ -141,6 +178,8 @@ static int be_client(char **words)
         const char *value;
         if (!strncmp(*words, "get:", 4))
             print_get(&me, NULL, *words + 4);
+        else if (!strncmp(*words, "number:", 7))
+            print_number(&me, *words + 7);
         else if (!strncmp(*words, "session:", 8))
             print_get(&me, PMIX_SESSION_INFO, *words + 8);
         else if (!strncmp(*words, "app:", 4))
@@ -355,6 +394,158 @@ static void test_setup(void)
         PMIX_INFO_DESTRUCT(&info[i]);
 }
 
+/* ---- a key for an application's fabric --------------------------------------------------------
+ */
+
+/* A request as hosts make it: with the key as a flag. */
+static void load_request(pmix_info_t *i, const char *id, const char *more, const void *value,
+                         pmix_data_type_t type)
+{
+    pmix_data_array_t *a;
+    pmix_info_t *three;
+    bool yes = true;
+
+    PMIX_DATA_ARRAY_CREATE(a, 3, PMIX_INFO);
+    three = a->array;
+    PMIX_INFO_LOAD(&three[0], PMIX_ALLOC_FABRIC_ID, id, PMIX_STRING);
+    PMIX_INFO_LOAD(&three[1], PMIX_ALLOC_FABRIC_SEC_KEY, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&three[2], more, value, type);
+    memset(i, 0, sizeof *i);
+    PMIX_LOAD_KEY(i->key, PMIX_ALLOC_FABRIC);
+    i->value.type = PMIX_DATA_ARRAY;
+    i->value.data.darray = a;
+}
+
+/* Two numbers of 16 digits, of the variable that goes with the key; "-": there is none. */
+static const char *key_variable(void)
+{
+    for (size_t i = 0; i < nsetup; i++) {
+        if (PMIX_CHECK_KEY(&setup[i], PMIX_ADD_ENVAR))
+            return setup[i].value.data.envar.value;
+    }
+    return "-";
+}
+
+/* The bytes of the key in the answer to that request. */
+static void key_of(size_t answer, char hex[40])
+{
+    const pmix_info_t *i = setup[answer].value.data.darray->array;
+    const unsigned char *bytes = (const unsigned char *)i[2].value.data.bo.bytes;
+
+    expect("the last of an answer", i[2].key, PMIX_ALLOC_FABRIC_SEC_KEY);
+    for (size_t b = 0; b < i[2].value.data.bo.size && b < 16; b++)
+        sprintf(hex + 2 * b, "%02x", bytes[b]);
+}
+
+static void test_fabric_key(void)
+{
+    char first[40] = "", second[40] = "", want[256];
+    pmix_nspace_t name;
+    pmix_info_t info[3];
+    bool yes = true;
+
+    PMIX_LOAD_NSPACE(name, "keyed");
+    load_request(&info[0], "keyed.net", PMIX_ALLOC_FABRIC_TYPE, "verbs", PMIX_STRING);
+    load_request(&info[1], "other.net", PMIX_ALLOC_FABRIC_PLANE, "left", PMIX_STRING);
+    PMIX_INFO_LOAD(&info[2], PMIX_SETUP_APP_NONENVARS, &yes, PMIX_BOOL);
+    wait_op("ask for keys", PMIx_server_setup_application(name, info, 3, on_setup, NULL));
+    expect("a variable that is not asked for", key_variable(), "-");
+    if (nsetup != 2) {
+        expect("what comes back", nsetup ? "something else" : "nothing", "two answers");
+        return;
+    }
+    key_of(0, first);
+    key_of(1, second);
+    expect("another request's key", strcmp(first, second) ? "another" : "the same", "another");
+    wait_op("set up a node", PMIx_server_setup_local_support(name, setup, nsetup, on_op, NULL));
+    register_job("keyed", "test.none", "");
+    snprintf(want, sizeof want,
+             " keyed.net=,pmix.alloc.nettype=verbs,pmix.alloc.nsec=%s"
+             " other.net=,pmix.alloc.netplane=left,pmix.alloc.nsec=%s -",
+             first, second);
+    SEES("a job's keys", "keyed", want, WORD("get:keyed.net"), WORD("get:other.net"),
+         WORD("get:third.net"));
+    drop_setup();
+    PMIX_INFO_DESTRUCT(&info[0]);
+    PMIX_INFO_DESTRUCT(&info[1]);
+}
+
+/* Attributes by themselves, and the variable; the maps of the job, which is not registered yet. */
+static void test_fabric_variable(void)
+{
+    pmix_nspace_t name;
+    pmix_info_t info[5];
+    char key[128];
+    uint32_t two = 2;
+    bool yes = true;
+
+    PMIX_LOAD_NSPACE(name, "mapped");
+    PMIX_INFO_LOAD(&info[0], PMIX_SETUP_APP_ALL, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[1], PMIX_ALLOC_FABRIC_ID, "mapped.net", PMIX_STRING);
+    PMIX_INFO_LOAD(&info[2], PMIX_ALLOC_FABRIC_SEC_KEY, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[3], PMIX_NODE_MAP, "one,two", PMIX_STRING);
+    PMIX_INFO_LOAD(&info[4], PMIX_PROC_MAP, "0;1", PMIX_STRING);
+    wait_op("ask for a key", PMIx_server_setup_application(name, info, 5, on_setup, NULL));
+    snprintf(key, sizeof key, " %s one,two 2", key_variable());
+    expect("a variable with a key", key_variable()[16] == '-' ? "two numbers" : "-", "two numbers");
+    wait_op("set up a node", PMIx_server_setup_local_support(name, setup, nsetup, on_op, NULL));
+    PMIX_INFO_LOAD(&info[0], PMIX_JOB_SIZE, &two, PMIX_UINT32);
+    wait_op("register a job", PMIx_server_register_nspace(name, 1, info, 1, on_op, NULL));
+    SEES("a job that was mapped", "mapped", key, WORD("env:OMPI_MCA_orte_precondition_transports"),
+         WORD("get:pmix.nlist"), WORD("number:pmix.num.nodes"));
+    drop_setup();
+    for (size_t i = 1; i < 5; i++)
+        PMIX_INFO_DESTRUCT(&info[i]);
+}
+
+/* What nobody here can give; a request without a name; an array that is none. */
+static void test_fabric_refused(void)
+{
+    static const pmix_proc_t one = { .nspace = "x" };
+    pmix_data_array_t procs = { .type = PMIX_PROC, .size = 1, .array = (void *)(uintptr_t)&one };
+    pmix_nspace_t name;
+    pmix_info_t info;
+    size_t four = 4;
+    bool yes = true;
+
+    PMIX_LOAD_NSPACE(name, "refused");
+    load_request(&info, "refused.net", PMIX_ALLOC_FABRIC_ENDPTS, &four, PMIX_SIZE);
+    expect("endpoints",
+           PMIx_Error_string(PMIx_server_setup_application(name, &info, 1, on_setup, NULL)),
+           PMIx_Error_string(PMIX_ERR_NOT_SUPPORTED));
+    PMIX_INFO_DESTRUCT(&info);
+    PMIX_INFO_LOAD(&info, PMIX_ALLOC_FABRIC_SEC_KEY, &yes, PMIX_BOOL);
+    expect("a key for nothing",
+           PMIx_Error_string(PMIx_server_setup_application(name, &info, 1, on_setup, NULL)),
+           PMIx_Error_string(PMIX_ERR_BAD_PARAM));
+    PMIX_INFO_LOAD(&info, PMIX_ALLOC_FABRIC, &procs, PMIX_DATA_ARRAY);
+    expect("no request",
+           PMIx_Error_string(PMIx_server_setup_application(name, &info, 1, on_setup, NULL)),
+           PMIx_Error_string(PMIX_ERR_BAD_PARAM));
+    PMIX_INFO_DESTRUCT(&info);
+}
+
+/* What is told to processes has the type of its attribute. */
+static void test_types(void)
+{
+    pmix_byte_object_t key = { .bytes = WORD("key"), .size = 3 };
+    pmix_nspace_t name;
+    pmix_info_t info;
+
+    PMIX_LOAD_NSPACE(name, "sealed");
+    PMIX_INFO_LOAD(&info, PMIX_CRYPTO_KEY, &key, PMIX_BYTE_OBJECT);
+    wait_op("register a key", PMIx_server_register_nspace(name, 1, &info, 1, on_op, NULL));
+    register_job("sealed", "test.none", "");
+    SEES("a key of the host", "sealed", " 6b6579", WORD("get:" PMIX_CRYPTO_KEY));
+    PMIX_INFO_DESTRUCT(&info);
+    PMIX_LOAD_NSPACE(name, "typed");
+    PMIX_INFO_LOAD(&info, PMIX_JOB_SIZE, "two", PMIX_STRING);
+    expect("a size that is a text",
+           PMIx_Error_string(PMIx_server_register_nspace(name, 1, &info, 1, on_op, NULL)),
+           PMIx_Error_string(PMIX_ERR_BAD_PARAM));
+    PMIX_INFO_DESTRUCT(&info);
+}
+
 /* ---- resources ------------------------------------------------------------------------------- */
 
 static void test_resources(void)
@@ -496,6 +687,10 @@ static void test_all_setup(void)
 {
     test_harvest();
     test_setup();
+    test_fabric_key();
+    test_fabric_variable();
+    test_fabric_refused();
+    test_types();
     test_resources();
     test_levels();
     test_no_data();

@@ -200,6 +200,14 @@ static void note_job_array(struct indexer *x, struct slice bytes)
     }
 }
 
+/* An array with a key of the host's own; or a node, as servers before 3.1.100 tell it, by its name.
+ */
+static void note_unknown(struct indexer *x, struct slice key, struct slice bytes)
+{
+    note_part(x, INFO_NODE, bytes);
+    note_item(x, key, PMIX_DATA_ARRAY, bytes);
+}
+
 static void walk(struct indexer *x)
 {
     struct punpack r;
@@ -219,7 +227,7 @@ static void walk(struct indexer *x)
         else if (level != (enum info_level)NO_PART)
             note_part(x, level, bytes);
         else if (type == PMIX_DATA_ARRAY && !slice_starts(key, SLICE("pmix")))
-            note_part(x, INFO_NODE, bytes); /* form of servers before 3.1.100 */
+            note_unknown(x, key, bytes);
         else if (slice_is(key, PMIX_JOB_INFO_ARRAY) && type == PMIX_DATA_ARRAY)
             note_job_array(x, bytes);
         else

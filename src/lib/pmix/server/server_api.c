@@ -36,13 +36,17 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocal
 {
     struct pserver *s = instance_enter();
     struct nspace *n;
-    pmix_status_t rc = PMIX_ERR_NOMEM;
+    pmix_status_t rc;
 
     if (!s)
         return PMIX_ERR_INIT;
     if (!has_name(nspace) || (!info && ninfo))
         return instance_leave(s, PMIX_ERR_BAD_PARAM, cbfunc, cbdata);
+    rc = api_check(PMIX_CALL_REGISTER_NSPACE, info, ninfo);
+    if (rc != PMIX_SUCCESS)
+        return instance_leave(s, rc, cbfunc, cbdata);
     n = nspace_make(s, nspace);
+    rc = PMIX_ERR_NOMEM;
     if (n) {
         if (!n->is_registered || nlocalprocs >= 0)
             n->nlocal = nlocalprocs;

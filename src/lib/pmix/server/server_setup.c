@@ -1,6 +1,6 @@
 /* server_setup.c - the public functions by which a host prepares an application's environment on
- * its nodes (server_envars.h).  Reading order: variables of programming models; setting up an
- * application; setting up a node. */
+ * its nodes (server_envars.h), and what its processes are told besides.  Reading order: variables
+ * of programming models; setting up an application; setting up a node. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -8,6 +8,7 @@
 #include "lib/pmix/client/client_api.h"
 #include "lib/pmix/server/server_ask.h"
 #include "lib/pmix/server/server_envars.h"
+#include "lib/pmix/server/server_fabric_key.h"
 #include "lib/pmix/server/server_infos.h"
 #include "lib/pmix/server/server_instance.h"
 #include "lib/pmix/server/server_space.h"
@@ -143,12 +144,24 @@ static bool wants_variables(const pmix_info_t *infos, size_t n)
            !is_true(infos, n, PMIX_ENVARS_HARVESTED);
 }
 
-static bool add_change(struct setup_call *k, const pmix_info_t *i)
+/* Where processes run; nodes that are told of it know the job before the host registers it. */
+static bool is_map(const pmix_info_t *i)
 {
-    const pmix_value_t *v = &i->value;
-    const void *data = v->type == PMIX_STRING ? v->data.string : (const void *)&v->data.envar;
+    return info_key_is(i, PMIX_NODE_MAP) || info_key_is(i, PMIX_PROC_MAP);
+}
 
-    return ask_add_info(&k->infos, &k->n, i->key, data, v->type);
+static bool add_copy(struct setup_call *k, const pmix_info_t *i)
+{
+    pmix_info_t *more = realloc(k->infos, (k->n + 1) * sizeof *more);
+
+    if (!more)
+        return false;
+    k->infos = more;
+    memset(&more[k->n], 0, sizeof *more);
+    if (PMIx_Info_xfer(&more[k->n], i) != PMIX_SUCCESS)
+        return false;
+    k->n++;
+    return true;
 }
 
 /* The host's own changes come last, so that they hold. */
@@ -159,10 +172,10 @@ static pmix_status_t collect(struct setup_call *k, const pmix_info_t *infos, siz
             return PMIX_ERR_NOMEM;
     }
     for (size_t i = 0; i < n; i++) {
-        if (envars_is_change(&infos[i]) && !add_change(k, &infos[i]))
+        if ((is_map(&infos[i]) || envars_is_change(&infos[i])) && !add_copy(k, &infos[i]))
             return PMIX_ERR_NOMEM;
     }
-    return PMIX_SUCCESS;
+    return fabric_key_answer(infos, n, wants_variables(infos, n), &k->infos, &k->n);
 }
 
 static pmix_status_t set_up(struct pserver *s, const struct setup_call *what,
@@ -197,12 +210,32 @@ pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace, pmix_inf
     else
         rc = api_check(PMIX_CALL_SETUP_APPLICATION, info, ninfo);
     if (rc == PMIX_SUCCESS)
+        rc = fabric_key_check(info, ninfo);
+    if (rc == PMIX_SUCCESS)
         rc = set_up(s, &what, info, ninfo);
     pserver_unlock(s);
     return rc;
 }
 
 /* ---- setting up a node ----------------------------------------------------------------------- */
+
+static pmix_status_t give_info(struct nspace *n, const pmix_info_t *info)
+{
+    pmix_info_t named;
+
+    if (is_map(info))
+        return n->is_registered ? PMIX_SUCCESS : nspace_add_info(n, info);
+    return fabric_key_read(info, &named) ? nspace_add_info(n, &named) : PMIX_SUCCESS;
+}
+
+static pmix_status_t set_up_node(struct nspace *n, const pmix_info_t *infos, size_t ninfos)
+{
+    pmix_status_t rc = envars_keep(&n->setup, infos, ninfos);
+
+    for (size_t i = 0; i < ninfos && rc == PMIX_SUCCESS; i++)
+        rc = give_info(n, &infos[i]);
+    return rc;
+}
 
 pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace, pmix_info_t info[],
                                               size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
@@ -219,7 +252,7 @@ pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace, pmix_i
         rc = api_check(PMIX_CALL_SETUP_LOCAL_SUPPORT, info, ninfo);
     if (rc == PMIX_SUCCESS) {
         n = nspace_make(s, nspace);
-        rc = n ? envars_keep(&n->setup, info, ninfo) : PMIX_ERR_NOMEM;
+        rc = n ? set_up_node(n, info, ninfo) : PMIX_ERR_NOMEM;
     }
     return instance_leave(s, rc, cbfunc, cbdata);
 }

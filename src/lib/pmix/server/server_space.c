@@ -246,11 +246,29 @@ static bool is_without_data(const pmix_info_t *infos, size_t ninfos)
     return i && PMIx_Value_true(&i->value) != PMIX_BOOL_FALSE;
 }
 
+/* To the job that there is. */
+static pmix_status_t add_to_job(struct nspace *n, const pmix_info_t *infos, size_t ninfos)
+{
+    uint32_t here = n->job->here < n->job->plan.nnodes ? n->job->here : SMAP_NOWHERE;
+
+    for (size_t i = 0; i < ninfos; i++) {
+        if (sinfo_add(n->job, here, &infos[i]) < 0)
+            return PMIX_ERR_NOMEM;
+    }
+    pmix_job_info_changed(n->job);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t nspace_add_info(struct nspace *n, const pmix_info_t *info)
+{
+    if (n->job)
+        return add_to_job(n, info, 1);
+    return registered_add(&n->infos, info) ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+}
+
 pmix_status_t nspace_add(struct pserver *s, struct nspace *n, const pmix_info_t *infos,
                          size_t ninfos)
 {
-    uint32_t here = SMAP_NOWHERE;
-
     for (size_t i = 0; i < ninfos; i++)
         note_rights(n, &infos[i]);
     if (is_without_data(infos, ninfos))
@@ -264,14 +282,7 @@ pmix_status_t nspace_add(struct pserver *s, struct nspace *n, const pmix_info_t 
         build(s, n, false);
         return PMIX_SUCCESS;
     }
-    if (n->job->here < n->job->plan.nnodes)
-        here = n->job->here;
-    for (size_t i = 0; i < ninfos; i++) {
-        if (sinfo_add(n->job, here, &infos[i]) < 0)
-            return PMIX_ERR_NOMEM;
-    }
-    pmix_job_info_changed(n->job);
-    return PMIX_SUCCESS;
+    return add_to_job(n, infos, ninfos);
 }
 
 /* ---- processes ------------------------------------------------------------------------------- */

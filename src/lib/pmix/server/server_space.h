@@ -45,6 +45,8 @@ void nspace_leave(struct pserver *s, struct nspace *n);
 void nspace_free(struct pserver *s, struct nspace *n);
 pmix_status_t nspace_add(struct pserver *s, struct nspace *n, const pmix_info_t *infos,
                          size_t ninfos);
+/* One info for its processes, of a host that may register it later. */
+pmix_status_t nspace_add_info(struct nspace *n, const pmix_info_t *info);
 pmix_status_t nspace_expect(struct pserver *s, struct nspace *n, uint32_t rank, uid_t uid,
                             gid_t gid, void *object);
 /* A process, whose connections are closed, is deregistered. */
