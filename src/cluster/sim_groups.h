@@ -7,8 +7,9 @@
  * formed.
  *
  * Invariants: every node is told the same outcome of a construct, a destruct and an invitation,
- * also one that dies later; what a group bears fails nothing, and leaves nobody out who lives; the
- * data is that of exactly the others; each that lives is told an outcome, once.
+ * also one that dies later (but for the leader of an invitation, whose own word it is: it may be
+ * cut off by then); what a group bears fails nothing, and leaves nobody out who lives; the data is
+ * that of exactly the others; each that lives is told an outcome, once.
  */
 #ifndef WIREUP_CLUSTER_SIM_GROUPS_H
 #define WIREUP_CLUSTER_SIM_GROUPS_H
