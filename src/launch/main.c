@@ -73,7 +73,8 @@ struct launch {
     pid_t guard;
     int control_fd; /* from the supervisor */
     uint32_t restarts;
-    bool failed; /* the job, by itself */
+    struct node_names lost; /* nodes that later starts do without */
+    bool failed;            /* the job, by itself */
 };
 
 static void reaped(void *arg, pid_t pid, int status)
@@ -220,6 +221,21 @@ static void worker_killed(void *arg, const char *sentence)
     log_error(&l->log, "%s", sentence);
 }
 
+/* With -nnodes the next start does without the nodes that this one has lost, or that did not come
+ * up. */
+static void note_lost_nodes(struct launch *l)
+{
+    const char *const *names;
+    uint32_t n = l->options->nnodes.max ? remote_lost(&l->remote, &names) : 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        node_names_add(&l->lost, names[i]);
+    for (uint32_t i = 0; l->options->nnodes.max && i < l->remote.failures.count; i++) {
+        node_names_add(&l->lost, l->remote.failures.items[i].name);
+        l->failed = true;
+    }
+}
+
 static int run_plan(struct launch *launch, struct job_map *plan, struct log log)
 {
     struct node_config config;
@@ -239,6 +255,7 @@ static int run_plan(struct launch *launch, struct job_map *plan, struct log log)
     if (rc == 0) {
         code = node_run(node);
         launch->failed = node_has_failed(node);
+        note_lost_nodes(launch);
     } else {
         log_error(&log, "%s", err.text);
     }
@@ -299,7 +316,11 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
 {
     /* `run` means the DVM if there is one. */
     const struct launch_hooks hooks = {
-        .dvm = dvm_lease_nodes, .dvm_arg = &launch->lease, .limited = limited, .arg = launch
+        .dvm = dvm_lease_nodes,
+        .dvm_arg = &launch->lease,
+        .lost = &launch->lost,
+        .limited = limited,
+        .arg = launch,
     };
     struct launch_options options;
     struct job_map plan;
@@ -418,8 +439,10 @@ int main(int argc, char **argv)
     }
     code = launch_exit_code(LAUNCH_USAGE);
     again = call_back(&launch);
+    node_names_init(&launch.lost);
     while (again)
         code = prepare_and_run(argc, argv, &launch, log, &again);
+    node_names_free(&launch.lost);
     tool_callback_close(&launch.callback);
     arena_free(&words);
     return code;

@@ -160,6 +160,17 @@ static int on_default_hostfile(struct option_parse *p, const struct option_row *
     return 0;
 }
 
+static int on_nnodes(struct option_parse *p, const struct option_row *row,
+                     const char *const *values)
+{
+    (void)row;
+    if (node_range_read(slice_str(values[0]), &p->opt->nnodes))
+        return errmsg_set(p->err, LAUNCH_USAGE,
+                          "%s must be a number of nodes, N or MIN:MAX, not '%.100s'", p->name,
+                          values[0]);
+    return 0;
+}
+
 /* "7000-7100", or with ':' as in MPICH's variable. */
 static int on_port_range(struct option_parse *p, const struct option_row *row,
                          const char *const *values)

@@ -28,6 +28,7 @@
 #include "core/spawn.h"
 #include "launch/environ.h"
 #include "launch/hosts.h"
+#include "launch/node_range.h"
 #include "daemon/launch_methods.h"
 
 /* The documented results of everything before the first process exists.  For each but the first
@@ -156,6 +157,7 @@ struct launch_options {
     /* Where.  The nodes of the first block hold for all blocks without their own.  The texts are
      * parsed by mapping.h and topo/bind.h; NULL: not given. */
     struct host_list hosts;
+    struct node_range nnodes; /* of these nodes */
     const char *hostfile, *default_hostfile;
     uint32_t ppn;                             /* 0: not given */
     uint32_t cpus_per_rank;                   /* 0: not given; becomes a part of map_by */

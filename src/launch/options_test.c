@@ -108,6 +108,9 @@ static void test_spellings(void)
     OK(parse("w|-launcher|fork|prog") == 0 && opt.launcher == LAUNCHER_FORK);
     OK(parse("w|-ssh-user|me|-launcher-port|2222|prog") == 0 && !strcmp(opt.launcher_user, "me") &&
        opt.launcher_port == 2222);
+    OK(parse("w|--nnodes=2:4|prog") == 0 && opt.nnodes.min == 2 && opt.nnodes.max == 4);
+    OK(parse("w|-nnodes|3|prog") == 0 && opt.nnodes.min == 3 && opt.nnodes.max == 3);
+    check_bad("w|-nnodes|4:2|prog", "-nnodes must be a number of nodes, N or MIN:MAX, not '4:2'");
     OK(parse("w|-port-range|7000-7100|prog") == 0 && opt.port_low == 7000 && opt.port_high == 7100);
     OK(parse_with("w|prog", "MPIEXEC_PORT_RANGE=10:10") == 0 && opt.port_low == 10 &&
        opt.port_high == 10);

@@ -216,6 +216,45 @@ static int check_launcher(struct plan_builder *p)
         name, inside);
 }
 
+static bool have_own_nodes(const struct launch_options *opt)
+{
+    for (const struct launch_block *b = opt->blocks; b; b = b->next) {
+        if (b->hosts.count || b->hostfile)
+            return true;
+    }
+    return false;
+}
+
+/* torchrun's restarts are those of all processes; a process of such a program that starts again
+ * alone finds nobody. */
+static int check_range(const struct plan_builder *p)
+{
+    for (const struct launch_block *b = p->opt->blocks; b; b = b->next) {
+        if (b->restarts)
+            return errmsg_set(p->err, LAUNCH_USAGE,
+                              "use either -nnodes or -max-restarts: to start all processes again "
+                              "on the nodes that are left, use -restart-job %u",
+                              b->restarts);
+    }
+    if (have_own_nodes(p->opt))
+        return errmsg_set(p->err, LAUNCH_USAGE,
+                          "with -nnodes all programs of the command line use the same nodes: name "
+                          "them once, by -hosts or -hostfile");
+    return 0;
+}
+
+/* -nnodes: some of the nodes. */
+static int choose_range(struct plan_builder *p)
+{
+    struct launch_options *opt = p->opt;
+    struct host_list *list = opt->hosts.count ? &opt->hosts : &p->here;
+    int rc = opt->nnodes.max ? check_range(p) : 0;
+
+    if (rc == 0)
+        rc = node_range_choose(&opt->nnodes, p->hooks->lost, list, p->err);
+    return rc == NODE_RANGE_CANNOT ? LAUNCH_REFUSED : rc;
+}
+
 /* The node list of each block. */
 static int choose_nodes(struct plan_builder *p)
 {
@@ -236,6 +275,8 @@ static int choose_nodes(struct plan_builder *p)
         return -ENOMEM;
     if (rc == 0 && opt->hosts.count == 0)
         rc = add_here(p, &p->here, localhost_processors());
+    if (rc == 0)
+        rc = choose_range(p);
     for (struct launch_block *b = opt->blocks; b && rc == 0; b = b->next, i++) {
         rc = finish_hosts(p, &b->hosts, b->hostfile);
         p->blocks[i].hosts = b->hosts.count ? &b->hosts : opt->hosts.count ? &opt->hosts : &p->here;

@@ -36,6 +36,7 @@ typedef int dvm_fn(void *arg, struct launch_options *opt, const struct dvm_wish 
 struct launch_hooks {
     dvm_fn *dvm; /* asked before the resource manager */
     void *dvm_arg;
+    const struct node_names *lost; /* in an earlier start: with -nnodes they are left out */
     /* Only the options have been read; seconds: the time limit (0: none). */
     void (*limited)(void *arg, uint32_t seconds);
     void *arg;

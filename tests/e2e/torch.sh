@@ -189,5 +189,45 @@ for dialect in old new; do
 done
 restarts 3 -launch-agent "$tmp/agent" -hosts n1,n2,n3
 same "a job over three nodes starts again" "$rc $(sorted | uniq | tr '\n' ' ')" "0 0/3 1/3 2/3 " || explain
+
+# A job starts again on the nodes that are left, as an elastic job of torchrun's; in the place of a lost node comes the
+# next one of the list.
+cat >"$tmp/elastic-agent" <<'END'
+#!/bin/sh
+[ ! -e "$(dirname "$0")/down-$1" ] || exit 9
+exec "$(dirname "$0")/agent" "$@"
+END
+chmod +x "$tmp/elastic-agent"
+cat >"$tmp/loses.sh" <<'END'
+node=$(hostname)
+echo "$TORCHELASTIC_RESTART_COUNT $RANK/$WORLD_SIZE $node"
+[ "$TORCHELASTIC_RESTART_COUNT" = 0 ] || exit 0
+[ "$node" = n2 ] || exec sleep 1000
+kill -KILL "$PPID" "$(sed 's/.*) . \([0-9]*\) .*/\1/' "/proc/$PPID/stat")"
+END
+elastic() # NODES MIN:MAX WORDS...
+{
+    nodes=$1
+    range=$2
+    shift 2
+    run "$patience" "$WIREUP" -launch-agent "$tmp/elastic-agent" -hosts "$nodes" -nnodes "$range" -env-style torch "$@" \
+        sh "$tmp/loses.sh"
+}
+second() { sed -n 's/^1 //p' "$out" | sort | tr '\n' ' '; }
+elastic n1,n2,n3,n4 2:3 -restart-job 1 -ppn 2
+same "another node for a lost one" "$rc $(second)" "0 0/6 n1 1/6 n1 2/6 n3 3/6 n3 4/6 n4 5/6 n4 " || explain
+elastic n1,n2,n3 2:3 -restart-job 1
+same "or fewer" "$rc $(second)" "0 0/2 n1 1/2 n3 " || explain
+elastic n1,n2,n3 3 -restart-job 1
+same "but not fewer than it needs" "$rc $(second)$(sed -n 's/.*: the job needs/the job needs/p' "$err")" \
+    "125 the job needs at least 3 nodes (-nnodes), and 2 are left: 1 is lost" || explain
+: >"$tmp/down-n3"
+elastic n1,n3,n4 2:3 -restart-job 1
+same "without a node that does not come up" "$rc $(second)" "0 0/2 n1 1/2 n4 " || explain
+elastic n1,n3,n4 2:3
+same "the control: without restarts it is a failure" "$rc $(second)" "125 " || explain
+rm "$tmp/down-n3"
+elastic n1,n2 1:2 -max-restarts 1
+ok "with the restarts of single processes it is refused" grep -q 'use -restart-job 1$' "$err" || explain
 missing_at_barrier "over three nodes" waits -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:1
 finish
