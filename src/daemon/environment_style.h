@@ -36,6 +36,8 @@ struct environment_place {
     uint64_t values[ENVIRONMENT_VALUES];
     const char *nspace;
     uint16_t store_port; /* on the loopback address; 0: its store is not served */
+    const char *head;    /* the node of rank 0, as the others reach it */
+    bool has_devices;    /* chosen for this process */
 };
 
 /* The word of a style, and the style of a word; NONE: there is none of that name. */

@@ -33,9 +33,9 @@ static void check(enum environment_style style, const char *set, uint16_t port,
 {
     struct vars v = { set, BUF_NULL(4096) };
     const struct environment_style_calls calls = { has, put, &v };
-    const struct environment_place place = { .values = { 5, 8, 1, 2, 3, 4 },
-                                             .nspace = "ns",
-                                             .store_port = port };
+    const struct environment_place place = {
+        .values = { 5, 8, 1, 2, 3, 4 }, .nspace = "ns", .store_port = port, .head = "head"
+    };
 
     environment_style_put(style, &place, &calls);
     if (!OK(strcmp(buf_len(&v.out) ? buf_cstr(&v.out) : "", expected) == 0))
@@ -57,10 +57,43 @@ static void test_variables(void)
     check(ENVIRONMENT_STYLE_torch, "", 0, "RANK=5 " PLACES_BUT_RANK);
     check(ENVIRONMENT_STYLE_torch, "MASTER_PORT,", 99, "RANK=5 " PLACES_BUT_RANK);
     check(ENVIRONMENT_STYLE_torch, "XMASTER_PORT,", 99, "RANK=5 " PLACES_BUT_RANK STORE);
-    check(ENVIRONMENT_STYLE_jax, "", 99, "JAX_NUM_PROCESSES=8 JAX_PROCESS_ID=5 ");
+    check(ENVIRONMENT_STYLE_jax, "OMPI_MCA_orte_hnp_uri,JAX_COORDINATOR_ADDRESS,", 99,
+          "JAX_NUM_PROCESSES=8 JAX_PROCESS_ID=5 ");
     check(ENVIRONMENT_STYLE_horovod, "HOROVOD_SIZE,", 99,
           "HOROVOD_RANK=5 HOROVOD_LOCAL_RANK=1 HOROVOD_LOCAL_SIZE=2 HOROVOD_CROSS_RANK=3 "
           "HOROVOD_CROSS_SIZE=4 ");
+}
+
+/* The port of the coordinator, and the one that JAX calculates from the address of a launcher. */
+static void meeting_ports(const char *nspace, bool devices, unsigned *port_p, unsigned *derived_p)
+{
+    struct vars v = { "JAX_NUM_PROCESSES,JAX_PROCESS_ID,", BUF_NULL(4096) };
+    const struct environment_style_calls calls = { has, put, &v };
+    const struct environment_place place = { .nspace = nspace,
+                                             .head = "n1",
+                                             .has_devices = devices };
+    unsigned job, again = 0;
+
+    *port_p = *derived_p = 0;
+    environment_style_put(ENVIRONMENT_STYLE_jax, &place, &calls);
+    if (sscanf(buf_cstr(&v.out),
+               "JAX_COORDINATOR_ADDRESS=n1:%u OMPI_MCA_orte_hnp_uri=%u.0;tcp://n1:%u ", port_p,
+               &job, &again) == 3 &&
+        again == *port_p)
+        *derived_p = job / 4096 % 4096 + 65535 - 4096 + 1;
+    buf_free(&v.out);
+}
+
+static void test_meeting(void)
+{
+    unsigned port, derived, other;
+
+    meeting_ports("wireup-1.1", false, &port, &derived);
+    OK(port >= 61440 && port <= 65535 && derived == port);
+    meeting_ports("wireup-1.2", false, &other, &derived);
+    OK(other >= 61440 && other != port && derived == other);
+    meeting_ports("wireup-1.2", true, &port, &derived);
+    OK(port == other && derived == 0); /* JAX is not to choose a device */
 }
 
 static enum environment_style style_of_script(const char *text)
@@ -105,6 +138,7 @@ static void test_words(void)
 int main(void)
 {
     test_variables();
+    test_meeting();
     test_programs();
     test_words();
     return tap_done();

@@ -185,6 +185,14 @@ static enum environment_style style_noted(char *const *env)
     return ENVIRONMENT_STYLE_NONE;
 }
 
+/* On one node any address of it would do; the loopback address needs no look-up. */
+static const char *head_of(const struct job *job)
+{
+    const struct job_map *plan = &job->plan;
+
+    return plan->nnodes == 1 ? "127.0.0.1" : plan->nodes[plan->procs[0].node].name;
+}
+
 static void env_style(struct env_writer *w, const struct processes *all, const struct job *job,
                       const struct job_map_proc *p)
 {
@@ -198,6 +206,8 @@ static void env_style(struct env_writer *w, const struct processes *all, const s
                     [ENVIRONMENT_VALUE_NODE] = p->node,
                     [ENVIRONMENT_VALUE_NODES] = job->plan.nnodes },
         .nspace = job->nspace,
+        .head = head_of(job),
+        .has_devices = p->device_env && *p->device_env,
     };
 
     if (environment_style_needs_store(style, &calls))

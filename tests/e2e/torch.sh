@@ -41,7 +41,28 @@ same "another program, told so" "$rc $(sorted)" "0 $(torch 0 1 0 1 0 1)" || expl
 launch 1 -env-style none "$tmp/script" "$tmp/vars.sh"
 same "none" "$rc $(sorted)" "0 " || explain
 launch 1 -env-style jax sh "$tmp/vars.sh"
-same "JAX" "$rc $(sorted)" "0 JAX_NUM_PROCESSES=1 JAX_PROCESS_ID=0 WIREUP_ENV_STYLE=jax " || explain
+same "JAX" "$rc $(sorted | sed 's/127.0.0.1:6[0-9]*/HERE/')" \
+    "0 JAX_COORDINATOR_ADDRESS=HERE JAX_NUM_PROCESSES=1 JAX_PROCESS_ID=0 WIREUP_ENV_STYLE=jax " || explain
+# As jax.distributed.initialize() without arguments does: process 0 serves, the others come when it is there.
+cat >"$tmp/jax.py" <<'END'
+import os, re, socket, time
+uri = os.environ['OMPI_MCA_orte_hnp_uri']
+rank, size = (int(os.environ['OMPI_COMM_WORLD_' + name]) for name in ('RANK', 'SIZE'))
+host, port = os.environ['JAX_COORDINATOR_ADDRESS'].split(':')
+assert int(port) == int(uri.split('.')[0]) // 4096 % 4096 + 61440 and re.search('tcp://(.+?)[,:]', uri)[1] == host
+if rank == 0:
+    with socket.create_server(('', int(port))) as server:
+        print('met', 1 + sum(server.accept()[0].recv(1) == b'x' for _ in range(1, size)))
+else:
+    for _ in range(600):
+        try:
+            socket.create_connection((host, int(port))).sendall(b'x')
+            break
+        except ConnectionRefusedError:
+            time.sleep(0.1)
+END
+launch 3 -env-style jax "$python" "$tmp/jax.py"
+same "JAX's processes meet where process 0 is" "$rc $(cat "$out")" "0 met 3" || explain
 launch 2 sh "$tmp/vars.sh" : -n 1 "$tmp/script" "$tmp/vars.sh"
 same "each program of a job has its own" "$rc $(sorted | grep RANK)" "0 $(torch 2 3 2 3 0 1)" || explain
 launch 1 -genv RANK 7 -x LOCAL_RANK=8 "$tmp/script" "$tmp/vars.sh"
