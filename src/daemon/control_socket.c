@@ -19,7 +19,7 @@
 #include "daemon/allocations.h"
 #include "daemon/dvm_exec.h"
 #include "daemon/dvm_leases.h"
-#include "daemon/foreign_launchers.h"
+#include "daemon/launcher_links.h"
 #include "daemon/launcher_search.h"
 #include "daemon/listener.h"
 #include "daemon/local_job.h"
@@ -441,7 +441,7 @@ static bool take_link(struct visitor *v, struct slice question)
     const struct control_socket_config *c = &v->of->config;
     int fd = has_tools(v->of) ? fcntl(v->fd, F_DUPFD_CLOEXEC, 3) : -1;
 
-    if (fd >= 0 && foreign_launchers_accept(c->foreign_launchers, question, fd)) {
+    if (fd >= 0 && launcher_links_accept(c->launcher_links, question, fd)) {
         visitor_free(v);
         return true;
     }

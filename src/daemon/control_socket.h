@@ -38,7 +38,7 @@
 #include "io/greeting_timer.h"
 #include "io/rendezvous.h"
 
-struct foreign_launchers;
+struct launcher_links;
 struct listener;
 struct local_jobs;
 struct pending_queries;
@@ -58,7 +58,7 @@ struct control_socket_config {
     struct name_queries *name_queries;
     struct processes *processes;
     struct trace_writer *trace_writer;
-    struct foreign_launchers *foreign_launchers;
+    struct launcher_links *launcher_links;
 };
 
 struct control_socket {

@@ -105,10 +105,16 @@ static void equip_core(struct node *n)
 /* Modules that others can reach, or that reach others. */
 static int open_acceptors(struct node *n)
 {
-    const struct control_socket_config socket = {
-        &n->jobs,  &n->tools,        &n->pending_queries, &n->listener,     &n->shutdown,
-        &n->quota, &n->name_queries, &n->processes,       &n->trace_writer, &n->foreign_launchers
-    };
+    const struct control_socket_config socket = { &n->jobs,
+                                                  &n->tools,
+                                                  &n->pending_queries,
+                                                  &n->listener,
+                                                  &n->shutdown,
+                                                  &n->quota,
+                                                  &n->name_queries,
+                                                  &n->processes,
+                                                  &n->trace_writer,
+                                                  &n->foreign_launchers.links };
     const struct job_control_config control = { &n->context, &n->server, &n->output,
                                                 n->config.sessions, &n->config.log };
     int rc;
@@ -409,7 +415,7 @@ static void on_job_ended(void *arg, struct effect *e)
     if (!j)
         return;
     startup_timing_over(&n->timing, j);
-    foreign_launchers_job_ended(&n->foreign_launchers, j);
+    launcher_links_job_ended(&n->foreign_launchers.links, j);
     allocations_job_ended(&n->allocations, j);
     job_shutdown_bury(&n->job_shutdown, j);
     if (n->context.config->dvm_leases)
@@ -468,7 +474,7 @@ static void on_foreign_state(void *arg, struct effect *e)
 {
     struct node *n = arg;
 
-    foreign_launchers_state(&n->foreign_launchers, &e->u.foreign_state);
+    launcher_links_state(&n->foreign_launchers.links, &e->u.foreign_state);
 }
 
 static void on_signal(void *arg, struct effect *e)
