@@ -12,16 +12,9 @@
 #include <string.h>
 
 #include "io/addresses.h"
+#include "io/ip_address.h"
 
 /* ---- text ---- */
-
-static const void *bytes_of(const struct sockaddr *a, size_t *n_p)
-{
-    *n_p = a->sa_family == AF_INET ? 4 : 16;
-    if (a->sa_family == AF_INET)
-        return &((const struct sockaddr_in *)(const void *)a)->sin_addr;
-    return &((const struct sockaddr_in6 *)(const void *)a)->sin6_addr;
-}
 
 void daemon_link_address_text(const struct daemon_link_address *w,
                               char text[DAEMON_LINK_ADDRESS_TEXT])
@@ -30,7 +23,7 @@ void daemon_link_address_text(const struct daemon_link_address *w,
     const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)&w->at;
     char ip[INET6_ADDRSTRLEN] = "?";
     bool four = a->sa_family == AF_INET;
-    size_t n;
+    struct ip_address address = ip_address_of(a);
 
     if (!four && a->sa_family != AF_INET6) {
         snprintf(text, DAEMON_LINK_ADDRESS_TEXT, "?");
@@ -41,7 +34,7 @@ void daemon_link_address_text(const struct daemon_link_address *w,
         four = true;
         inet_ntop(AF_INET, six->sin6_addr.s6_addr + 12, ip, sizeof ip);
     } else {
-        inet_ntop(a->sa_family, bytes_of(a, &n), ip, sizeof ip);
+        inet_ntop(a->sa_family, address.bytes, ip, sizeof ip);
     }
     snprintf(text, DAEMON_LINK_ADDRESS_TEXT, four ? "%s:%u" : "[%s]:%u", ip,
              (unsigned)ntohs(six->sin6_port)); /* at the same offset in both */
@@ -49,41 +42,21 @@ void daemon_link_address_text(const struct daemon_link_address *w,
 
 static bool read_one(struct slice word, struct daemon_link_address *w)
 {
-    struct sockaddr_in *four = (void *)&w->at;
-    struct sockaddr_in6 *six = (void *)&w->at;
     bool brackets = word.len && word.ptr[0] == '[';
-    struct slice host = word, port;
-    char text[INET6_ADDRSTRLEN];
+    struct slice port = brackets ? slice_skip(word, 1) : word;
+    struct slice host = slice_cut(&port, brackets ? ']' : ':');
+    struct ip_address a;
     uint32_t n;
 
-    memset(w, 0, sizeof *w);
-    if (brackets) {
-        host = slice_skip(word, 1);
-        port = host;
-        host = slice_cut(&port, ']');
-        if (port.len == 0 || port.ptr[0] != ':')
-            return false;
+    if (brackets && (port.len == 0 || port.ptr[0] != ':'))
+        return false;
+    if (brackets)
         port = slice_skip(port, 1);
-    } else {
-        port = host;
-        host = slice_cut(&port, ':');
-    }
-    if (host.len == 0 || host.len >= sizeof text || !slice_u32(port, &n) || n == 0 || n > 65535)
+    if (!slice_u32(port, &n) || n == 0 || n > UINT16_MAX || !ip_address_read(host, &a) ||
+        (a.family == AF_INET6) != brackets)
         return false;
-    memcpy(text, host.ptr, host.len);
-    text[host.len] = '\0';
-    if (strlen(text) != host.len)
-        return false;
-    if (brackets) {
-        six->sin6_family = AF_INET6;
-        six->sin6_port = htons((uint16_t)n);
-        w->len = sizeof *six;
-        return inet_pton(AF_INET6, text, &six->sin6_addr) == 1;
-    }
-    four->sin_family = AF_INET;
-    four->sin_port = htons((uint16_t)n);
-    w->len = sizeof *four;
-    return inet_pton(AF_INET, text, &four->sin_addr) == 1;
+    ip_address_socket(&a, (uint16_t)n, &w->at, &w->len);
+    return true;
 }
 
 static struct slice next_word(struct slice *rest)
@@ -132,28 +105,20 @@ struct ranking {
     size_t n;
 };
 
-static bool same_bits(const unsigned char *a, const unsigned char *b, size_t bits)
-{
-    unsigned rest = bits % 8;
-
-    return memcmp(a, b, bits / 8) == 0 &&
-           (rest == 0 || (a[bits / 8] ^ b[bits / 8]) >> (8 - rest) == 0);
-}
-
 /* Ranks their addresses by one address of ours. */
 static void rank(void *arg, int family, const unsigned char *own, unsigned bits)
 {
     struct ranking *k = arg;
+    struct ip_address ours = { .family = family };
 
+    memcpy(ours.bytes, own, ip_address_size(family));
     for (size_t i = 0; i < k->n; i++) {
-        const struct sockaddr *a = (const struct sockaddr *)&k->list[i].at;
-        size_t size;
-        const unsigned char *bytes = bytes_of(a, &size);
-        if (a->sa_family != family || k->near[i] == OWN)
+        struct ip_address a = ip_address_of((const struct sockaddr *)&k->list[i].at);
+        if (k->near[i] == OWN)
             continue;
-        if (memcmp(bytes, own, size) == 0)
+        if (ip_address_equal(&a, &ours))
             k->near[i] = OWN;
-        else if (same_bits(bytes, own, bits))
+        else if (ip_address_shares_network(&a, &ours, bits))
             k->near[i] = LOCAL;
     }
 }
@@ -183,21 +148,11 @@ void daemon_link_address_sort(struct daemon_link_address *list, size_t n)
 /* ---- our own addresses ---- */
 
 /* "10.1.2.3", or one of "10.1.0.0/16" */
-static bool is_address(const char *text, const struct sockaddr *a)
+static bool is_address(const char *text, const struct sockaddr *s)
 {
-    struct slice bits = slice_str(text), address = slice_cut(&bits, '/');
-    unsigned char wanted[16];
-    char plain[DAEMON_LINK_ADDRESS_TEXT];
-    uint32_t n_bits;
-    size_t n;
-    const unsigned char *bytes = bytes_of(a, &n);
+    struct ip_address a = ip_address_of(s);
 
-    n_bits = (uint32_t)n * 8;
-    if (strchr(text, '/') && (!slice_u32(bits, &n_bits) || n_bits > n * 8))
-        return false;
-    if (snprintf(plain, sizeof plain, SLICE_FMT, SLICE_ARG(address)) >= (int)sizeof plain)
-        return false;
-    return inet_pton(a->sa_family, plain, wanted) == 1 && same_bits(wanted, bytes, n_bits);
+    return ip_address_matches(slice_str(text), &a);
 }
 
 /* An address that others can use: up, IPv4 or IPv6, and not link-local, which means nothing
@@ -260,25 +215,6 @@ int daemon_link_address_ours(const char *interface, uint16_t port, struct buf *t
     return buf_ok(text) ? 0 : errmsg_set(err, -ENOMEM, "out of memory");
 }
 
-static uint32_t mask_bits(const struct ifaddrs *i)
-{
-    const unsigned char *mask;
-    uint32_t n = 0;
-    size_t bytes;
-
-    bytes_of(i->ifa_addr, &bytes);
-    if (!i->ifa_netmask)
-        return (uint32_t)bytes * 8;
-    /* Some netmasks have no family; their bytes are where those of the address' family are. */
-    mask =
-        i->ifa_addr->sa_family == AF_INET
-            ? (const void *)&((const struct sockaddr_in *)(const void *)i->ifa_netmask)->sin_addr
-            : (const void *)&((const struct sockaddr_in6 *)(const void *)i->ifa_netmask)->sin6_addr;
-    while (n < bytes * 8 && mask[n / 8] >> (7 - n % 8) & 1)
-        n++;
-    return n;
-}
-
 bool daemon_link_address_network(const char *interface, char *text, size_t room)
 {
     struct ifaddrs *all;
@@ -288,7 +224,8 @@ bool daemon_link_address_network(const char *interface, char *text, size_t room)
         return false;
     for (const struct ifaddrs *i = all; i && !found; i = i->ifa_next)
         found = usable(i) && is_address(interface, i->ifa_addr) &&
-                snprintf(text, room, "%s/%u", interface, mask_bits(i)) < (int)room;
+                snprintf(text, room, "%s/%u", interface,
+                         ip_address_mask_bits(i->ifa_addr->sa_family, i->ifa_netmask)) < (int)room;
     freeifaddrs(all);
     return found;
 }

@@ -1,11 +1,9 @@
 /* pmix_uri.c - see pmix_uri.h. */
 #include "io/pmix_uri.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <string.h>
 
+#include "io/ip_address.h"
 #include "wire/pmix_types.h"
 
 static struct slice cut_last(struct slice *rest, char c)
@@ -25,27 +23,14 @@ static struct slice cut_last(struct slice *rest, char c)
 /* A literal: names are not resolved, as in every other client. */
 static bool set_address(struct pmix_uri *u, bool v4, struct slice host, uint32_t port)
 {
-    struct sockaddr_in *in4 = (void *)&u->address;
-    struct sockaddr_in6 *in6 = (void *)&u->address;
-    char text[INET6_ADDRSTRLEN + 1];
+    struct ip_address a;
 
     if (host.len >= 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']')
         host = slice_head(slice_skip(host, 1), host.len - 2);
-    if (host.len >= sizeof text || port == 0 || port > UINT16_MAX)
+    if (!ip_address_read(host, &a) || (a.family == AF_INET) != v4 || port == 0 || port > UINT16_MAX)
         return false;
-    memcpy(text, host.ptr, host.len);
-    text[host.len] = '\0';
-    memset(&u->address, 0, sizeof u->address);
-    if (v4) {
-        in4->sin_family = AF_INET;
-        in4->sin_port = htons((uint16_t)port);
-        u->address_len = sizeof *in4;
-        return inet_pton(AF_INET, text, &in4->sin_addr) == 1;
-    }
-    in6->sin6_family = AF_INET6;
-    in6->sin6_port = htons((uint16_t)port);
-    u->address_len = sizeof *in6;
-    return inet_pton(AF_INET6, text, &in6->sin6_addr) == 1;
+    ip_address_socket(&a, (uint16_t)port, &u->address, &u->address_len);
+    return true;
 }
 
 int pmix_uri_read(const char *text, struct pmix_uri *u_p, struct errmsg *err)

@@ -1,13 +1,13 @@
 /* hosts.c - see hosts.h. */
 #include "launch/hosts.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limit.h"
+#include "io/ip_address.h"
 
 static bool blank(char c)
 {
@@ -60,15 +60,9 @@ static bool has_colons(struct slice name)
 /* An IPv6 address, perhaps with its zone: "fe80::1%eth0". */
 static bool is_address(struct slice name)
 {
-    char text[INET6_ADDRSTRLEN];
-    struct in6_addr address;
-    struct slice digits = slice_head(name, slice_find(name, '%'));
+    struct ip_address a;
 
-    if (digits.len >= sizeof text)
-        return false;
-    memcpy(text, digits.ptr, digits.len);
-    text[digits.len] = '\0';
-    return inet_pton(AF_INET6, text, &address) == 1;
+    return ip_address_read(slice_head(name, slice_find(name, '%')), &a) && a.family == AF_INET6;
 }
 
 /* "name", "name:4", "::1", "[::1]", "[::1]:4" */

@@ -1,11 +1,9 @@
 /* localhost.c - see localhost.h. */
 #include "launch/localhost.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -21,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/slice.h"
+#include "io/ip_address.h"
 
 /* Descriptors that the launcher holds for each local process: its PMI socket, its two output pipes
  * and one for its exit; and those it needs for itself. */
@@ -157,23 +156,7 @@ static bool same_name(const char *a, const char *b)
     return na == nb && strncasecmp(a, b, na) == 0 && (!a[na] || !b[nb]);
 }
 
-struct address {
-    int family; /* 0: none */
-    unsigned char bytes[16];
-};
-
-static struct address read_address(const char *text)
-{
-    struct address a = { 0 };
-
-    if (inet_pton(AF_INET, text, a.bytes) == 1)
-        a.family = AF_INET;
-    else if (inet_pton(AF_INET6, text, a.bytes) == 1)
-        a.family = AF_INET6;
-    return a;
-}
-
-static bool is_loopback(const struct address *a)
+static bool is_loopback(const struct ip_address *a)
 {
     static const unsigned char six[16] = { [15] = 1 };
 
@@ -187,17 +170,12 @@ static void ask_addresses(struct localhost *m)
     m->asked = true;
 }
 
-static bool is_ours(struct localhost *m, const struct address *a)
+static bool is_ours(struct localhost *m, const struct ip_address *a)
 {
     ask_addresses(m);
     for (const struct ifaddrs *i = m->addresses; i; i = i->ifa_next) {
-        const void *own;
-        if (!i->ifa_addr || i->ifa_addr->sa_family != a->family)
-            continue;
-        own = a->family == AF_INET
-                  ? (const void *)&((const struct sockaddr_in *)(const void *)i->ifa_addr)->sin_addr
-                  : &((const struct sockaddr_in6 *)(const void *)i->ifa_addr)->sin6_addr;
-        if (memcmp(own, a->bytes, a->family == AF_INET ? 4 : 16) == 0)
+        struct ip_address own = ip_address_of(i->ifa_addr);
+        if (ip_address_equal(&own, a))
             return true;
     }
     return false;
@@ -210,7 +188,7 @@ static void read_hosts_file(struct localhost *m)
     m->read = true;
 }
 
-static bool address_is_here(struct localhost *m, const struct address *a)
+static bool address_is_here(struct localhost *m, const struct ip_address *a)
 {
     return is_loopback(a) || is_ours(m, a);
 }
@@ -235,30 +213,24 @@ static bool line_names_us(struct localhost *m, struct slice line, struct slice n
 {
     struct slice rest = slice_head(line, slice_find(line, '#'));
     struct slice first = next_word(&rest), word;
-    struct address a;
-    char text[64];
+    struct ip_address a;
 
     while ((word = next_word(&rest)).len) {
         if (word.len == name.len && strncasecmp(word.ptr, name.ptr, name.len) == 0)
             break;
     }
-    if (word.len == 0 || first.len >= sizeof text)
-        return false;
-    memcpy(text, first.ptr, first.len);
-    text[first.len] = '\0';
-    a = read_address(text);
-    return a.family && address_is_here(m, &a);
+    return word.len && ip_address_read(first, &a) && address_is_here(m, &a);
 }
 
 bool localhost_is_here(struct localhost *m, const char *name)
 {
-    struct address a;
+    struct ip_address a;
     struct slice rest;
 
     if (strcasecmp(name, "localhost") == 0 || same_name(name, m->name) ||
         same_name(name, m->system_name))
         return true;
-    a = read_address(name);
+    ip_address_read(slice_str(name), &a);
     if (a.family)
         return address_is_here(m, &a);
     read_hosts_file(m);
