@@ -351,6 +351,11 @@
  * afterwards, and a few hundred bytes in the launcher before it comes. */
 #define LIMIT_DVM_JOINS 256
 
+/* A node that joins by itself tries again after the first of these, and after twice as long each
+ * time, up to the second; it may have to wait for its launcher for days. */
+#define LIMIT_JOIN_FIRST_MS 50u
+#define LIMIT_JOIN_RETRY_MS 4000u
+
 /* A launcher that was offered slots of a DVM must have placed its ranks within this time; the next
  * one waits for it. */
 #define LIMIT_DVM_TURN_MS 10000

@@ -364,7 +364,7 @@ static void on_welcome(void *arg, uint32_t position)
     struct sim_node *n = arg;
     uint32_t set = n->sim->c.sets + position - n->sim->first;
 
-    if (rank_set_has(&n->sim->sets[set], n->me))
+    if (set < n->sim->all_sets && rank_set_has(&n->sim->sets[set], n->me))
         enter_later(n->sim, n->me, set);
 }
 
@@ -479,6 +479,31 @@ static void start_broadcast(struct sim *s)
     broadcast(&s->nodes[0], s->nbroadcasts);
 }
 
+static void expect(struct sim *s, uint32_t p)
+{
+    sim_push(s, (struct sim_event){ .at = s->now + 8 * s->c.notice_ns +
+                                          rand_below(&s->rand, 40 * s->c.notice_ns),
+                                    .kind = SIM_GIVE_UP,
+                                    .other = p });
+}
+
+static bool start_node(struct sim *s, uint32_t p, uint32_t parent);
+
+/* Like the launcher that a node asks for a place: it is told everything now, and calls later, or
+ * too late. */
+static void let_in(struct sim *s)
+{
+    uint32_t p = s->next++;
+
+    if (!start_node(s, p, 0))
+        return;
+    sim_push(s, (struct sim_event){ .at = s->now +
+                                          rand_below(&s->rand, (p % 8 ? 8 : 80) * s->c.notice_ns),
+                                    .kind = SIM_DIAL,
+                                    .node = p });
+    expect(s, p);
+}
+
 /* The top hands out the next position, once the node that it will be linked to is a member. */
 static void grow(struct sim *s)
 {
@@ -497,27 +522,27 @@ static void grow(struct sim *s)
     if (membership_broadcast(&top->member, &m) < 0)
         sim_violated(s, "the top cannot announce node %u", p);
     on_grow(top, p, parent);
-    sim_push(s, (struct sim_event){ .at = s->now + 8 * s->c.notice_ns +
-                                          rand_below(&s->rand, 40 * s->c.notice_ns),
-                                    .kind = SIM_GIVE_UP,
-                                    .other = p });
+    expect(s, p);
 }
 
 static bool make_node(struct sim *s, uint32_t p, const struct sim_node *parent);
 
-/* It knows what its parent knows now. */
-static void start_node(struct sim *s, uint32_t p, uint32_t parent)
+/* It knows what its parent knows now.  False: it does not start. */
+static bool start_node(struct sim *s, uint32_t p, uint32_t parent)
 {
     struct sim_node *n = &s->nodes[p], *above = &s->nodes[parent];
 
     if (above->dead)
-        return;
+        return false;
     n->dead = n->freed = false;
     n->grown = true;
-    if (make_node(s, p, above))
-        router_join(&n->router, sim_net_connect(n, parent));
-    else
-        s->no_memory = true;
+    s->no_memory = !make_node(s, p, above) || s->no_memory;
+    return !s->no_memory;
+}
+
+static void dial(struct sim_node *n, uint32_t parent)
+{
+    router_join(&n->router, sim_net_connect(n, parent));
 }
 
 static void give_up(struct sim *s, uint32_t p)
@@ -542,12 +567,18 @@ static void happen_to(struct sim *s, struct sim_event *e)
 {
     struct sim_node *n = &s->nodes[e->node];
 
-    if (e->kind == SIM_START)
-        start_node(s, e->node, e->other);
+    if (e->kind == SIM_START && start_node(s, e->node, e->other))
+        dial(n, e->other);
     if (n->dead)
         return;
     switch (e->kind) {
-    case SIM_GROW: grow(s); break;
+    case SIM_GROW:
+        if (s->c.dial_in)
+            let_in(s);
+        else
+            grow(s);
+        break;
+    case SIM_DIAL: dial(n, 0); break;
     case SIM_GIVE_UP: give_up(s, e->other); break;
     case SIM_LEAVE: ask_to_leave(s, e->other); break;
     case SIM_ENTER: enter(s, e->node, e->other); break;
@@ -597,7 +628,7 @@ static void run(struct sim *s)
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
-/* Those that leave are in no set; each that joins has one of its own. */
+/* Those that leave are in no set; each that joins has one of its own, as long as there are some. */
 static bool choose_sets(struct sim *s)
 {
     for (uint32_t i = 0; i < s->c.leaves && s->first > 1; i++)
@@ -903,12 +934,11 @@ static bool make(struct sim *s)
     return true;
 }
 
-/* Each needs a set, and one node at least is there from the beginning. */
+/* One node at least is there from the beginning. */
 static uint32_t grows_of(const struct sim_config *c)
 {
-    uint32_t most = SETS_MAX - c->sets;
+    uint32_t most = c->nodes ? c->nodes - 1 : 0;
 
-    most = c->nodes && most > c->nodes - 1 ? c->nodes - 1 : most;
     return c->grows < most ? c->grows : most;
 }
 
@@ -924,6 +954,10 @@ int sim_run(const struct sim_config *c, struct sim_result *r_p)
     s.c.grows = grows_of(&s.c);
     s.first = s.next = c->nodes - s.c.grows;
     s.all_sets = s.c.sets + s.c.grows;
+    if (s.all_sets > SETS_MAX)
+        s.all_sets = SETS_MAX;
+    if (c->dial_in && c->nodes > 1)
+        s.c.width = c->nodes - 1;
     s.no_memory = !make(&s);
     if (!s.no_memory) {
         join_all(&s);
@@ -950,11 +984,11 @@ void sim_command(const struct sim_config *c, struct buf *out)
         " --schedule %s --rounds %u --sets %u --bytes-per-rank %" PRIu64
         " --node-failures %u --link-failures %u --slow %u --joins %u --leaves %u --reports %u"
         " --broadcasts %u --requests %u --groups %u --jitter %" PRIu64 " --latency %" PRIu64
-        " --overhead %" PRIu64 " --ps-per-byte %u --link %u%s --connectivity %s --flags %s%s%s",
+        " --overhead %" PRIu64 " --ps-per-byte %u --link %u%s --connectivity %s --flags %s%s%s%s",
         c->nodes, c->ranks, c->width, c->seed, schedules[c->schedule], c->rounds, c->sets, c->card,
         c->kills, c->cuts, c->slow, c->grows, c->leaves, c->reports, c->broadcasts, c->requests,
         c->groups, c->jitter_ns, c->latency_ns, c->overhead_ns, c->byte_ps, c->link_ns,
         c->inquiry ? " --stacks" : "", c->connectivity ? c->connectivity : "all",
         c->barrier_first ? "barrier," : "", c->through_tree ? "relayed," : "",
-        c->modelled ? "" : "real");
+        c->dial_in ? "dial-in," : "", c->modelled ? "" : "real");
 }

@@ -49,6 +49,8 @@ struct sim_config {
     uint32_t slow;            /* nodes that are a hundred times slower */
     uint32_t grows;           /* of the nodes, the last ones join one by one, at times chosen by the
                                * seed; each then has collectives with some of the others */
+    bool dial_in;             /* these are started by nobody: the top tells each what it knows when
+                               * it asks, and they link to the top later, in any order */
     uint32_t leaves;          /* nodes that are asked to leave; these have no collectives */
     uint32_t forgets;    /* broadcasts that a joining node misses: shows that the checks fail */
     uint32_t reports;    /* messages of each node to others, one after each collective; about eight

@@ -34,6 +34,7 @@ enum sim_kind {
     SIM_GROUP,   /* a node enters a group, or invites others */
     SIM_GROW,    /* the top wants another node */
     SIM_START,   /* a node starts: its parent, `other`, tells it what it knows */
+    SIM_DIAL,    /* a node that was started by nobody calls the top, which has told it */
     SIM_GIVE_UP, /* the top: that node should be ready by now */
     SIM_LEAVE    /* the top asks a node to leave */
 };

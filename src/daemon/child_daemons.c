@@ -64,9 +64,8 @@ static int copy_options(struct bootstrap *b, struct arena *a)
     return 0;
 }
 
-static int record(void *arg, uint32_t position, struct buf *out)
+int child_daemons_record(struct child_daemons *w, uint32_t position, struct buf *out)
 {
-    struct child_daemons *w = arg;
     struct bootstrap b = *w->c.boot;
     struct arena a = ARENA_NULL(LIMIT_MAP_MEMORY);
     int rc;
@@ -87,6 +86,11 @@ static int record(void *arg, uint32_t position, struct buf *out)
     }
     arena_free(&a);
     return rc;
+}
+
+static int record(void *arg, uint32_t position, struct buf *out)
+{
+    return child_daemons_record(arg, position, out);
 }
 
 static void failed(void *arg, uint32_t position, const struct errmsg *why)

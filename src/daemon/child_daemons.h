@@ -44,6 +44,9 @@ int child_daemons_open(struct child_daemons *w, const struct child_daemons_confi
 /* Starts more of them, which have joined later (after child_daemons_open()).  The same results. */
 int child_daemons_add(struct child_daemons *w, const struct bootstrap_node *nodes, uint32_t n,
                       struct errmsg *err);
+/* The record of one below us that is started by nobody (after child_daemons_open()).  0 or -errno.
+ */
+int child_daemons_record(struct child_daemons *w, uint32_t position, struct buf *out);
 bool child_daemons_is_open(const struct child_daemons *w);
 void child_daemons_close(
     struct child_daemons *w); /* kills the running commands; harmless twice, and on zeroed memory */

@@ -233,6 +233,7 @@ static void on_leave(struct cluster_io *s, uint32_t position)
 
     if (position != s->router.config.me)
         return;
+    s->dismissed = true;
     membership_leave(&s->overlay_io.member);
     router_send(&s->router, &out);
 }

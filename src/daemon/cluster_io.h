@@ -83,9 +83,10 @@ struct cluster_io {
     struct list reasons;   /* why daemons are lost, until it is reported (node_failure.c) */
     bool lost_late;        /* the loss of a node at the end has been reported */
     struct buf scratch;
-    enum own_state own;              /* how far this daemon is; the launcher's stays joining */
-    char why[ERRMSG_MAX];            /* a daemon: why it has no link towards the launcher */
-    struct dvm_exec_list *dvm_execs; /* of a DVM; NULL: this is none */
+    enum own_state own;   /* how far this daemon is; the launcher's stays joining */
+    bool dismissed;       /* a daemon: it was asked to leave, and its end is no failure */
+    char why[ERRMSG_MAX]; /* a daemon: why it has no link towards the launcher */
+    struct dvm_exec_list *dvm_execs;           /* of a DVM; NULL: this is none */
     const struct child_daemons *child_daemons; /* the owner's: when daemons came up; or NULL */
     uint64_t linked_ns;       /* a daemon: since when it has a link towards the launcher */
     uint32_t clock_questions; /* ... has asked for its clock so often (trace_clock.h) */

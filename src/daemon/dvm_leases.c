@@ -238,6 +238,8 @@ static bool is_possible(const struct dvm_lessee *e, const struct dvm_slots_sum *
 {
     const char *name = e->of->config.name;
 
+    if (e->waits && e->of->config.grows)
+        return true;
     if (sum->slots == 0)
         errmsg_set(err, 1, "your DVM %s has no free node%s: all are reserved or lost", name,
                    e->only ? " of these" : "");
@@ -271,7 +273,7 @@ static bool consider(struct dvm_lessee *e, bool others_wait)
 
     if (!nodes || !is_possible(e, &sum, &err))
         refuse(e, &err);
-    else if (e->waits && (others_wait || needs(e, &sum) > sum.free))
+    else if (e->waits && (others_wait || sum.slots == 0 || needs(e, &sum) > sum.free))
         waits = true;
     else
         grant(e, nodes, n, dvm_slots_layers(nodes, n, e->wanted));

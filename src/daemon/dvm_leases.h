@@ -35,6 +35,7 @@ enum dvm_node_use {
 
 struct dvm_leases_config {
     const char *name; /* of the DVM */
+    bool grows;       /* nodes may come by themselves: what does not fit may fit later */
     enum dvm_node_use (*use)(void *arg, uint32_t position);
     void (*changed)(void *arg); /* slots may have become free, or nodes been lost */
     void *arg;

@@ -17,19 +17,31 @@
 #include "base/limit.h"
 #include "base/log.h"
 #include "base/privilege.h"
+#include "base/slice.h"
 #include "cluster/msg.h"
 #include "io/child.h"
+#include "io/daemon_link_address.h"
 #include "io/tool_files.h"
+#include "topo/cpus.h"
 #include "topo/view_pack.h"
 #include "daemon/bootstrap.h"
 #include "daemon/bootstrap_overlay.h"
 #include "daemon/child_daemons.h"
 #include "daemon/dvm_exec.h"
+#include "daemon/joining.h"
 #include "daemon/staging_child.h"
 #include "daemon/supervisor.h"
 #include "daemon/cluster_io.h"
 
 extern char **environ;
+
+/* What the command line says. */
+struct daemon_words {
+    const char *record;        /* a file; NULL: standard input */
+    const char *join;          /* where a launcher is to be joined; NULL: it is not */
+    const char *token, *name;  /* the files of the token; NULL: the environment, the host's name */
+    uint32_t slots, timeout_s; /* 0: as many as processors; for ever */
+};
 
 struct daemon {
     struct log log;
@@ -43,17 +55,39 @@ struct daemon {
     struct child_daemons child_daemons;
     struct dvm_exec_list dvm_execs;
     struct session_dir sessions;
-    int answers;  /* the original standard output: leads to the command that started us */
-    bool by_hand; /* the record came by file: a user may be watching */
+    struct daemon_words words;
+    int answers;       /* the original standard output: leads to the command that started us */
+    bool by_hand;      /* the record came by file: a user may be watching */
+    struct log people; /* it joins: nobody but people read its answers */
+    char reached[DAEMON_LINK_ADDRESS_TEXT]; /* ... the launcher, at this address */
     int code;
 };
 
 /* ---- answers ---- */
 
+/* To people, who have started it themselves. */
+static void print_answer(const struct daemon *d, enum bootstrap_answer what, const char *text)
+{
+    switch (what) {
+    case BOOTSTRAP_READY:
+        log_line(&d->people, LOG_WARN, "node %s has joined the launcher at %s", d->name,
+                 d->reached);
+        break;
+    case BOOTSTRAP_TROUBLE: log_error(&d->people, "%s", text); break;
+    case BOOTSTRAP_REMARK: log_warn(&d->people, "%s", text); break;
+    case BOOTSTRAP_NOISE:
+    case BOOTSTRAP_STARTED: break;
+    }
+}
+
 static void answer(const struct daemon *d, enum bootstrap_answer what, const char *text)
 {
     struct buf line = BUF_NULL(ERRMSG_MAX + 100);
 
+    if (d->words.join) {
+        print_answer(d, what, text);
+        return;
+    }
     bootstrap_answer_write(&line, what, d->boot.count ? d->boot.position : BOOTSTRAP_BY_NAME, text);
     if (write(d->answers, buf_slice(&line).ptr, buf_len(&line)) < 0) {
         /* The command that started us has gone; the link shows whether the launcher has. */
@@ -132,6 +166,54 @@ static int no_record(int rc, struct errmsg *err)
             "must pass its standard input on (kubectl exec -i, docker exec -i)");
     default: return errmsg_set(err, rc, "cannot read the record: %s", err_text(rc));
     }
+}
+
+static uint32_t processors(struct arena *a)
+{
+    struct cpus set;
+    uint32_t n = cpus_allowed(a, &set) == 0 ? cpus_count(set) : 0;
+
+    return n ? n : 1;
+}
+
+/* What this node asks for. */
+static int make_request(struct daemon *d, struct join_request *q, struct errmsg *err)
+{
+    const char *name = d->words.name ? d->words.name : d->host;
+
+    if (!join_request_is_name(slice_str(name)))
+        return errmsg_set(err, BOOTSTRAP_BAD,
+                          "'%.200s' cannot be the name of a node; give another one by --name",
+                          name);
+    snprintf(q->name, sizeof q->name, "%s", name);
+    q->slots = d->words.slots ? d->words.slots : processors(&d->arena);
+    return 0;
+}
+
+/* The way by which the launcher was reached works, whatever it takes for its own addresses. */
+static int add_reached(struct daemon *d)
+{
+    d->boot.addresses = arena_printf(&d->arena, "%s %s", d->reached, d->boot.addresses);
+    return d->boot.addresses ? 0 : -ENOMEM;
+}
+
+static int ask_for_record(struct daemon *d, struct errmsg *err)
+{
+    struct buf text = BUF_NULL(LIMIT_BOOTSTRAP_RECORD);
+    struct join_request request = { .slots = 0 };
+    const struct joining_config config = { &d->people, d->words.join, d->words.token, &request,
+                                           d->words.timeout_s };
+    int rc = make_request(d, &request, err);
+
+    text.secret = true;
+    if (rc == 0)
+        rc = joining_ask(&config, &text, d->reached, err);
+    if (rc == 0)
+        rc = bootstrap_read(&d->boot, &d->arena, buf_slice(&text), err);
+    if (rc == 0)
+        rc = add_reached(d);
+    buf_free(&text);
+    return rc;
 }
 
 static int read_record(struct daemon *d, const char *file, struct errmsg *err)
@@ -414,9 +496,9 @@ static int open_node(struct daemon *d, int control_fd, struct errmsg *err)
     return d->node ? join(d, pipe_ends, err) : -EIO;
 }
 
-static int start(struct daemon *d, const char *file, int control_fd, struct errmsg *err)
+static int start(struct daemon *d, int control_fd, struct errmsg *err)
 {
-    int rc = read_record(d, file, err);
+    int rc = d->words.join ? ask_for_record(d, err) : read_record(d, d->words.record, err);
 
     if (rc == 0)
         rc = find_self(d, err);
@@ -457,16 +539,68 @@ static int usage(int argc, char **argv)
     }
     fputs("wireupd is Wireup's daemon on a node of a job.  wireup starts it, and gives it a record "
           "on\n"
-          "standard input or, by --record FILE, in a file.  See wireupd(1).\n",
+          "standard input or, by --record FILE, in a file; or it joins a launcher:\n"
+          "wireupd --join [ADDRESS|FILE] [--token-file FILE] [--name NAME] [--slots N] [--timeout "
+          "S]\n"
+          "See wireupd(1).\n",
           argc == 2 && !strcmp(argv[1], "--help") ? stdout : stderr);
     return argc == 2 && !strcmp(argv[1], "--help") ? 0 : 2;
+}
+
+/* --join may stand alone: then the environment has the address. */
+static bool read_join(int argc, char **argv, int *at, struct daemon_words *w)
+{
+    bool given = *at + 1 < argc && strncmp(argv[*at + 1], "--", 2) != 0;
+
+    w->join = given ? argv[++*at] : getenv("WIREUP_JOIN");
+    return w->join && *w->join;
+}
+
+static bool read_number(const char *text, uint32_t most, uint32_t *value_p)
+{
+    return slice_u32(slice_str(text), value_p) && *value_p > 0 && *value_p <= most;
+}
+
+/* An option that has a value. */
+static bool read_option(const char *name, const char *value, struct daemon_words *w)
+{
+    if (!strcmp(name, "--record"))
+        w->record = value;
+    else if (!strcmp(name, "--token-file"))
+        w->token = value;
+    else if (!strcmp(name, "--name"))
+        w->name = value;
+    else if (!strcmp(name, "--slots"))
+        return read_number(value, JOIN_REQUEST_SLOTS, &w->slots);
+    else if (!strcmp(name, "--timeout"))
+        return read_number(value, UINT32_MAX, &w->timeout_s);
+    else
+        return false;
+    return true;
+}
+
+static bool read_words(int argc, char **argv, struct daemon_words *w)
+{
+    bool good = true;
+
+    for (int i = 1; i < argc && good; i++) {
+        if (!strcmp(argv[i], "--join"))
+            good = read_join(argc, argv, &i, w);
+        else if (i + 1 < argc)
+            good = read_option(argv[i], argv[i + 1], w), i++;
+        else
+            good = false;
+    }
+    if (w->join)
+        return good && !w->record;
+    return good && !w->token && !w->name && !w->slots && !w->timeout_s;
 }
 
 int main(int argc, char **argv)
 {
     struct daemon d = { .log = { STDERR_FILENO, LOG_WARN, "wireupd", NULL },
                         .arena = { .max = 1u << 30 } };
-    const char *file = argc == 3 && !strcmp(argv[1], "--record") ? argv[2] : NULL;
+    bool good = read_words(argc, argv, &d.words);
     struct errmsg err = { "" };
     int control_fd;
 
@@ -476,24 +610,27 @@ int main(int argc, char **argv)
     }
     if (staging_child_main(argc, argv, &d.code))
         return d.code;
-    if ((argc > 1 && !file) || (!file && isatty(STDIN_FILENO)))
+    if (!good || (!d.words.record && !d.words.join && isatty(STDIN_FILENO)))
         return usage(argc, argv);
-    d.by_hand = file != NULL;
+    d.by_hand = d.words.record || d.words.join;
     supervisor_tidy();
     if (gethostname(d.host, sizeof d.host - 1) < 0 || !d.host[0])
         snprintf(d.host, sizeof d.host, "localhost");
     d.answers = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    d.people = (struct log){ fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), LOG_WARN, "wireupd", NULL };
     answer(&d, BOOTSTRAP_STARTED, "");
     session_dir_name(&d.sessions, tool_files_dir(NULL, "TMPDIR"));
     if (supervisor_split(&d.log, send_killed, &d, &control_fd) < 0) {
         answer(&d, BOOTSTRAP_TROUBLE, "the daemon cannot start its second process");
         return 1;
     }
-    if (start(&d, file, control_fd, &err)) {
+    if (start(&d, control_fd, &err)) {
         answer(&d, BOOTSTRAP_TROUBLE, err.text);
         d.code = 1;
     } else {
         d.code = node_run(d.node);
+        if (d.cluster.dismissed)
+            d.code = 0;
         if (!own_state_has_joined(d.cluster.own) && d.cluster.why[0])
             answer(&d, BOOTSTRAP_TROUBLE, d.cluster.why);
     }

@@ -62,6 +62,7 @@ struct daemon_link {
     struct timer beat, kick;
     uint32_t quiet_ms;
     bool received, sent, pressed, paused, ending, broken;
+    bool admitted; /* by daemon_link_admit() */
     /* being left */
     unsigned busy;
     bool gone;
@@ -74,6 +75,10 @@ struct daemon_link_net {
     struct list unauthenticated, all;
     struct quota *quota; /* the config's, or our own */
     struct quota own;
+    /* Of daemon_link_admit(). */
+    const unsigned char *other_key; /* NULL: nobody else may call */
+    struct daemon_link_calls other_calls;
+    void *other_arg;
 };
 
 /* ---- lines ---- */
@@ -135,6 +140,10 @@ static struct line *line_new(struct daemon_link_net *net, struct daemon_link *h,
                                  seed, net->c.position,
                                  h ? LIMIT_DAEMON_LINK_QUEUE : UNAUTHENTICATED_OUT);
     sodium_memzero(seed, sizeof seed);
+    if (!h && net->other_key)
+        daemon_link_crypto_also(&l->code, net->other_key);
+    if (net->c.wipes)
+        daemon_link_crypto_wipes(&l->code);
     watch_open(&l->watch, net->c.loop, fd, line_readable, line_writable, l);
     timer_init(&l->deadline, net->c.loop, line_late, l);
     if (rc == 0)
@@ -182,6 +191,15 @@ static void daemon_link_kicked(void *arg);
 static void daemon_link_beat(void *arg);
 static void daemon_link_stagger(void *arg);
 static void daemon_link_late(void *arg);
+
+/* Whom the events of this link are for. */
+static const struct daemon_link_calls *calls_of(const struct daemon_link *h, void **arg_p)
+{
+    const struct daemon_link_net *net = h->net;
+
+    *arg_p = h->admitted ? net->other_arg : net->c.arg;
+    return h->admitted ? &net->other_calls : &net->c.calls;
+}
 
 static struct daemon_link *daemon_link_new(struct daemon_link_net *net)
 {
@@ -272,13 +290,15 @@ static void leave(struct daemon_link *h)
 /* The last callback. */
 static void go_down(struct daemon_link *h, enum daemon_link_down how, const struct errmsg *why)
 {
-    struct daemon_link_calls calls = h->net->c.calls;
+    const struct daemon_link_calls *calls;
+    void *arg;
 
     if (h->gone)
         return;
+    calls = calls_of(h, &arg);
     enter(h);
     daemon_link_clear(h);
-    calls.on_down(h->net->c.arg, h, how, why);
+    calls->on_down(arg, h, how, why);
     leave(h);
 }
 
@@ -294,6 +314,11 @@ static void break_down(struct daemon_link *h, const char *what)
 
 static void come_up(struct daemon_link *h, struct line *l)
 {
+    const struct daemon_link_calls *calls;
+    void *arg;
+
+    h->admitted = l->code.by_other;
+    calls = calls_of(h, &arg);
     l->owner = h;
     h->line = l;
     l->code.out.max = LIMIT_DAEMON_LINK_QUEUE;
@@ -302,7 +327,7 @@ static void come_up(struct daemon_link *h, struct line *l)
     timer_stop(&h->stagger);
     if (h->net->c.alive_ms)
         timer_set(&h->beat, h->net->c.alive_ms);
-    h->net->c.calls.on_up(h->net->c.arg, h);
+    calls->on_up(arg, h);
 }
 
 /* Any received bytes count as a heartbeat; ours is sent if we had nothing else to send.  The turns
@@ -342,13 +367,16 @@ static void daemon_link_failed(struct daemon_link *h)
 static bool daemon_link_deliver(struct daemon_link *h)
 {
     enum daemon_link_event e = DAEMON_LINK_ALIVE;
+    const struct daemon_link_calls *calls;
     struct slice message = SLICE_NULL;
     struct errmsg why;
+    void *arg;
 
+    calls = calls_of(h, &arg);
     while (!h->gone && !h->paused && e != DAEMON_LINK_MORE) {
         e = daemon_link_crypto_next(&h->line->code, &message);
         switch (e) {
-        case DAEMON_LINK_MESSAGE: h->net->c.calls.on_message(h->net->c.arg, h, message); break;
+        case DAEMON_LINK_MESSAGE: calls->on_message(arg, h, message); break;
         case DAEMON_LINK_FAILED: daemon_link_failed(h); break;
         case DAEMON_LINK_BYE:
             errmsg_set(&why, 0, "%s has closed the link", h->line->where);
@@ -654,6 +682,7 @@ static void connected(struct line *l)
 
 static void line_writable(void *arg)
 {
+    const struct daemon_link_calls *calls;
     struct line *l = arg;
     struct daemon_link *h = l->owner;
 
@@ -661,6 +690,7 @@ static void line_writable(void *arg)
         line_flush(l);
         return;
     }
+    calls = calls_of(h, &arg);
     enter(h);
     if (l->connecting) {
         connected(l);
@@ -668,8 +698,8 @@ static void line_writable(void *arg)
         go_on_broken(h);
     } else if (h->pressed && h->line == l && daemon_link_waiting(h) <= LIMIT_DAEMON_LINK_LOW) {
         h->pressed = false;
-        if (h->net->c.calls.on_room)
-            h->net->c.calls.on_room(h->net->c.arg, h);
+        if (calls->on_room)
+            calls->on_room(arg, h);
     }
     leave(h);
 }
@@ -871,6 +901,14 @@ int daemon_link_addresses(const struct daemon_link_net *net, const char *interfa
                           struct buf *text, struct errmsg *err)
 {
     return daemon_link_address_ours(interface, net->port, text, err);
+}
+
+void daemon_link_admit(struct daemon_link_net *net, const unsigned char *key,
+                       const struct daemon_link_calls *calls, void *arg)
+{
+    net->other_key = key;
+    net->other_calls = *calls;
+    net->other_arg = arg;
 }
 
 /* ---- the rest of daemon_link.h ---- */

@@ -63,6 +63,7 @@ struct daemon_link_config {
     void *arg;
     uint32_t alive_ms;  /* a heartbeat is sent after this much silence of ours; 0: never */
     uint32_t silent_ms; /* a link is down after this much silence of theirs; 0: never */
+    bool wipes; /* messages have keys in them: received bytes are wiped before memory is freed */
 };
 
 /* The error sentences of daemon_link_net_new() to daemon_link_connect() are for the user.  NULL or
@@ -81,6 +82,11 @@ uint16_t daemon_link_port(const struct daemon_link_net *net);
  * if named. */
 int daemon_link_addresses(const struct daemon_link_net *net, const char *interface,
                           struct buf *text, struct errmsg *err);
+
+/* Callers who prove this other key are accepted, too.  Their links have calls of their own, and
+ * their positions mean nothing.  The key must outlive the net. */
+void daemon_link_admit(struct daemon_link_net *net, const unsigned char *key,
+                       const struct daemon_link_calls *calls, void *arg);
 
 /* Connects to the daemon at one of these addresses (as above; separated by blanks or commas), whose
  * position must be `peer`.  Then on_up or on_down comes, within LIMIT_DAEMON_LINK_CONNECT_MS. NULL:

@@ -81,11 +81,13 @@ struct daemon_link_crypto {
     unsigned step;
     bool greeted; /* its hello or answer was valid */
     bool up, sent_bye;
-    uint32_t own;                  /* our position */
-    uint32_t position;             /* of the other end, once up */
-    char version[17];              /* of its program; printable */
-    const unsigned char *key;      /* the job's; owned by the caller */
-    struct daemon_link_keys *keys; /* of this connection (secret.h) */
+    uint32_t own;                   /* our position */
+    uint32_t position;              /* of the other end, once up */
+    char version[17];               /* of its program; printable */
+    const unsigned char *key;       /* the job's; owned by the caller */
+    const unsigned char *other_key; /* an answerer's second one, of daemon_link_crypto_also() */
+    bool by_other;                  /* ... the caller has proved that one: it is `key` now */
+    struct daemon_link_keys *keys;  /* of this connection (secret.h) */
     unsigned char hello[DAEMON_LINK_HELLO], answer[DAEMON_LINK_ANSWER];
     struct buf in, out;
     size_t in_step;    /* how much is read at once */
@@ -100,6 +102,11 @@ int daemon_link_crypto_init(struct daemon_link_crypto *c, enum daemon_link_role 
                             const unsigned char seed[DAEMON_LINK_SEED], uint32_t position,
                             size_t out_max);
 void daemon_link_crypto_free(struct daemon_link_crypto *c); /* harmless twice */
+/* An answerer accepts callers with this key, too, which must outlive it: by_other tells. */
+void daemon_link_crypto_also(struct daemon_link_crypto *c,
+                             const unsigned char other[DAEMON_LINK_KEY]);
+/* Received bytes are wiped before their memory is freed: there are keys among them. */
+void daemon_link_crypto_wipes(struct daemon_link_crypto *c);
 
 /* Where to put up to *n_p received bytes, or NULL: no memory.  Then call daemon_link_crypto_came().
  */

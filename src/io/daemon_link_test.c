@@ -532,6 +532,46 @@ static void test_addresses(void)
     daemon_free(c);
 }
 
+/* Callers with another key are somebody else's, and the daemons of the job are not disturbed. */
+static void test_admitted(void)
+{
+    static const unsigned char third_key[DAEMON_LINK_KEY] = "nobody's key...................";
+    const struct daemon_link_calls calls = { on_up, on_message, on_down, on_room };
+    struct seen *b = listener(key), *joins = calloc(1, sizeof *joins);
+    struct seen *a = daemon_new(UINT32_MAX, other_key, 0, 0), *c = daemon_new(4, key, 0, 0),
+                *d = daemon_new(5, third_key, 0, 0);
+
+    daemon_link_admit(b->net, other_key, &calls, joins);
+    a->stop_at_up = joins->stop_at_up = true;
+    call(a, local(b));
+    run();
+    if (!joins->ups)
+        run();
+    OK_F(joins->ups == 1 && b->ups == 0, "a caller with the other key is not one of the job");
+    joins->echo = a->stop_at_message = true;
+    send_text(a->found, "let me in");
+    run();
+    OK_F(joins->messages == 1 && b->messages == 0 && !strcmp(a->last, "let me in"),
+         "and its messages are not, either");
+    link_up(c, b);
+    OK_F(b->position == 4 && joins->ups == 1, "daemons of the job call as before");
+    d->stop_at_down = true;
+    call(d, local(b));
+    run();
+    OK_F(d->how == DAEMON_LINK_DOWN_REFUSED && joins->ups == 1 && b->ups == 1,
+         "a third key is refused: %s", d->why.text);
+    logged();
+    joins->stop_at_down = true;
+    daemon_link_end(a->found);
+    run();
+    OK(joins->downs == 1 && joins->how == DAEMON_LINK_DOWN_BYE && b->downs == 0);
+    daemon_free(a);
+    daemon_free(c);
+    daemon_free(d);
+    daemon_free(b);
+    free(joins);
+}
+
 static void test_listen(void)
 {
     struct seen *a = daemon_new(0, key, 0, 0), *b = daemon_new(0, key, 0, 0);
@@ -782,6 +822,7 @@ int main(void)
     test_pause();
     test_silence();
     test_addresses();
+    test_admitted();
     test_listen();
     test_left_early();
     test_recall();

@@ -19,6 +19,7 @@
 #include "io/write_all.h"
 #include "launch/dvm_find.h"
 #include "launch/dvm_members.h"
+#include "launch/joins.h"
 #include "launch/queries.h"
 #include "launch/remote.h"
 #include "launch/plan_builder.h"
@@ -34,7 +35,7 @@
 
 extern char **environ;
 
-enum { DVM_ANSWER = 1 << 24, DVM_LINE = 60 << 10 };
+enum { DVM_ANSWER = 1 << 24, DVM_LINE = 60 << 10, DVM_JOIN_TEXT = 1024 };
 
 /* ---- up ---- */
 
@@ -42,6 +43,7 @@ enum { DVM_ANSWER = 1 << 24, DVM_LINE = 60 << 10 };
 struct dvm_news {
     uint32_t nnodes;
     char name[LIMIT_JOB_NAME + 1];
+    char join[DVM_JOIN_TEXT]; /* where nodes join; empty: nowhere */
 };
 
 struct dvm {
@@ -49,6 +51,7 @@ struct dvm {
     struct dvm_exec_list dvm_execs;
     struct dvm_leases leases;
     struct dvm_members members;
+    struct joins joins;
     struct dvm_news is_up;
     const struct launch_options *options;
     const struct log *log;
@@ -70,6 +73,7 @@ static void come_up(void *arg)
     if (send(s->news, &s->is_up, sizeof s->is_up, MSG_NOSIGNAL) < 0)
         node_give_up(s->remote.node, 1); /* no foreground process: it was killed */
     close(s->news);
+    joins_go(&s->joins);
 }
 
 /* The foreground process was killed before the DVM was up. */
@@ -188,12 +192,34 @@ static void nodes_changed(void *arg)
 
 static int open_leases(struct dvm *s, struct job_map *plan)
 {
-    const struct dvm_leases_config config = { s->is_up.name, node_use, nodes_changed, s };
+    const struct dvm_leases_config config = { s->is_up.name, joins_wanted(s->options), node_use,
+                                              nodes_changed, s };
     const struct dvm_members_config members = { s->is_up.name, &s->remote, &s->leases,
                                                 &s->dvm_execs, plan };
 
     dvm_leases_open(&s->leases, &s->remote.cluster, &config);
     return dvm_members_open(&s->members, &members);
+}
+
+static int place(void *arg, const struct join_request *q, uint32_t *position_p, struct errmsg *err)
+{
+    struct dvm *s = arg;
+
+    return dvm_members_place(&s->members, q, position_p, err);
+}
+
+static int open_joins(struct dvm *s, struct errmsg *err)
+{
+    const struct joins_config config = { &s->remote, place, member_failed, s };
+    struct buf text = BUF_NULL(1 << 16);
+    int rc = joins_open(&s->joins, &config, err);
+
+    if (rc == 0)
+        rc = joins_addresses(&s->joins, &text, err);
+    if (rc == 0)
+        snprintf(s->is_up.join, sizeof s->is_up.join, "%s", buf_cstr(&text));
+    buf_free(&text);
+    return rc;
 }
 
 static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, struct log log)
@@ -211,7 +237,8 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
     if (node)
         log = *node_log(node);
     if (node && node_tools(node, &err) == 0 &&
-        remote_open(&s->remote, o, node, plan, LIMIT_DVM_JOINS, log, &err) == 0) {
+        remote_open(&s->remote, o, node, plan, LIMIT_DVM_JOINS, log, &err) == 0 &&
+        (!joins_wanted(o) || open_joins(s, &err) == 0)) {
         s->remote.on_up = come_up;
         s->remote.on_member = member_up;
         s->remote.on_no_member = member_failed;
@@ -228,6 +255,7 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
         log_error(&log, "%s", err.text);
     }
     watch_close(&s->waits);
+    joins_close(&s->joins);
     dvm_members_close(&s->members);
     dvm_leases_close(&s->leases);
     dvm_execs_close(&s->dvm_execs);
@@ -252,6 +280,17 @@ static bool is_new(struct dvm *s, const char *name, const struct log *log)
     return false;
 }
 
+/* Nodes that join only dial out: all are children of the launcher, and no daemon calls another one.
+ */
+static void expect_joins(struct launch_options *o, struct job_map *plan)
+{
+    o->tree_width = 0;
+    if (o->collective == OVERLAY_AUTO)
+        o->collective = OVERLAY_TREE;
+    if (o->join_only)
+        plan->nnodes = 0;
+}
+
 /* The options of a job whose program is never run: the plan is only for the nodes. */
 static int prepare_and_stand(struct dvm *s, int argc, char **argv, const struct log *log)
 {
@@ -266,6 +305,7 @@ static int prepare_and_stand(struct dvm *s, int argc, char **argv, const struct 
         log_error(log, "%s", err.text);
         return 1;
     }
+    joins_take_variable(&s->joins);
     words[0] = argv[0];
     memcpy(words + 1, argv + 2, ((size_t)argc - 2) * sizeof *words);
     words[argc - 1] = (char *)(uintptr_t) "/bin/true";
@@ -276,7 +316,9 @@ static int prepare_and_stand(struct dvm *s, int argc, char **argv, const struct 
         code = launch_exit_code(rc);
     } else if (rc == LAUNCH_GO && is_new(s, options.dvm_name, log)) {
         s->options = &options;
-        if (!options.remote) /* it is of this machine alone */
+        if (joins_wanted(&options))
+            expect_joins(&options, &plan);
+        if (!options.remote && plan.nnodes) /* it is of this machine alone */
             options.here = plan.nodes[0].name;
         code = stand(s, &options, &plan, *log);
     }
@@ -335,6 +377,9 @@ static int print_up(const struct dvm_news *up, bool json)
         printf("%u node%s up; `wireup run%s%s` uses %s, `wireup down%s%s` ends %s\n", up->nnodes,
                up->nnodes == 1 ? " is" : "s are", named ? " -dvm " : "", named ? up->name : "",
                them, named ? " " : "", named ? up->name : "", them);
+        if (up->join[0])
+            printf("nodes join it by `wireupd --join %.*s`\n", (int)strcspn(up->join, " "),
+                   up->join);
         return fflush(stdout) == 0 ? 0 : 1;
     }
     dvm_find(up->name, &place, &err);
@@ -342,6 +387,8 @@ static int print_up(const struct dvm_news *up, bool json)
     json_str(&o.json, "name", up->name);
     json_u64(&o.json, "nodes", up->nnodes);
     json_i64(&o.json, "pid", place.where.pid);
+    if (up->join[0])
+        json_str(&o.json, "join", up->join);
     return command_json_end(&o, 0);
 }
 

@@ -324,6 +324,25 @@ static int check_new(const struct dvm_members *m, const struct host_list *list, 
     return list->count ? 0 : errmsg_set(err, 1, "name the nodes that are to join by -hosts");
 }
 
+int dvm_members_place(struct dvm_members *m, const struct join_request *q, uint32_t *position_p,
+                      struct errmsg *err)
+{
+    struct host h = { .name = q->name, .slots = q->slots };
+    const struct host_list list = { &h, 1, 1 };
+    uint32_t p = 0;
+
+    if (!m->all || node_state(m->config.remote->node) != LAUNCHER_STATE_STANDING)
+        return JOINS_LATER;
+    if (check_new(m, &list, err))
+        return JOINS_REFUSED;
+    p = remote_add(m->config.remote, &h);
+    if (p == 0)
+        return errmsg_set(err, JOINS_REFUSED, "out of memory for another node");
+    m->all[p] = (struct dvm_member){ .state = DVM_MEMBER_STARTING };
+    *position_p = p;
+    return 0;
+}
+
 static int grow(struct dvm_resize *q, struct slice hosts, struct errmsg *err)
 {
     struct dvm_members *m = q->of;

@@ -20,6 +20,7 @@
 
 #include "daemon/dvm_exec.h"
 #include "daemon/dvm_leases.h"
+#include "launch/joins.h"
 #include "launch/remote.h"
 
 struct dvm_member;
@@ -46,6 +47,11 @@ void dvm_members_close(struct dvm_members *m); /* harmless twice, and on zeroed 
 
 /* The connection, taken over, and the request line. */
 void dvm_members_take(struct dvm_members *m, int fd, struct slice words);
+
+/* Gives a node that has come by itself (launch/joins.h) its position.  0; JOINS_REFUSED with a
+ * sentence; JOINS_LATER: the DVM is not up yet. */
+int dvm_members_place(struct dvm_members *m, const struct join_request *q, uint32_t *position_p,
+                      struct errmsg *err);
 
 /* The daemon of a node that joins is up, or will not come. */
 void dvm_members_up(struct dvm_members *m, uint32_t position);

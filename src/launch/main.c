@@ -15,6 +15,7 @@
 #include "io/write_all.h"
 #include "launch/batch.h"
 #include "launch/debuggers.h"
+#include "launch/joins.h"
 #include "launch/localhost.h"
 #include "launch/conform.h"
 #include "launch/run_command.h"
@@ -331,6 +332,11 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
     launch->lease = (struct dvm_lease){ .fd = -1, .log = log };
     launch->lease.by_rule = argc > 1 && !strcmp(argv[1], "run");
     rc = launch_prepare_with(argc, argv, environ, &hooks, &options, &plan, &err);
+    if (rc == LAUNCH_GO && joins_wanted(&options))
+        rc =
+            errmsg_set(&err, LAUNCH_USAGE,
+                       "-join-token-file, -join-port, -join-file and -join-only are for wireup up; "
+                       "wireup run -wait then waits for the nodes");
     if (options.restart_job)
         plan.ways |= JOB_MAP_STRICT;
     if (rc == LAUNCH_GO)

@@ -230,6 +230,10 @@ struct launch_options {
     struct launch_staged *stage; /* files and directories that are brought to the nodes */
     const char *job_name;        /* for people; NULL: none */
     const char *dvm_name;        /* of `wireup up`; NULL: not given */
+    /* Nodes that come by themselves (launch/joins.h); NULL or 0: not given. */
+    const char *join_token_file, *join_file;
+    uint32_t join_port;
+    bool join_only; /* ... and this node gets no processes */
     struct spawn_pair *job_attrs;
     uint32_t njob_attrs, job_attrs_room;
     struct launch_singleton singleton;

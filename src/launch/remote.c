@@ -475,6 +475,11 @@ uint32_t remote_add(struct remote *f, const struct host *h)
     return p;
 }
 
+int remote_record(struct remote *f, uint32_t position, struct buf *out)
+{
+    return child_daemons_record(&f->child_daemons, position, out);
+}
+
 int remote_start(struct remote *f, uint32_t position, uint32_t parent)
 {
     return cluster_io_grow(&f->cluster, &f->boot.nodes[position - 1], parent);
@@ -494,6 +499,7 @@ static const char *trace_base(struct remote *f)
 
 static int open_cluster(struct remote *f, struct errmsg *err)
 {
+    uint32_t port = f->opt->join_port;
     struct router_io_config config = { .router = { .log = &f->log,
                                                    .me = 0,
                                                    .count = f->boot.count,
@@ -502,8 +508,8 @@ static int open_cluster(struct remote *f, struct errmsg *err)
                                        .loop = node_loop(f->node),
                                        .key = f->boot.key,
                                        .interface = f->opt->interface,
-                                       .port_low = (uint16_t)f->opt->port_low,
-                                       .port_high = (uint16_t)f->opt->port_high };
+                                       .port_low = (uint16_t)(port ? port : f->opt->port_low),
+                                       .port_high = (uint16_t)(port ? port : f->opt->port_high) };
     struct overlay_io_config overlay_io = { .schedule = f->opt->collective,
                                             .members = f->members.count ? &f->members : NULL };
     int rc = cluster_io_open(&f->cluster, f->node, &config, &overlay_io, NULL, err);

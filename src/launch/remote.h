@@ -57,6 +57,9 @@ int remote_open(struct remote *f, struct launch_options *opt, struct node *node,
 /* A DVM: gives a node that joins the next position; its name and user are copied.  0: there is none
  * left, or no memory. */
 uint32_t remote_add(struct remote *f, const struct host *h);
+/* The record of its daemon, which is nobody's to start: it joins by itself.  It is a secret.  0 or
+ * -errno. */
+int remote_record(struct remote *f, uint32_t position, struct buf *out);
 /* Starts its daemon, by the launch method of all, at its parent, which must be up.  0 or -errno. */
 int remote_start(struct remote *f, uint32_t position, uint32_t parent);
 

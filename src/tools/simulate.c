@@ -47,12 +47,14 @@ static bool read_flags(const struct command_line *l, struct sim_config *c)
             c->barrier_first = true;
         else if (slice_is(word, "relayed"))
             c->through_tree = true;
+        else if (slice_is(word, "dial-in"))
+            c->dial_in = true;
         else if (slice_is(word, "real") || slice_is(word, "encoded"))
             c->modelled = false;
         else {
             log_error(l->log,
                       "sim: --flags: '" SLICE_FMT
-                      "' is unknown; it must be barrier, relayed, real or encoded",
+                      "' is unknown; it must be barrier, relayed, dial-in, real or encoded",
                       SLICE_ARG(word));
             return false;
         }

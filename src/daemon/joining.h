@@ -1,0 +1,34 @@
+/* joining.h - a node that nobody has started asks a launcher for its record (`wireupd --join`).
+ *
+ * The node calls; nobody calls it.  It may come before the launcher listens, before there are files
+ * with its address and its token, and before its name is known: it tries again, after a moment that
+ * doubles up to LIMIT_JOIN_RETRY_MS and differs from node to node.  A launcher that has accepted
+ * the link may let it wait until it is up itself.
+ */
+#ifndef WIREUP_DAEMON_JOINING_H
+#define WIREUP_DAEMON_JOINING_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "daemon/join_request.h"
+
+struct joining_config {
+    const struct log *log;
+    /* Of the launcher: IP:PORT, [IPv6]:PORT and NAME:PORT, separated by commas; or the path (with a
+     * '/') of a file that has them. */
+    const char *where;
+    const char *token_file; /* NULL: the environment has the token (io/join_token.h) */
+    const struct join_request *request;
+    uint32_t timeout_s; /* 0: as long as it takes */
+};
+
+enum { JOINING_REFUSED = 1, JOINING_LATE = 2 };
+
+/* Runs an event loop of its own until the launcher has answered.  The record is appended;
+ * reached_p, of DAEMON_LINK_ADDRESS_TEXT bytes, gets the address at which the launcher was reached.
+ * 0; JOINING_REFUSED or JOINING_LATE with a sentence; -errno with a sentence. */
+int joining_ask(const struct joining_config *config, struct buf *record, char *reached_p,
+                struct errmsg *err);
+
+#endif

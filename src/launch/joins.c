@@ -1,0 +1,238 @@
+/* joins.c - see joins.h. */
+#include "launch/joins.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limit.h"
+#include "daemon/bootstrap.h"
+#include "io/create.h"
+#include "io/join_token.h"
+#include "io/secret.h"
+#include "io/write_all.h"
+
+enum { JOINS_TEXT = 1 << 16 };
+
+/* A node from its link on, until it is up or has had its time. */
+struct joins_node {
+    struct list list;
+    struct joins *of;
+    struct daemon_link *link; /* NULL: it has ended it */
+    struct join_request request;
+    bool asks;         /* the request has come, and is not answered */
+    uint32_t position; /* 0: none yet */
+    struct timer patience;
+};
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static void joins_node_free(struct joins_node *n)
+{
+    timer_stop(&n->patience);
+    list_unlink(&n->list);
+    if (n->link)
+        daemon_link_drop(n->link);
+    free(n);
+}
+
+static void refuse(struct joins_node *n, const char *why)
+{
+    struct buf text = BUF_NULL(ERRMSG_MAX + 100);
+    struct slice bytes;
+
+    bootstrap_answer_write(&text, BOOTSTRAP_TROUBLE, BOOTSTRAP_BY_NAME, why);
+    bytes = buf_slice(&text);
+    n->asks = false;
+    if (daemon_link_send(n->link, &bytes, 1) == 0)
+        daemon_link_end(n->link); /* on_down frees it */
+    buf_free(&text);
+}
+
+static void too_late(void *arg)
+{
+    struct joins_node *n = arg;
+
+    if (n->position)
+        n->of->config.failed(n->of->config.arg, n->position,
+                             SLICE("it has joined, and its daemon has not linked in time"));
+    joins_node_free(n);
+}
+
+/* It is told where it belongs; that it is up is told by its daemon. */
+static void send_record(struct joins_node *n)
+{
+    struct buf record = BUF_NULL(LIMIT_BOOTSTRAP_RECORD);
+    struct slice bytes;
+    int rc;
+
+    record.secret = true;
+    rc = remote_record(n->of->config.remote, n->position, &record);
+    bytes = buf_slice(&record);
+    if (rc == 0)
+        rc = daemon_link_send(n->link, &bytes, 1);
+    buf_free(&record);
+    if (timer_set(&n->patience, rc < 0 ? 0 : LIMIT_AGENT_UP_MS) < 0)
+        too_late(n);
+}
+
+static void answer(struct joins_node *n)
+{
+    struct errmsg err = { "out of memory" };
+    int rc = n->of->config.place(n->of->config.arg, &n->request, &n->position, &err);
+
+    if (rc == JOINS_LATER)
+        return;
+    n->asks = false;
+    if (rc)
+        refuse(n, err.text);
+    else
+        send_record(n);
+}
+
+void joins_go(struct joins *j)
+{
+    if (!j->open)
+        return;
+    LIST_EACH(l, &j->all)
+    {
+        struct joins_node *n = LIST_OF(l, struct joins_node, list);
+        if (n->asks && n->link)
+            answer(n);
+    }
+}
+
+/* ---- links ----------------------------------------------------------------------------------- */
+
+static struct joins_node *node_of(struct joins *j, const struct daemon_link *h)
+{
+    LIST_EACH(l, &j->all)
+    {
+        struct joins_node *n = LIST_OF(l, struct joins_node, list);
+        if (n->link == h)
+            return n;
+    }
+    return NULL;
+}
+
+static void on_up(void *arg, struct daemon_link *h)
+{
+    struct joins *j = arg;
+    struct joins_node *n = calloc(1, sizeof *n);
+
+    if (!n) {
+        daemon_link_drop(h);
+        return;
+    }
+    n->of = j;
+    n->link = h;
+    timer_init(&n->patience, node_loop(j->config.remote->node), too_late, n);
+    list_append(&j->all, &n->list);
+}
+
+static void on_message(void *arg, struct daemon_link *h, struct slice message)
+{
+    struct joins_node *n = node_of(arg, h);
+
+    if (!n || n->asks || n->position)
+        return;
+    n->asks = join_request_read(message, &n->request);
+    if (n->asks)
+        answer(n);
+    else
+        refuse(n, "this launcher does not understand how the node asks; install the same Wireup on "
+                  "both");
+}
+
+static void on_down(void *arg, struct daemon_link *h, enum daemon_link_down how,
+                    const struct errmsg *why)
+{
+    struct joins_node *n = node_of(arg, h);
+
+    (void)how;
+    (void)why;
+    if (!n)
+        return;
+    n->link = NULL;
+    if (!n->position)
+        joins_node_free(n);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+bool joins_wanted(const struct launch_options *o)
+{
+    return o->join_port || o->join_token_file || o->join_file;
+}
+
+void joins_take_variable(struct joins *j)
+{
+    j->key = secret_new(JOIN_TOKEN_KEY);
+    j->no_variable = j->key ? join_token_read(NULL, j->key, &j->why)
+                            : errmsg_set(&j->why, -ENOMEM, "out of memory");
+}
+
+static int read_token(struct joins *j, const char *file, struct errmsg *err)
+{
+    int rc;
+
+    if (!file || !j->key) {
+        *err = j->why;
+        return j->no_variable;
+    }
+    rc = join_token_make(file, err);
+    return rc < 0 ? rc : join_token_read(file, j->key, err);
+}
+
+int joins_addresses(const struct joins *j, struct buf *out, struct errmsg *err)
+{
+    int rc = router_io_addresses(&j->config.remote->cluster.router_io, out, err);
+
+    return rc == 0 && !buf_ok(out) ? errmsg_set(err, -ENOMEM, "out of memory") : rc;
+}
+
+static int write_file(struct joins *j, const char *path, struct errmsg *err)
+{
+    struct buf text = BUF_NULL(JOINS_TEXT);
+    int rc = joins_addresses(j, &text, err), fd;
+
+    buf_byte(&text, '\n');
+    fd = rc == 0 ? create_named(path, 0600, err) : rc;
+    rc = fd < 0 ? fd : write_all_slice(fd, buf_slice(&text));
+    if (fd >= 0)
+        j->file = path;
+    if (fd >= 0 && rc < 0)
+        errmsg_set(err, rc, "cannot write the addresses to %.300s: %s", path, err_text(rc));
+    if (fd >= 0)
+        close(fd);
+    buf_free(&text);
+    return rc;
+}
+
+int joins_open(struct joins *j, const struct joins_config *config, struct errmsg *err)
+{
+    const struct launch_options *o = config->remote->opt;
+    const struct daemon_link_calls calls = { on_up, on_message, on_down, NULL };
+    int rc = read_token(j, o->join_token_file, err);
+
+    if (rc < 0)
+        return rc;
+    j->config = *config;
+    list_init(&j->all);
+    j->open = true;
+    daemon_link_admit(config->remote->cluster.router_io.net, j->key, &calls, j);
+    return o->join_file ? write_file(j, o->join_file, err) : 0;
+}
+
+void joins_close(struct joins *j)
+{
+    if (j->open) {
+        LIST_EACH(l, &j->all)
+        joins_node_free(LIST_OF(l, struct joins_node, list));
+        if (j->file)
+            unlink(j->file);
+    }
+    j->open = false;
+    j->key = secret_free(j->key, JOIN_TOKEN_KEY);
+}

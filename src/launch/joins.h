@@ -1,0 +1,52 @@
+/* joins.h - nodes that come by themselves (`wireupd --join`): the launcher's side.
+ *
+ * A node calls the port of the launcher's daemons and proves that it has the token, not the job's
+ * key (daemon_link_admit()).  It says its name and its slots (daemon/join_request.h), and gets the
+ * record that a command like ssh would have brought it; then it links as every daemon does.  It
+ * waits, on its link, until there is a place for it.
+ */
+#ifndef WIREUP_LAUNCH_JOINS_H
+#define WIREUP_LAUNCH_JOINS_H
+
+#include "daemon/join_request.h"
+#include "launch/remote.h"
+
+enum { JOINS_REFUSED = 1, JOINS_LATER = 2 };
+
+struct joins_config {
+    struct remote *remote;
+    /* Gives a node that comes a position.  0; JOINS_REFUSED with a sentence; JOINS_LATER:
+     * joins_go() asks again. */
+    int (*place)(void *arg, const struct join_request *q, uint32_t *position_p, struct errmsg *err);
+    /* It has not linked in time; harmless if it has. */
+    void (*failed)(void *arg, uint32_t position, struct slice why);
+    void *arg;
+};
+
+struct joins {
+    struct joins_config config;
+    unsigned char *key; /* of the token (io/secret.h) */
+    int no_variable;    /* why the environment has no token: as join_token_read() */
+    struct errmsg why;
+    struct list all; /* nodes that have not linked yet */
+    bool open;
+    const char *file; /* that has our addresses; NULL: none was made */
+};
+
+/* Whether the options want nodes that come by themselves. */
+bool joins_wanted(const struct launch_options *o);
+
+/* Before the environment is passed on to anybody: takes the token out of it, if it has one. */
+void joins_take_variable(struct joins *j);
+
+/* After remote_open(): nodes may come.  0; else a sentence in err. */
+int joins_open(struct joins *j, const struct joins_config *config, struct errmsg *err);
+void joins_close(struct joins *j); /* harmless twice, and on zeroed memory */
+
+/* There may be places now. */
+void joins_go(struct joins *j);
+
+/* Our addresses, for people. */
+int joins_addresses(const struct joins *j, struct buf *out, struct errmsg *err);
+
+#endif
