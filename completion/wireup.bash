@@ -163,7 +163,7 @@ _wireup_choices()
     bug-report) echo "--output --hosts --program --launcher-exec --json" ;;
     map) echo "--json" ;;
     srun) echo "" ;;
-    conform) echo "--json --only --n --timeout --server --client" ;;
+    conform) echo "--json --only --transcripts --n --timeout --server --client" ;;
     config) echo "--config --json" ;;
     help) echo "--json" ;;
     version) echo "--json" ;;

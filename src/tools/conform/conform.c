@@ -1,8 +1,8 @@
 /* conform.c - `wireup-conform`, which `wireup conform` becomes: does a server, or a client, of
  * PMI-1, PMI-2 and PMIx say what the golden transcripts say?
  *
- *   wireup-conform [--json] [--timeout SECONDS] [--only ROWS] --server LAUNCHER WORDS...
- *   wireup-conform [--json] [--timeout SECONDS] [-n N] --client PROGRAM WORDS...
+ *   wireup-conform [--json] [--timeout SECONDS] [--only ROWS] [--transcripts FOLDER] --server
+ * LAUNCHER WORDS... wireup-conform [--json] [--timeout SECONDS] [-n N] --client PROGRAM WORDS...
  *
  * It starts itself again as a rank of the launcher's jobs, and as a relay between a client and its
  * server.
@@ -18,23 +18,24 @@
 #include "tools/conform/rank.h"
 #include "tools/conform/relay.h"
 #include "tools/conform/server_rows.h"
+#include "tools/conform/transcript_files.h"
 
-enum { EXIT_USAGE = 2, TIMEOUT_S = 20 };
+enum { EXIT_USAGE = 2, TIMEOUT_S = 20, TRANSCRIPTS_MAX = 64 << 20 };
 
 struct conform {
     char self[PATH_MAX];
     bool json, is_server;
     uint32_t timeout_s, ranks;
-    const char *only;
-    char **words; /* of the launcher or the program; NULL: none */
+    const char *only, *transcripts; /* a folder; NULL: those that are built in */
+    char **words;                   /* of the launcher or the program; NULL: none */
 };
 
 static int usage(void)
 {
     fprintf(
         stderr,
-        "wireup: usage: wireup conform [--json] [--timeout SECONDS] [--only ROWS] --server "
-        "LAUNCHER...\n"
+        "wireup: usage: wireup conform [--json] [--timeout SECONDS] [--only ROWS] "
+        "[--transcripts FOLDER] --server LAUNCHER...\n"
         "wireup:        wireup conform [--json] [--timeout SECONDS] [-n N] --client PROGRAM...\n");
     return EXIT_USAGE;
 }
@@ -56,6 +57,8 @@ static bool read_words(struct conform *c, int argc, char **argv)
                 return false;
         } else if (!strcmp(word, "only")) {
             c->only = argv[++i];
+        } else if (!strcmp(word, "transcripts")) {
+            c->transcripts = argv[++i];
         } else if (!strcmp(word, "n")) {
             if (!number(argv[++i], TRANSCRIPT_RANKS, &c->ranks))
                 return false;
@@ -70,6 +73,18 @@ static bool read_words(struct conform *c, int argc, char **argv)
     return false;
 }
 
+static bool examine_server(const struct conform *c, const struct stage_config *config,
+                           struct verdicts *v, struct errmsg *err)
+{
+    struct buf text = BUF_NULL(TRANSCRIPTS_MAX);
+    bool good = !c->transcripts || transcript_files_read(c->transcripts, &text, err);
+
+    good = good && server_rows(config, c->transcripts ? buf_slice(&text) : transcripts_built_in(),
+                               c->only, v, err);
+    buf_free(&text);
+    return good;
+}
+
 static int examine(const struct conform *c)
 {
     struct stage_config config = { c->words, c->self, (int)c->timeout_s * 1000 };
@@ -79,7 +94,7 @@ static int examine(const struct conform *c)
     bool good;
 
     verdicts_init(&v);
-    good = c->is_server ? server_rows(&config, c->only, &v, &err)
+    good = c->is_server ? examine_server(c, &config, &v, &err)
                         : client_rows(&config, c->ranks, &v, &err);
     if (good)
         code = verdicts_print(&v, c->is_server ? "server" : "client", c->words[0], c->json);

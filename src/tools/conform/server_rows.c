@@ -181,7 +181,7 @@ static void send_line(struct play *p, const struct transcript_line *line)
 
     if (!transcript_bytes(p->transcript->way, line->text, &p->names, false, &golden) ||
         !transcript_bytes(p->transcript->way, line->text, &p->names, true, &live))
-        abort(); /* the transcript is wrong, and is ours */
+        abort(); /* transcript_check() allows no such line */
     if (p->transcript->way == WAY_PORT)
         name_rank(p, line->rank, &live);
     bytes = buf_slice(&live);
@@ -252,7 +252,7 @@ static void play_job(struct play *p)
         decode_init(&p->golden[i]);
         decode_init(&p->live[i]);
     }
-    if (p->transcript->way == WAY_PMIX)
+    if (transcript_way_is_pmix(p->transcript->way))
         keep_names(p, SLICE("testns"), slice_str(nspace ? nspace : "testns"));
     play_lines(p);
     for (uint32_t i = 0; i < TRANSCRIPT_RANKS; i++) {
@@ -277,7 +277,7 @@ struct rows {
     const struct stage_config *config;
     struct verdicts *verdicts;
     const char *only; /* rows whose names begin so; NULL: all */
-    bool offered[WAY_PMIX + 1], asked[WAY_PMIX + 1], started;
+    bool offered[TRANSCRIPT_WAYS], asked[TRANSCRIPT_WAYS], started;
 };
 
 static void name_rows(struct play *p, const struct transcript *t,
@@ -333,11 +333,11 @@ static bool play_once(struct rows *rows, const struct transcript *t,
     return good;
 }
 
-bool server_rows(const struct stage_config *c, const char *only, struct verdicts *v,
-                 struct errmsg *err)
+bool server_rows(const struct stage_config *c, struct slice transcripts, const char *only,
+                 struct verdicts *v, struct errmsg *err)
 {
     struct rows rows = { .config = c, .verdicts = v, .only = only };
-    struct transcripts all = transcripts_begin();
+    struct transcripts all = transcripts_begin(transcripts);
     struct transcript t;
     bool good = true;
 

@@ -5,9 +5,9 @@
 #include "tools/conform/stage.h"
 #include "tools/conform/verdicts.h"
 
-/* only: rows whose names begin so; NULL: all.  False: the launcher starts nothing at all; err says
- * why. */
-bool server_rows(const struct stage_config *c, const char *only, struct verdicts *v,
-                 struct errmsg *err);
+/* transcripts: as transcripts_begin() takes them.  only: rows whose names begin so; NULL: all.
+ * False: the launcher starts nothing at all; err says why. */
+bool server_rows(const struct stage_config *c, struct slice transcripts, const char *only,
+                 struct verdicts *v, struct errmsg *err);
 
 #endif

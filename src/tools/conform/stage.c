@@ -178,7 +178,7 @@ bool stage_offers(const struct stage *s, uint32_t rank, enum transcript_way way)
     char host[256];
     uint16_t port;
 
-    if (way == WAY_PMI)
+    if (transcript_way_is_inherited(way))
         return s->seats[rank].server >= 0;
     return rank_address(way, variable, &s->seats[rank], host, sizeof host, &port);
 }
@@ -190,7 +190,7 @@ int stage_connection(struct stage *s, uint32_t rank, enum transcript_way way)
     char host[256];
     uint16_t port;
 
-    if (way != WAY_PMI && !seat->connected) {
+    if (!transcript_way_is_inherited(way) && !seat->connected) {
         if (seat->server >= 0)
             close(seat->server);
         seat->server = rank_address(way, variable, seat, host, sizeof host, &port)

@@ -17,11 +17,18 @@ extern const char transcripts_text[];
 #define NSPACE_SHORT "\x0e"
 #define NSPACE_WORD  "\0\0\0\x07"
 
+enum { RECORD_HEAD = 6 }; /* of mput_wireup: the lengths of key and value */
+
 /* ---- the files ------------------------------------------------------------------------------- */
 
-struct transcripts transcripts_begin(void)
+struct slice transcripts_built_in(void)
 {
-    return (struct transcripts){ slice_str(transcripts_text) };
+    return slice_str(transcripts_text);
+}
+
+struct transcripts transcripts_begin(struct slice text)
+{
+    return (struct transcripts){ text };
 }
 
 static size_t find(struct slice text, const char *what)
@@ -52,7 +59,7 @@ static uint32_t ranks_of(struct slice text)
 static enum transcript_way way_of(struct slice text, struct slice name)
 {
     if (slice_starts(name, SLICE("pmix/")))
-        return WAY_PMIX;
+        return find(text, "\n# Inherited") < text.len ? WAY_PMIX_INHERITED : WAY_PMIX;
     return find(text, "-pmi-port") < text.len ? WAY_PORT : WAY_PMI;
 }
 
@@ -132,23 +139,76 @@ static void rename_all(struct slice text, const struct transcript_names *names, 
     }
 }
 
-/* Frames of PMI-2 begin with their length. */
+static uint32_t little(struct slice bytes, size_t n)
+{
+    uint32_t number = 0;
+
+    while (n-- > 0)
+        number = number << 8 | (unsigned char)bytes.ptr[n];
+    return number;
+}
+
+static void put_little(uint32_t number, size_t n, struct buf *out)
+{
+    for (; n > 0; n--, number >>= 8)
+        buf_byte(out, (char)number);
+}
+
+/* One record of mput_wireup (proto/pmi1.def), whose key may begin with the name of a space. */
+static void rename_record(struct slice *raw, const struct transcript_names *names, struct buf *out)
+{
+    uint32_t key_len = little(*raw, 2), value_len = little(slice_skip(*raw, 2), 4);
+    struct slice key = slice_head(slice_skip(*raw, RECORD_HEAD), key_len);
+    struct slice value = slice_head(slice_skip(*raw, RECORD_HEAD + key.len), value_len);
+    struct buf renamed = BUF_NULL(1 << 16);
+
+    rename_all(key, names, &renamed);
+    put_little((uint32_t)buf_len(&renamed), 2, out);
+    put_little((uint32_t)value.len, 4, out);
+    buf_slice_put(out, buf_slice(&renamed));
+    buf_slice_put(out, value);
+    buf_free(&renamed);
+    *raw = slice_skip(*raw, RECORD_HEAD + key.len + value.len);
+}
+
+static void put_mput(struct slice bytes, const struct transcript_names *names, struct buf *out)
+{
+    struct slice raw = bytes, line = slice_cut(&raw, '\n');
+    struct buf records = BUF_NULL(1 << 20);
+
+    while (raw.len >= RECORD_HEAD)
+        rename_record(&raw, names, &records);
+    buf_slice_put(out, slice_head(line, find(line, " bytes=")));
+    buf_printf(out, " bytes=%zu\n", buf_len(&records));
+    buf_slice_put(out, buf_slice(&records));
+    buf_free(&records);
+}
+
+/* Frames of PMI-2 begin with the length of their body; bytes that are not text may follow it. */
 static void put_text(struct slice bytes, const struct transcript_names *names, bool live,
                      struct buf *out)
 {
-    struct slice body = slice_skip(bytes, PMI2_HEAD);
+    struct slice rest = slice_skip(bytes, PMI2_HEAD), body;
     struct buf renamed = BUF_NULL(1 << 20);
-    bool framed =
-        bytes.len >= PMI2_HEAD && (isdigit((unsigned char)bytes.ptr[0]) || bytes.ptr[0] == ' ');
+    uint32_t n = 0;
 
     if (!live) {
         buf_slice_put(out, bytes);
         return;
     }
-    rename_all(framed ? body : bytes, names, &renamed);
-    if (framed)
-        buf_printf(out, "%-6zu", buf_len(&renamed));
+    if (slice_starts(bytes, SLICE("cmd=mput_wireup "))) {
+        put_mput(bytes, names, out);
+        return;
+    }
+    if (bytes.len < PMI2_HEAD || !slice_u32(slice_trim(slice_head(bytes, PMI2_HEAD)), &n)) {
+        rename_all(bytes, names, out);
+        return;
+    }
+    body = slice_head(rest, n);
+    rename_all(body, names, &renamed);
+    buf_printf(out, "%-6zu", buf_len(&renamed));
     buf_slice_put(out, buf_slice(&renamed));
+    buf_slice_put(out, slice_skip(rest, body.len));
     buf_free(&renamed);
 }
 
@@ -242,6 +302,15 @@ static bool put_tokens(struct slice text, const struct transcript_names *names, 
     return good;
 }
 
+static uint32_t hex_number(struct slice digits)
+{
+    uint32_t tag = 0;
+
+    for (size_t i = 0; i < digits.len; i++)
+        tag = tag << 4 | slice_hex_byte('0', digits.ptr[i]);
+    return tag;
+}
+
 /* "@hello TOKENS", "@TAG TOKENS": a header with the length, and the rest; else the bytes as they
  * are. */
 static bool put_numbers(struct slice text, const struct transcript_names *names, bool live,
@@ -260,7 +329,7 @@ static bool put_numbers(struct slice text, const struct transcript_names *names,
         buf_put(out, ones, sizeof ones);
     } else if (tag.len) {
         put_be(out, 0);
-        put_be(out, slice_hex_byte(tag.ptr[0], tag.ptr[tag.len - 1]));
+        put_be(out, hex_number(tag));
         put_be(out, (uint32_t)buf_len(&body));
         put_be(out, 0);
     }
@@ -274,10 +343,32 @@ bool transcript_bytes(enum transcript_way way, struct slice text,
 {
     struct buf bytes = BUF_NULL(1 << 20);
 
-    if (way == WAY_PMIX)
+    if (transcript_way_is_pmix(way))
         return put_numbers(text, names, live, out) && buf_ok(out);
     buf_unescaped(&bytes, text);
     put_text(buf_slice(&bytes), names, live, out);
     buf_free(&bytes);
     return buf_ok(out);
+}
+
+bool transcript_check(const struct transcript *t, struct errmsg *err)
+{
+    struct transcript_names names = { .golden = SLICE("testns"), .live = SLICE("testns") };
+    struct slice body = t->body;
+    struct transcript_line line;
+
+    if (t->ranks == 0 || t->ranks > TRANSCRIPT_RANKS)
+        return errmsg_set(err, 0, "it has %u ranks, and may have 1 to %d", t->ranks,
+                          TRANSCRIPT_RANKS);
+    while (transcript_line(&body, &line)) {
+        struct buf bytes = BUF_NULL(1 << 20);
+        bool good =
+            line.kind == LINE_SECTION ||
+            (line.rank < t->ranks && transcript_bytes(t->way, line.text, &names, true, &bytes));
+        buf_free(&bytes);
+        if (!good)
+            return errmsg_set(err, 0, "this line of rank %u cannot be read: " SLICE_FMT, line.rank,
+                              SLICE_ARG(slice_head(line.text, 60)));
+    }
+    return true;
 }

@@ -1,7 +1,7 @@
-/* transcript.h - golden transcripts: what real clients and servers said to each other, as text that
- * is built in (tests/golden/README.md has the format).
+/* transcript.h - golden transcripts: what real clients and servers said to each other, as text
+ * (tests/golden/README.md has the format).
  *
- *   struct transcripts all = transcripts_begin();
+ *   struct transcripts all = transcripts_begin(transcripts_built_in());
  *   while (transcripts_next(&all, &t))
  *       while (transcript_line(&t.body, &line))
  *           ...
@@ -13,12 +13,24 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/slice.h"
 
 enum { TRANSCRIPT_RANKS = 8 };
 
-/* How the ranks reach their server. */
-enum transcript_way { WAY_PMI, WAY_PORT, WAY_PMIX };
+/* How the ranks reach their server: by an inherited connection, a port, PMIx's address, or PMIx on
+ * the inherited connection, as Wireup's library does it. */
+enum transcript_way { WAY_PMI, WAY_PORT, WAY_PMIX, WAY_PMIX_INHERITED, TRANSCRIPT_WAYS };
+
+static inline bool transcript_way_is_pmix(enum transcript_way way)
+{
+    return way == WAY_PMIX || way == WAY_PMIX_INHERITED;
+}
+
+static inline bool transcript_way_is_inherited(enum transcript_way way)
+{
+    return way == WAY_PMI || way == WAY_PMIX_INHERITED;
+}
 
 /* A transcript may be played as several releases of a client, which differ in their first message
  * alone. */
@@ -35,7 +47,11 @@ struct transcripts {
     struct slice rest;
 };
 
-struct transcripts transcripts_begin(void);
+/* The files that are built in; transcript_files.h reads others. */
+struct slice transcripts_built_in(void);
+
+/* text: files, each behind a line "=== FOLDER/NAME". */
+struct transcripts transcripts_begin(struct slice text);
 bool transcripts_next(struct transcripts *all, struct transcript *t_p);
 
 /* Takes the next release from t->releases: its words.  False: there are no more. */
@@ -70,5 +86,8 @@ struct transcript_names {
  * fit these. False: the line is wrong. */
 bool transcript_bytes(enum transcript_way way, struct slice text,
                       const struct transcript_names *names, bool live, struct buf *out);
+
+/* Whether it can be played: its ranks are those of its head, and each line is bytes. */
+bool transcript_check(const struct transcript *t, struct errmsg *err);
 
 #endif
