@@ -5,7 +5,11 @@
 #   WIREUP_MPICH=DIR      an installation of another MPICH, with its compiler
 #   WIREUP_ROOT=DIR       a system of the next release in a folder (as chroot.sh makes it), with its Open MPI, mpi4py,
 #                         MPICH and PyTorch as far as they are installed there
+#   WIREUP_OMPI=DIR       an installation of another Open MPI; with a libmpi_abi and that MPICH's also one binary of the
+#                         standard's ABI on both, by LD_LIBRARY_PATH alone
 #   WIREUP_MUKAUTUVA=DIR  its libmuk.so, mpi.h and wrappers
+#   WIREUP_TRAMPOLINE=DIR an installation of MPItrampoline; WIREUP_MPIWRAPPERS="DIR..." those of MPIwrapper
+#   WIREUP_WI4MPI=DIR     an installation of Wi4MPI
 #   WIREUP_MATRIX=FILE    where the table goes
 #
 # Without them: the system's own.  Each row has its points; a row whose program is not there is left out of the table.
@@ -44,8 +48,9 @@ row() # NAME KIND WANT WORDS...
     for at in one hosts dvm; do
         in_place $at -pmi "$kind" "$@"
         works=no
-        [ "$rc $(cat "$out")" != "0 $want" ] || works=yes
-        same "$name, -pmi $kind, $at" "$rc $(cat "$out")" "0 $want" || explain
+        said=$(grep -v '^You are using Wi4MPI' "$out")
+        [ "$rc $said" != "0 $want" ] || works=yes
+        same "$name, -pmi $kind, $at" "$rc $said" "0 $want" || explain
         cells="$cells $works |"
     done
     echo "| $name | $kind |$cells" >>"$table"
@@ -102,6 +107,49 @@ of_mukautuva()
     done
 }
 
+# Another Open MPI, and the standard's ABI in it and in MPICH.
+of_ompi()
+{
+    compiled ring-ompi-other "$WIREUP_OMPI/bin/mpicc" || return
+    version=$("$WIREUP_OMPI/bin/ompi_info" --version | sed -n '1s/.* v*//p')
+    row "Open MPI $version" auto "ring 4 good" "$bin/ring-ompi-other"
+    [ -x "$WIREUP_OMPI/bin/mpicc_abi" ] && compiled ring-abi-ompi "$WIREUP_OMPI/bin/mpicc_abi" || return
+    row "MPI 5.0's ABI, Open MPI $version" auto "ring 4 good" "$bin/ring-abi-ompi"
+    [ -e "${WIREUP_MPICH-}/lib/libmpi_abi.so.0" ] || return
+    gcc -std=gnu11 -D_GNU_SOURCE -I"$WIREUP_MPICH/include" -DMPI_ABI -o "$bin/ring-abi-any" "$e2e/mpi/ring.c" \
+        "$WIREUP_MPICH/lib/libmpi_abi.so.0" 2>"$err" || return
+    for of in "$WIREUP_MPICH" "$WIREUP_OMPI"; do
+        row "one binary of that ABI, LD_LIBRARY_PATH of ${of##*/}" auto "ring 4 good" env LD_LIBRARY_PATH="$of/lib" \
+            "$bin/ring-abi-any"
+    done
+}
+
+of_trampoline()
+{
+    compiled ring-trampoline gcc -I"$WIREUP_TRAMPOLINE/include" "$WIREUP_TRAMPOLINE/lib/libmpitrampoline.so" \
+        -Wl,-rpath,"$WIREUP_TRAMPOLINE/lib" || return
+    for wrapper in ${WIREUP_MPIWRAPPERS-}; do
+        library=$(ldd "$wrapper/lib/libmpiwrapper.so" | grep -o 'libmpi\(ch\)\?\.so\.[0-9]*' | head -n 1)
+        row "MPItrampoline, $library" auto "ring 4 good" env MPITRAMPOLINE_LIB="$wrapper/lib/libmpiwrapper.so" \
+            "$bin/ring-trampoline"
+    done
+}
+
+# A program of MPICH runs on Open MPI, and one that is linked to Wi4MPI's own library.  (The other way it fails with every
+# launcher: its libraries for MPICH need functions that Debian's MPICH has as macros.)
+of_wi4mpi()
+{
+    libs=$(dirname "$(find /usr/lib -name libmpi.so.40 | head -n 1)")
+    mkdir -p "$tmp/openmpi/lib"
+    ln -s "$libs/libmpi.so.40" "$tmp/openmpi/lib/libmpi.so"
+    ln -s "$libs/libmpi_mpifh.so.40" "$tmp/openmpi/lib/libmpi_mpifh.so"
+    compiled ring-wi4mpi gcc -I"$WIREUP_WI4MPI/include" -L"$WIREUP_WI4MPI/lib" -lmpi || return
+    for how in "-f mpich -t openmpi $bin/ring" "-t openmpi $bin/ring-wi4mpi"; do
+        # shellcheck disable=SC2086
+        row "Wi4MPI, ${how% *}" auto "ring 4 good" env OPENMPI_ROOT="$tmp/openmpi" "$WIREUP_WI4MPI/bin/wi4mpi" $how
+    done
+}
+
 inside() # WORDS...: the version that they print
 {
     chroot "$root" "$@" 2>/dev/null
@@ -152,6 +200,9 @@ same "a DVM" "$? $(cat "$out")" "0 4 nodes are up; \`wireup run\` uses them, \`w
 of_the_system
 [ -z "${WIREUP_MPICH-}" ] || of_mpich
 [ -z "${WIREUP_MUKAUTUVA-}" ] || of_mukautuva
+[ -z "${WIREUP_OMPI-}" ] || of_ompi
+[ -z "${WIREUP_TRAMPOLINE-}" ] || of_trampoline
+[ -z "${WIREUP_WI4MPI-}" ] || of_wi4mpi
 [ -z "$root" ] || of_the_folder
 # ---- the control
 in_place hosts "$bin/ring" spoil
