@@ -24,12 +24,15 @@ static int positions_of(const struct core_context *x, const struct contribution 
     return rc;
 }
 
-/* The members of groups get one outcome, whichever nodes are lost meanwhile. */
+/* The members of groups, and processes that connect, get one outcome, whichever nodes are lost
+ * meanwhile.  Fences do not: their data takes other ways than the tree. */
 static enum overlay_losses losses_of(enum coll_kind kind)
 {
     if (coll_kind_is_flexible(kind))
         return OVERLAY_LOSS_BORNE;
-    return kind == COLL_GROUP ? OVERLAY_LOSS_DECIDED : OVERLAY_LOSS_FAILS;
+    return kind == COLL_GROUP || kind == COLL_CONNECT || kind == COLL_DISCONNECT
+               ? OVERLAY_LOSS_DECIDED
+               : OVERLAY_LOSS_FAILS;
 }
 
 /* Takes over the block. */

@@ -1,6 +1,6 @@
-/* group_kills_test.c - PMIx groups whose members, or their whole nodes, are killed at any step,
- * over one node, four and eight: whole daemons joined without a network (tests/cluster.h), whose
- * messages a seed puts in order.
+/* group_kills_test.c - PMIx groups, and processes that connect and disconnect, whose members, or
+ * their whole nodes, are killed at any step, over one node, four and eight: whole daemons joined
+ * without a network (tests/cluster.h), whose messages a seed puts in order.
  *
  * Every member that lives gets one answer to each call, the same as all others.  A group that bears
  * the loss of members is made for all who live; they agree who belongs to it, and nobody does who
@@ -11,7 +11,8 @@
 
 enum { RANKS = 8, SEEDS = 150, NO_ANSWER = 1 };
 
-enum { CONSTRUCT = 24, DESTRUCT = 28 };
+/* What all members call, the same. */
+enum { CONNECT = 10, DISCONNECT = 11, CONSTRUCT = 24, DESTRUCT = 28 };
 
 struct caller {
     bool in, dead, called;
@@ -65,6 +66,11 @@ static void bytes_to(struct world *w, uint32_t rank, struct slice bytes)
 /* ---- calls -------------------------------------------------------------------------------------
  */
 
+static bool is_of_group(int command)
+{
+    return command == CONSTRUCT || command == DESTRUCT;
+}
+
 /* The members one by one, then PMIX_GROUP_FT_COLLECTIVE if it is wanted. */
 static void call(struct world *w, uint32_t rank, int command)
 {
@@ -74,8 +80,8 @@ static void call(struct world *w, uint32_t rank, int command)
 
     for (uint32_t r = 0; r < RANKS; r++)
         count += w->members[r].in;
-    n = (size_t)snprintf(text, sizeof text, PMIX_HEAD "02%02x 0208 'grp' 02%02x %02x", command,
-                         count, 2 * count);
+    n = (size_t)snprintf(text, sizeof text, PMIX_HEAD "02%02x %s 02%02x %02x", command,
+                         is_of_group(command) ? "0208 'grp'" : "", count, 2 * count);
     for (uint32_t r = 0; r < RANKS; r++) {
         if (w->members[r].in)
             n += (size_t)snprintf(text + n, sizeof text - n, " 0a 'job0' %02x", r);
@@ -292,7 +298,34 @@ static void choose(struct world *w)
     w->a_node_dies = below(w, 3) == 0;
 }
 
-static bool run(uint32_t nodes, uint64_t seed)
+/* Who has connected disconnects, as far as all live. */
+static void run_connect(struct world *w)
+{
+    w->bears = false;
+    all_call(w, CONNECT, w->victims);
+    check_answers(w);
+    if (!alive(w))
+        return;
+    if (!w->victims && first_alive(w)->status != 0)
+        complain(w, "not connected", (uint32_t)(first_alive(w) - w->members));
+    if (first_alive(w)->status == 0) {
+        all_call(w, DISCONNECT, below(w, 2));
+        check_answers(w);
+    }
+}
+
+static void run_group(struct world *w)
+{
+    all_call(w, CONSTRUCT, w->victims);
+    check_answers(w);
+    check_group(w);
+    if (alive(w) && first_alive(w)->status == 0) {
+        all_call(w, DESTRUCT, below(w, 2));
+        check_answers(w);
+    }
+}
+
+static bool run(uint32_t nodes, uint64_t seed, void (*calls)(struct world *w))
 {
     struct world w = { .seed = seed };
 
@@ -301,13 +334,7 @@ static bool run(uint32_t nodes, uint64_t seed)
     for (uint32_t r = 0; r < RANKS; r++)
         pmix_handshake_as(&w.c, r, "4.2.4");
     choose(&w);
-    all_call(&w, CONSTRUCT, w.victims);
-    check_answers(&w);
-    check_group(&w);
-    if (alive(&w) && first_alive(&w)->status == 0) {
-        all_call(&w, DESTRUCT, below(&w, 2));
-        check_answers(&w);
-    }
+    calls(&w);
     if (w.wrong[0])
         printf("# %u nodes, %s\n", nodes, w.wrong);
     cluster_close(&w.c);
@@ -316,17 +343,23 @@ static bool run(uint32_t nodes, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    static const uint32_t sizes[] = { 1, 4, 8 };
+    static const struct {
+        uint32_t nodes;
+        void (*calls)(struct world *w);
+        const char *who;
+    } cases[] = { { 1, run_group, "members" },
+                  { 4, run_group, "members" },
+                  { 8, run_group, "members" },
+                  { 4, run_connect, "processes that connect" } };
     uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : SEEDS;
 
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        uint32_t nodes = sizes[i];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t good = 0;
         for (uint64_t s = first; s < first + count; s++)
-            good += run(nodes, s);
-        OK_F(good == count, "members are killed on %u nodes: %llu of %llu seeds", nodes,
-             (unsigned long long)good, (unsigned long long)count);
+            good += run(cases[i].nodes, s, cases[i].calls);
+        OK_F(good == count, "%s are killed on %u nodes: %llu of %llu seeds", cases[i].who,
+             cases[i].nodes, (unsigned long long)good, (unsigned long long)count);
     }
     return tap_done();
 }
