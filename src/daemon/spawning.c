@@ -99,7 +99,7 @@ static void put_presets(struct server *s, struct job *job, const struct spawn_re
 /* Selects the processes whose standard input the spawner wants to feed. */
 static void choose_fed(struct local_job *w, const struct spawn_request *rq)
 {
-    struct slice who = rq->ncommands ? spawn_info(&rq->commands[0], "stdin") : SLICE_NULL;
+    struct slice who = spawn_info_of_all(rq->commands, rq->ncommands, "stdin");
 
     if (slice_is(who, "all"))
         w->push_to = NODE_STDIN_ALL;

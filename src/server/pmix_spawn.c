@@ -391,8 +391,10 @@ static size_t count_words(char *const *list)
 static void copy_infos(struct spawn_infos *to, const pmix_app_t *app, const pmix_info_t *job,
                        size_t njob)
 {
-    const char *who = stdin_of(to->a, job, njob);
+    const char *who = stdin_of(to->a, app->info, app->ninfo);
 
+    if (!who)
+        who = stdin_of(to->a, job, njob);
     for (size_t i = 0; app->env && app->env[i]; i++)
         add_info(to, SPAWN_ENV_VALUE, app->env[i]);
     add_words(to, WORDS(env_words), job, njob);
@@ -451,13 +453,23 @@ static struct spawn_request *spawn_of(const struct pmsg_spawn *m)
     return NULL;
 }
 
+/* Of the job and of each application. */
+static uint16_t all_channels(const struct pmsg_spawn *m)
+{
+    uint16_t channels = channels_of(m->infos.items, m->infos.n);
+
+    for (size_t i = 0; i < m->apps.n; i++)
+        channels |= channels_of(m->apps.items[i].info, m->apps.items[i].ninfo);
+    return channels;
+}
+
 static void ask_spawn(struct command *c, const struct pmsg_spawn *m)
 {
     struct spawn_request *rq = spawn_of(m);
     struct pmix_pending *p = rq ? pmix_ask(c, REQUEST_WITH(spawn, .request = rq)) : NULL;
 
     if (p) {
-        p->channels = channels_of(m->infos.items, m->infos.n);
+        p->channels = all_channels(m);
     } else {
         c->no_memory = true;
         spawn_free(rq);

@@ -150,8 +150,11 @@ static void expect(const char *what, struct received *h, const char *text)
         complain("%s: '%s', not '%s'", what, h->text, text);
 }
 
+/* Every other time, what is said of the input is the application's and not the job's: that is the
+ * same. */
 static void spawn(char *script, int n, const char *host, char *name)
 {
+    static bool by_app;
     char shell[] = "/bin/sh", option[] = "-c", *argv[] = { shell, option, script, NULL };
     pmix_rank_t all = PMIX_RANK_WILDCARD;
     pmix_info_t infos[4];
@@ -167,7 +170,10 @@ static void spawn(char *script, int n, const char *host, char *name)
     PMIX_INFO_LOAD(&infos[2], PMIX_MAPBY, "node", PMIX_STRING);
     if (host)
         PMIX_INFO_LOAD(&infos[ninfos++], PMIX_HOST, host, PMIX_STRING);
-    must("spawn", PMIx_Spawn(infos, ninfos, &app, 1, name));
+    by_app = !by_app;
+    app.info = by_app ? infos : NULL;
+    app.ninfo = by_app ? 2 : 0;
+    must("spawn", PMIx_Spawn(infos + app.ninfo, ninfos - app.ninfo, &app, 1, name));
     for (size_t i = 0; i < ninfos; i++)
         PMIX_INFO_DESTRUCT(&infos[i]);
 }
