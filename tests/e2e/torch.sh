@@ -1,6 +1,8 @@
 #!/bin/sh
 # Programs without MPI: the variables that PyTorch's, JAX's and Horovod's read (proto/environment_styles.def), and the
 # store that PyTorch's meet through (tcpstore.py; PyTorch itself, where Python has it).
+#
+#   WIREUP_TORCH=PYTHON   an interpreter that has PyTorch; otherwise /usr/bin/python3, if it has
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
@@ -223,7 +225,7 @@ cat >"$tmp/loses.sh" <<'END'
 node=$(hostname)
 echo "$TORCHELASTIC_RESTART_COUNT $RANK/$WORLD_SIZE $node"
 [ "$TORCHELASTIC_RESTART_COUNT" = 0 ] || exit 0
-[ "$node" = n2 ] || exec sleep 1000
+[ "$node$LOCAL_RANK" = n20 ] || exec sleep 1000
 kill -KILL "$PPID" "$(sed 's/.*) . \([0-9]*\) .*/\1/' "/proc/$PPID/stat")"
 END
 elastic() # NODES MIN:MAX WORDS...
@@ -250,5 +252,20 @@ same "the control: without restarts it is a failure" "$rc $(second)" "125 " || e
 rm "$tmp/down-n3"
 elastic n1,n2 1:2 -max-restarts 1
 ok "with the restarts of single processes it is refused" grep -q 'use -restart-job 1$' "$err" || explain
+
+# PyTorch itself.
+if [ -n "${WIREUP_TORCH-}" ] || "$python" -c 'import torch.distributed' 2>/dev/null; then
+    export GLOO_SOCKET_IFNAME=lo
+    with_torch=${WIREUP_TORCH:-$python}
+    run "$patience" "$WIREUP" -n 3 -env-style torch "$with_torch" "$e2e/torch_train.py"
+    same "PyTorch's processes on one node" "$rc $(sed 's/ on .*:/:/' "$out" | sort)" "0 0 of 3: good
+1 of 3: good
+2 of 3: good" || explain
+    run "$patience" "$WIREUP" -launch-agent "$tmp/elastic-agent" -hosts n1,n2,n3,n4 -nnodes 2:3 -restart-job 1 -env-style torch \
+        "$with_torch" "$e2e/torch_train.py" n2
+    same "on three, of which one is lost and replaced" "$rc $(sort "$out")" "0 0 of 3 on n1: good
+1 of 3 on n3: good
+2 of 3 on n4: good" || explain
+fi
 missing_at_barrier "over three nodes" waits -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:1
 finish
