@@ -34,7 +34,7 @@ class Operation:
 
     def start(self, function, *arguments, keep=None):
         """Calls a function whose last argument is the token of this operation."""
-        self._kept = keep
+        self._kept = (keep, arguments)  # the library may read them until it calls back, a key, too
         token = next(self._tokens)
         with self._lock:
             self._pending[token] = self

@@ -1,15 +1,22 @@
 #!/bin/sh
 # The modules in python/.  pmix: every data type there and back, wrong values refused, a host in Python, asyncio, and
 # the scripts for python3-pmix unchanged; on our library and on OpenPMIx's.  wireup: jobs from Python.
+#
+# Environment: PYTHON (the interpreter: /usr/bin/python3); `scripts/campaign python` tries others.
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
 use_launcher wireup
 ours=$WU_BUILD/src/lib/pmix
-python=/usr/bin/python3
+python=${PYTHON:-/usr/bin/python3}
 PYTHONPATH=$WU_SRC/python
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONPATH PYTHONDONTWRITEBYTECODE
+
+# A sanitized library needs its run-time first; what an interpreter leaves behind is not ours.
+if nm -D "$ours/libpmix.so.2" 2>/dev/null | grep -q __asan_init; then
+    python="env LD_PRELOAD=$(cc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 $python"
+fi
 
 # What their library does not put: 4.2 says UNSUPPORTED TYPE, and loses what it has put of ALLOC_DIRECTIVE.
 case $(pkg-config --modversion pmix 2>/dev/null) in

@@ -6,9 +6,11 @@
 import logging
 import os
 import sys
+import weakref
 
 import pmix
 from pmix import *  # noqa: F401,F403
+from pmix import _operation
 from pmix import _tables as t
 
 logging.getLogger('pmix').addHandler(logging.NullHandler())
@@ -64,7 +66,22 @@ def value(name, item):
     return {'value': item, 'val_type': CODES[name]}
 
 
+def kept():
+    """A library reads its arguments, keys too, until it calls back."""
+    class Argument:
+        """Something that can be watched."""
+
+    argument = Argument()
+    seen = weakref.ref(argument)
+    one = _operation.Operation().start(lambda *_: PMIX_SUCCESS, argument)
+    del argument
+    alive = seen() is not None
+    one.finish(PMIX_SUCCESS)
+    line(alive and seen() is None, 'arguments live until the call has ended', alive, seen())
+
+
 def main():
+    kept()
     count = 0
     for name, items in sorted(GOOD.items()):
         for i, item in enumerate(items):
