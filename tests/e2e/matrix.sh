@@ -5,8 +5,8 @@
 #   WIREUP_MPICH=DIR      an installation of another MPICH, with its compiler
 #   WIREUP_ROOT=DIR       a system of the next release in a folder (as chroot.sh makes it), with its Open MPI, mpi4py,
 #                         MPICH and PyTorch as far as they are installed there
-#   WIREUP_OMPI=DIR       an installation of another Open MPI; with a libmpi_abi and that MPICH's also one binary of the
-#                         standard's ABI on both, by LD_LIBRARY_PATH alone
+#   WIREUP_OMPI=DIR       an installation of another Open MPI; with WIREUP_MPICH, and libmpi_abi in both, also one binary
+#                         of the standard's ABI on both, by LD_LIBRARY_PATH alone
 #   WIREUP_MUKAUTUVA=DIR  its libmuk.so, mpi.h and wrappers
 #   WIREUP_TRAMPOLINE=DIR an installation of MPItrampoline; WIREUP_MPIWRAPPERS="DIR..." those of MPIwrapper
 #   WIREUP_WI4MPI=DIR     an installation of Wi4MPI
@@ -107,21 +107,16 @@ of_mukautuva()
     done
 }
 
-# Another Open MPI, and the standard's ABI in it and in MPICH.
+# Another Open MPI; and the binary of the standard's ABI that was linked with MPICH's library.
 of_ompi()
 {
     compiled ring-ompi-other "$WIREUP_OMPI/bin/mpicc" || return
     version=$("$WIREUP_OMPI/bin/ompi_info" --version | sed -n '1s/.* v*//p')
     row "Open MPI $version" auto "ring 4 good" "$bin/ring-ompi-other"
-    [ -x "$WIREUP_OMPI/bin/mpicc_abi" ] && compiled ring-abi-ompi "$WIREUP_OMPI/bin/mpicc_abi" || return
-    row "MPI 5.0's ABI, Open MPI $version" auto "ring 4 good" "$bin/ring-abi-ompi"
-    [ -e "${WIREUP_MPICH-}/lib/libmpi_abi.so.0" ] || return
-    gcc -std=gnu11 -D_GNU_SOURCE -I"$WIREUP_MPICH/include" -DMPI_ABI -o "$bin/ring-abi-any" "$e2e/mpi/ring.c" \
-        "$WIREUP_MPICH/lib/libmpi_abi.so.0" 2>"$err" || return
-    for of in "$WIREUP_MPICH" "$WIREUP_OMPI"; do
-        row "one binary of that ABI, LD_LIBRARY_PATH of ${of##*/}" auto "ring 4 good" env LD_LIBRARY_PATH="$of/lib" \
-            "$bin/ring-abi-any"
-    done
+    if [ -x "$bin/ring-abi" ] && [ -e "$WIREUP_OMPI/lib/libmpi_abi.so.0" ]; then
+        row "the same binary of MPI 5.0's ABI, Open MPI $version" auto "ring 4 good" \
+            env LD_LIBRARY_PATH="$WIREUP_OMPI/lib" "$bin/ring-abi"
+    fi
 }
 
 of_trampoline()
