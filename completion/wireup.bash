@@ -135,7 +135,7 @@ no-ready-msg personality forward-signals do-not-resolve use-regexp enable-instan
 fwd-mpirun-port standalone rdzv-backend rdzv_backend rdzv-endpoint rdzv_endpoint
 rdzv-id rdzv_id rdzv-conf rdzv_conf monitor-interval monitor_interval start-method
 start_method no-python no_python"
-_wireup_commands="who serve names trace fetch timeline replay sim up tools ps top kill attach down grow shrink on doctor bug-report map srun conform config help version"
+_wireup_commands="who serve names enter trace fetch timeline replay sim up tools ps top kill attach down grow shrink on doctor bug-report map srun conform config help version"
 
 # The options of the command $1.
 _wireup_choices()
@@ -144,6 +144,7 @@ _wireup_choices()
     who) echo "--json --stacks" ;;
     serve) echo "--n --timeout --trace --json" ;;
     names) echo "--json" ;;
+    enter) echo "--json" ;;
     trace) echo "--json --follow --node --key --rank --command --from --to --all --conversation" ;;
     fetch) echo "--launcher-exec --json" ;;
     timeline) echo "--output --json" ;;

@@ -23,7 +23,7 @@ import subprocess
 import threading
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
-__all__ = ['Dvm', 'Job', 'WireupError', 'jobs', 'launch', 'names', 'run', 'timeline', 'trace', 'who']
+__all__ = ['Dvm', 'Job', 'WireupError', 'enter', 'jobs', 'launch', 'names', 'run', 'timeline', 'trace', 'who']
 
 Row = Dict[str, Any]
 Name = Union[str, int]
@@ -151,6 +151,16 @@ def run(program: str, *arguments: Any, **how: Any) -> List[Tuple[int, str]]:
 def jobs() -> List[Row]:
     """The jobs of your launchers on this machine, as `wireup ps` lists them."""
     return json.loads(_tell('ps', '--json'))['jobs']
+
+
+def enter(job: Name, rank: Optional[int] = None) -> int:
+    """Makes this process a rank of a job of `wireup serve` (without a rank: the first that has not come), by its environment:
+    call it before the process initializes MPI, PMIx or PMI.  Returns the rank."""
+    row = json.loads(_tell('enter', '--json', job, *([] if rank is None else [rank])))
+    for name in row['unset']:
+        os.environ.pop(name, None)
+    os.environ.update(row['environment'])
+    return row['rank']
 
 
 def who(job: Optional[Name] = None, stacks: bool = False) -> Row:

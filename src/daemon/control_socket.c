@@ -26,6 +26,7 @@
 #include "daemon/cluster_io.h"
 #include "daemon/name_query.h"
 #include "daemon/pending_query.h"
+#include "daemon/served_vars.h"
 #include "daemon/shutdown.h"
 #include "daemon/signals.h"
 #include "daemon/tools.h"
@@ -265,6 +266,23 @@ static void reply_ranks(struct control_socket *d, struct slice args, struct buf 
     arena_free(&a);
 }
 
+/* JOB RANK|- shell|json|vars */
+static void reply_enter(struct control_socket *d, struct slice args, struct buf *out)
+{
+    uint32_t job = 0, rank = JOB_NO_RANK;
+    bool good = slice_u32(slice_cut(&args, ' '), &job);
+    struct slice word = slice_cut(&args, ' ');
+
+    if (!good || (!slice_is(word, "-") && !slice_u32(word, &rank)))
+        buf_str(out, "error: the request must be `enter JOB RANK FORM`\n");
+    else
+        served_vars_enter(d->config.jobs, d->config.processes, job, rank,
+                          slice_is(args, "json")   ? SERVED_VARS_JSON
+                          : slice_is(args, "vars") ? SERVED_VARS_LINES
+                                                   : SERVED_VARS_SHELL,
+                          out);
+}
+
 /* Daemons accept no tools: these connect to the launcher. */
 static bool has_tools(const struct control_socket *d)
 {
@@ -341,7 +359,7 @@ static const struct {
     { "down", reply_down },           { "jobs", reply_jobs },
     { "signal", reply_signal },       { "uri", reply_uri },
     { "tools", reply_tools },         { "trace", reply_trace },
-    { "ranks", reply_ranks },
+    { "ranks", reply_ranks },         { "enter", reply_enter },
 };
 
 /* ---- clients --------------------------------------------------------------------------------- */

@@ -7,6 +7,8 @@
  *     ranks JOB             for debuggers, a line for each process that has started and not ended:
  *                           `RANK PID NODE`, a tab, and how its node is reached (node_config.reach;
  *                           empty: it is this machine), or ! and why it is not
+ *     enter JOB RANK FORM   what a process must have that becomes this rank (`-`: any) of a job of
+ *                           `wireup serve` (served_vars.h); FORM: shell, json, vars
  *     read PROC SERVICE     look-up for a process of another launcher: `found` and a newline, then
  *                           the port, unescaped; `typed TYPE` instead if that is no text (a PMIx
  * data type, and its payload of v41); or `none`; removes a read-once name.  PROC is the range (enum

@@ -182,6 +182,7 @@ static void take_down(struct local_job *w, void (*end)(struct memfd *))
     unloaded_free(&w->unloaded);
     free(w->codes);
     free(w->awaited);
+    rank_set_free(&w->entered);
     free(w);
 }
 

@@ -6,6 +6,7 @@
 #ifndef WIREUP_DAEMON_LOCAL_JOB_H
 #define WIREUP_DAEMON_LOCAL_JOB_H
 
+#include "cluster/rank_set.h"
 #include "core/spawn.h"
 #include "daemon/local_job_state.h"
 #include "daemon/node_context.h"
@@ -38,7 +39,8 @@ struct local_job {
     struct staging *staging;   /* files come to its nodes first (staging.h); NULL: none do */
     const uint32_t *positions; /* of the plan's nodes, in its arena; NULL: this is the only node */
     enum local_job_state state;
-    uint32_t next; /* next rank to start */
+    uint32_t next;           /* next rank to start */
+    struct rank_set entered; /* ranks that `wireup enter` has given out (served_vars.h) */
     bool *awaited; /* launcher: it is held because of these nodes, by position (preflight.h) */
     uint32_t nawaited;
     enum spawning_state spawning;

@@ -15,6 +15,7 @@
 #include "io/write_all.h"
 #include "launch/batch.h"
 #include "launch/debuggers.h"
+#include "launch/enter.h"
 #include "launch/joins.h"
 #include "launch/localhost.h"
 #include "launch/conform.h"
@@ -426,6 +427,9 @@ int main(int argc, char **argv)
     if (!strcmp(log.who, "wireup") && argc > 3 && !strcmp(argv[1], "on") &&
         (argc > 4 || argv[2][0] != '-'))
         return dvm_on(argc, argv, &log);
+    if (!strcmp(log.who, "wireup") && argc > 2 && !strcmp(argv[1], "enter") &&
+        !(argc == 3 && strstr(argv[2], "help")))
+        return enter_command(argc, argv, &log);
     if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "map") &&
         !(argc == 3 && strstr(argv[2], "help")))
         argv[1] = dry_run;

@@ -15,6 +15,7 @@
 #include "launch/bug_report.h"
 #include "launch/dvm.h"
 #include "launch/dvm_resize.h"
+#include "launch/enter.h"
 #include "launch/fetch.h"
 #include "launch/help_json.h"
 #include "launch/serve.h"
@@ -94,6 +95,7 @@ static int (*const runners[COMMANDS])(const struct command_line *l) = {
     [COMMAND_grow] = dvm_grow,
     [COMMAND_shrink] = dvm_shrink,
     [COMMAND_up] = dvm_misused,
+    [COMMAND_enter] = enter_misused,
     [COMMAND_on] = dvm_misused,
     [COMMAND_sim] = simulate,
     [COMMAND_config] = config_command,

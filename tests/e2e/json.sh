@@ -42,6 +42,16 @@ do_bug_report() { "$WIREUP" bug-report --json -o "$tmp/report.tar" "$tmp/trace";
 do_config() { printf 'quiet\n' >settings && "$WIREUP" config --json --config settings; }
 do_help() { "$WIREUP" help --json; }
 do_version() { "$WIREUP" version --json; }
+do_enter()
+{
+    "$WIREUP" serve -n 1 >"$tmp/served" 2>/dev/null &
+    wait_until 60 [ -s "$tmp/served" ]
+    "$WIREUP" enter --json $!
+    enter_rc=$?
+    kill $!
+    wait $!
+    return $enter_rc
+}
 do_serve()
 {
     "$WIREUP" serve -n 1 --json 2>/dev/null &
