@@ -85,6 +85,18 @@ same "pmixcc compiles" "$rc" 0 || explain
 run 60 "$prefix/bin/wireup" -n 2 "$bin/user3"
 same "what runs" "$rc $(sort "$out" | tr '\n' ,)" "0 rank 0,rank 1," || explain
 
+# The unit of a user's DVM, where systemd is at hand to read it.
+verify() # SED-COMMAND: what systemd says of the unit
+{
+    sed -e "s,/opt/wireup/bin,$prefix/bin," -e "$1" "$(find "$prefix" -name wireup-dvm.service)" >"$tmp/units/wireup-dvm.service"
+    XDG_RUNTIME_DIR=$tmp/units/run systemd-analyze --user --man=no verify "$tmp/units/wireup-dvm.service" 2>&1
+}
+if command -v systemd-analyze >/dev/null 2>&1; then
+    mkdir -p "$tmp/units/run"
+    same "systemd reads the unit" "$(verify "")" ""
+    ok "control: an unknown key is seen" eval 'verify s/^ExecStop/ExecStopped/ | grep -q "Unknown key"'
+fi
+
 # Another prefix does not need another build.
 run 900 make -C "$WU_SRC" install SETUP=no BUILD="$tmp/build" PREFIX=/opt/second DESTDIR="$tmp/dest"
 same "make install with another PREFIX" "$rc $([ -x "$tmp/dest/opt/second/bin/wireup" ] && echo there)" \
