@@ -28,6 +28,20 @@ int reservations_name_node(struct reservations *r, uint32_t node, const char *na
     return r->nodes[node].name ? 0 : -ENOMEM;
 }
 
+int reservations_add_node(struct reservations *r, const char *name, uint32_t slots)
+{
+    struct reservation_node *more = realloc(r->nodes, ((size_t)r->nnodes + 2) * sizeof *r->nodes);
+
+    if (!more)
+        return -ENOMEM;
+    r->nodes = more;
+    memset(&more[r->nnodes], 0, 2 * sizeof *more);
+    if (reservations_name_node(r, r->nnodes, name, slots) < 0)
+        return -ENOMEM;
+    r->nnodes++;
+    return 0;
+}
+
 static void reservation_free(struct reservation *of)
 {
     list_unlink(&of->link);
@@ -309,6 +323,23 @@ uint32_t reservation_seconds(const struct reservation *of, uint64_t now_ns)
     return of->deadline_ns > now_ns
                ? (uint32_t)((of->deadline_ns - now_ns + NS_PER_S - 1) / NS_PER_S)
                : 1;
+}
+
+void reservation_visits(struct reservations *r, const struct reservation *of, struct slice nodes)
+{
+    for (uint32_t n = 0; n < r->nnodes; n++)
+        r->nodes[n].visits |= r->nodes[n].of == of && is_in(nodes, r->nodes[n].name);
+}
+
+void reservation_leavers(struct reservations *r, struct buf *out)
+{
+    for (uint32_t n = 0; n < r->nnodes; n++) {
+        if (!r->nodes[n].visits || r->nodes[n].of)
+            continue;
+        r->nodes[n].visits = false;
+        r->nodes[n].lent_by = NULL;
+        buf_printf(out, "%s%s", buf_len(out) ? "," : "", r->nodes[n].name);
+    }
 }
 
 uint32_t reservation_list(const struct reservations *r, const struct reservation *of,

@@ -44,6 +44,7 @@ struct reservation_node {
     uint32_t slots;
     uint32_t busy; /* processes there; the caller counts them before a request */
     bool lost;     /* likewise */
+    bool visits;   /* it has joined for a reservation, and leaves when it is in none any more */
     const struct reservation *of, *lent_by; /* or NULL */
 };
 
@@ -67,6 +68,8 @@ struct reservation_wish {
 /* 0 or -ENOMEM; the nodes have no names yet. */
 int reservations_open(struct reservations *r, uint32_t nnodes);
 int reservations_name_node(struct reservations *r, uint32_t node, const char *name, uint32_t slots);
+/* One more, behind the others.  0 or -ENOMEM. */
+int reservations_add_node(struct reservations *r, const char *name, uint32_t slots);
 void reservations_close(struct reservations *r); /* harmless twice, and on zeroed memory */
 
 /* OK; OVER_QUOTA: there are not enough free nodes; NOT_FOUND: a node is unknown; DUPLICATE: the
@@ -104,6 +107,12 @@ const struct reservation *reservation_of(const struct reservations *r, struct sl
 
 /* How many are left, rounded up; without a limit 0. */
 uint32_t reservation_seconds(const struct reservation *of, uint64_t now_ns);
+
+/* These nodes of a reservation visit. */
+void reservation_visits(struct reservations *r, const struct reservation *of, struct slice nodes);
+/* Appends the names of nodes that visit, and are in no reservation any more; they are the caller's,
+ * and forgotten: until they are marked again they do not visit. */
+void reservation_leavers(struct reservations *r, struct buf *out);
 
 /* The names of its nodes, separated by commas; returns their number. */
 uint32_t reservation_list(const struct reservations *r, const struct reservation *of,

@@ -136,6 +136,31 @@ static void changes(void)
     reservations_close(&all);
 }
 
+/* Nodes that have joined for a reservation leave when none has them. */
+static void visitors(void)
+{
+    struct buf names = BUF_NULL(4096);
+    struct reservation *a;
+
+    begin();
+    OK(reservations_add_node(&all, "n5", 2) == 0 && reservations_add_node(&all, "n6", 2) == 0);
+    a = make(WISH(.nodes = SLICE("n1,n5,n6")), ANSWER_OK);
+    reservation_visits(&all, a, SLICE("n5,n6,n2"));
+    reservation_leavers(&all, &names);
+    OK_F(buf_len(&names) == 0, "not while it has them");
+    OK(reservation_lend(&all, a, SLICE("n6,n1")) == ANSWER_OK);
+    reservation_leavers(&all, &names);
+    OK_F(!strcmp(buf_cstr(&names), "n6"), "given back: %s", buf_cstr(&names));
+    OK(reservation_reacquire(&all, a) == ANSWER_OK);
+    OK_F(!strcmp(nodes_of(a), "n1,n5"), "and not taken back: %s", nodes_of(a));
+    buf_clear(&names);
+    reservation_end(&all, a);
+    reservation_leavers(&all, &names);
+    OK_F(!strcmp(buf_cstr(&names), "n5"), "at the end: %s", buf_cstr(&names));
+    buf_free(&names);
+    reservations_close(&all);
+}
+
 int main(void)
 {
     choice();
@@ -143,5 +168,6 @@ int main(void)
     owners();
     times();
     changes();
+    visitors();
     return tap_done();
 }

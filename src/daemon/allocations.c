@@ -12,6 +12,7 @@
 #include "core/effect.h"
 #include "core/input.h"
 #include "daemon/cluster_io.h"
+#include "daemon/dvm_leases.h"
 #include "daemon/local_job.h"
 #include "daemon/process.h"
 #include "daemon/signals.h"
@@ -44,12 +45,24 @@ static const struct job_map *nodes_of(const struct allocations *a)
     return first ? &first->plan : NULL;
 }
 
+/* Those that have joined since, at the end of the plan. */
+static bool learn(struct allocations *a, const struct job_map *p)
+{
+    bool good = true;
+
+    while (good && a->all.nnodes < p->nnodes) {
+        const struct job_map_node *n = &p->nodes[a->all.nnodes];
+        good = reservations_add_node(&a->all, n->name, n->slots) == 0;
+    }
+    return good;
+}
+
 static bool is_ready(struct allocations *a)
 {
     const struct job_map *p = nodes_of(a);
 
     if (a->all.nodes)
-        return true;
+        return !context_of(a)->config->tools_like || learn(a, p);
     if (!p || reservations_open(&a->all, p->nnodes) < 0)
         return false;
     for (uint32_t n = 0; n < p->nnodes; n++) {
@@ -78,14 +91,28 @@ static void count_busy(struct reservations *r, const struct job *j)
     }
 }
 
-static void find_lost(struct reservations *r, const struct cluster_io *s)
+/* Of several positions with one name the living one counts; one that leaves cannot be had. */
+static bool is_gone(const struct cluster_io *s, const struct dvm_leases *leases, const char *name)
 {
-    for (uint32_t p = 1; p < s->router.config.count; p++) {
-        if (!s->names[p] || !cluster_io_has(s, p))
+    bool known = false;
+
+    for (uint32_t p = 0; p < s->router.config.count; p++) {
+        enum dvm_node_use use;
+        if (!s->names[p] || strcmp(s->names[p], name) != 0 || !cluster_io_has(s, p))
             continue;
-        for (uint32_t n = 0; n < r->nnodes && !router_reaches(&s->router, p); n++)
-            r->nodes[n].lost = r->nodes[n].lost || !strcmp(r->nodes[n].name, s->names[p]);
+        use = leases ? leases->config.use(leases->config.arg, p) : DVM_NODE_FREE;
+        known = true;
+        if ((p == 0 || router_reaches(&s->router, p)) &&
+            (use == DVM_NODE_FREE || use == DVM_NODE_RESERVED))
+            return false;
     }
+    return known;
+}
+
+static void find_lost(struct allocations *a, const struct cluster_io *s)
+{
+    for (uint32_t n = 0; n < a->all.nnodes; n++)
+        a->all.nodes[n].lost = is_gone(s, context_of(a)->config->dvm_leases, a->all.nodes[n].name);
 }
 
 static void look_at_nodes(struct allocations *a)
@@ -99,7 +126,7 @@ static void look_at_nodes(struct allocations *a)
             count_busy(&a->all, j);
     }
     if (context_of(a)->cluster)
-        find_lost(&a->all, context_of(a)->cluster);
+        find_lost(a, context_of(a)->cluster);
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
@@ -120,11 +147,22 @@ static void await_first(struct allocations *a)
     timer_at(&a->timer, first ? first->deadline_ns : UINT64_MAX);
 }
 
+static void send_visitors_off(struct allocations *a)
+{
+    struct buf names = BUF_NULL(1 << 20);
+
+    reservation_leavers(&a->all, &names);
+    if (buf_ok(&names))
+        allocation_growth_undo(&a->growths, buf_slice(&names));
+    buf_free(&names);
+}
+
 static void finish(struct allocations *a, struct reservation *of, int status)
 {
     raise_event_of(a, of, PMIX_EVENT_SESSION_END, status);
     reservation_end(&a->all, of);
     await_first(a);
+    send_visitors_off(a);
 }
 
 /* Its jobs end; their end is no failure of the job that has spawned them. */
@@ -200,8 +238,11 @@ static enum answer_status extend(struct allocation_call *k)
 /* Some of its nodes, or all of it. */
 static enum answer_status release(struct allocation_call *k)
 {
-    if (k->e->nodes.len)
-        return reservation_lend(&k->a->all, k->of, k->e->nodes);
+    if (k->e->nodes.len) {
+        enum answer_status st = reservation_lend(&k->a->all, k->of, k->e->nodes);
+        send_visitors_off(k->a);
+        return st;
+    }
     finish(k->a, k->of, PMIX_SUCCESS);
     k->of = NULL;
     return ANSWER_OK;
@@ -388,6 +429,65 @@ static void answer_of_scheduler(const struct allocation_call *k, pmix_status_t s
     buf_free(&bytes);
 }
 
+/* ---- nodes that join for a request ------------------------------------------------------------
+ */
+
+static bool is_known(const struct allocations *a, struct slice name)
+{
+    for (uint32_t n = 0; n < a->all.nnodes; n++) {
+        if (slice_is(name, a->all.nodes[n].name))
+            return !a->all.nodes[n].lost;
+    }
+    return false;
+}
+
+/* Names that no node of ours has, or only one that is gone. */
+static void put_unknown(const struct allocations *a, struct slice nodes, struct buf *out)
+{
+    while (nodes.len) {
+        struct slice name = slice_trim(slice_cut(&nodes, ','));
+        if (!is_known(a, name))
+            buf_printf(out, "%s" SLICE_FMT, buf_len(out) ? "," : "", SLICE_ARG(name));
+    }
+}
+
+/* True: it goes on when they have joined. */
+static bool must_grow(struct allocation_call *k)
+{
+    struct allocations *a = k->a;
+    const struct effect request = { .kind = EFFECT_allocate, .u.allocate = *k->e };
+    struct buf unknown = BUF_NULL(1 << 20);
+    bool grows = false;
+
+    if (!k->e->nodes.len || !context_of(a)->config->resize || !is_ready(a))
+        return false;
+    if (k->e->directive != PMIX_ALLOC_NEW &&
+        (k->e->directive != PMIX_ALLOC_EXTEND || find_own(k) != ANSWER_OK))
+        return false;
+    look_at_nodes(a);
+    put_unknown(a, k->e->nodes, &unknown);
+    if (buf_len(&unknown) && buf_ok(&unknown))
+        grows = allocation_growth_begin(&a->growths, &request, buf_slice(&unknown));
+    buf_free(&unknown);
+    return grows;
+}
+
+/* All, or none: what has joined in vain leaves. */
+static void go_on(void *arg, const struct effect *request, struct slice joined)
+{
+    struct allocations *a = arg;
+    struct allocation_call k = call_of(a, &request->u.allocate);
+    enum answer_status st = carry_out(&k);
+
+    if (st == ANSWER_OK && k.of)
+        reservation_visits(&a->all, k.of, joined);
+    else
+        allocation_growth_undo(&a->growths, joined);
+    answer_with(&k, st);
+    await_first(a);
+    turn_end(context_of(a)->turn);
+}
+
 void allocations_request(struct allocations *a, const struct op_allocate *e)
 {
     struct allocation_call k = call_of(a, e);
@@ -403,6 +503,8 @@ void allocations_request(struct allocations *a, const struct op_allocate *e)
         refused = pmix_alloc_check(e->infos);
     if (refused != PMIX_SUCCESS)
         answer_of_scheduler(&k, refused, SLICE_NULL, NULL);
+    else if (must_grow(&k))
+        return;
     else
         answer_with(&k, carry_out(&k));
     await_first(a);
@@ -567,6 +669,7 @@ void allocations_open(struct allocations *a, struct local_jobs *jobs, struct pro
     jobs->allocations = a;
     timer_init(&a->timer, jobs->context->loop, time_over, a);
     scheduler_open(&a->scheduler, jobs->context->server);
+    allocation_growths_open(&a->growths, jobs->context, go_on, a);
 }
 
 void allocations_close(struct allocations *a)
@@ -574,6 +677,7 @@ void allocations_close(struct allocations *a)
     if (!a->jobs)
         return;
     timer_stop(&a->timer);
+    allocation_growths_close(&a->growths);
     reservations_close(&a->all);
     scheduler_close(&a->scheduler);
     a->jobs->allocations = NULL;

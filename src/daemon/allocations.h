@@ -6,6 +6,9 @@
  * nobody has reserved.  Jobs that run already are not moved.  A reservation of a job ends with it;
  * that of a tool stays, and when the tool has gone, any process of the user may act on it.
  *
+ * A DVM gets the nodes that a request names and it does not have: they join it first, and leave
+ * when the reservation gives them back.
+ *
  * Only the launcher has reservations; daemons pass requests on to it.
  */
 #ifndef WIREUP_DAEMON_ALLOCATIONS_H
@@ -13,6 +16,7 @@
 
 #include "base/err.h"
 #include "core/reservation.h"
+#include "daemon/allocation_growth.h"
 #include "daemon/scheduler.h"
 #include "io/loop.h"
 
@@ -30,6 +34,7 @@ struct allocations {
     struct reservations all; /* no nodes: there has been no request */
     struct timer timer;      /* the first end of one */
     struct scheduler scheduler;
+    struct allocation_growths growths;
 };
 
 void allocations_open(struct allocations *a, struct local_jobs *jobs, struct processes *p);

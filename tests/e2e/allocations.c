@@ -13,6 +13,8 @@
  *     take X       (another tool holds X) may not release it, but runs a job there
  *     full         reserves what is left, and runs `wireup run` ($WIREUP), which is refused
  *     free X       (nobody holds X any more) releases it
+ *     grow         allocates nodes that the DVM does not have, n4 and n5, and gives them back; one
+ *                  that does not come up (bad) is refused
  *
  * Prints `allocations WHAT good`, or `allocations WHAT WRONG ...`. */
 #include <dlfcn.h>
@@ -369,7 +371,7 @@ static void change(void)
     expect("all are taken", with_count(PMIX_ALLOC_EXTEND, a.id, 1, &b), PMIX_ERR_OUT_OF_RESOURCE);
     refused("no node for others", NULL, NULL);
     expect("nothing", request(PMIX_ALLOC_NEW, NULL, 0, &b), PMIX_ERR_BAD_PARAM);
-    expect("no such node", with_text(PMIX_ALLOC_NEW, NULL, PMIX_ALLOC_NODE_LIST, "n9", &b),
+    expect("no such node", with_text(PMIX_ALLOC_NEW, NULL, PMIX_ALLOC_NODE_LIST, "bad", &b),
            PMIX_ERR_NOT_FOUND);
     expect("a queue", with_text(PMIX_ALLOC_NEW, NULL, PMIX_ALLOC_QUEUE, "night", &b),
            PMIX_ERR_NOT_SUPPORTED);
@@ -617,13 +619,43 @@ static int rank(void)
     return wrong;
 }
 
+/* Nodes that the DVM has not join it for the allocation. */
+static void grow(void)
+{
+    struct allocation a, b;
+
+    expect("new", with_text(PMIX_ALLOC_NEW, NULL, PMIX_ALLOC_NODE_LIST, "n4", &a), PMIX_SUCCESS);
+    has_nodes(&a, "n4");
+    must("spawn", spawn("stay", 1, a.id, NULL, job));
+    pull_output(job);
+    expect_text("stays ", 1);
+    if (count_of(" n4\n") != 1)
+        complain("no process on n4");
+    end_job();
+    expect("one that does not come up",
+           with_text(PMIX_ALLOC_EXTEND, a.id, PMIX_ALLOC_NODE_LIST, "n5,bad", &b),
+           PMIX_ERR_NOT_FOUND);
+    expect("extend", with_text(PMIX_ALLOC_EXTEND, a.id, PMIX_ALLOC_NODE_LIST, "n5,n1", &b),
+           PMIX_SUCCESS);
+    has_nodes(&b, "n1,n4,n5");
+    printf("grown\n");
+    fflush(stdout);
+    getchar();
+    expect("release of one", with_text(PMIX_ALLOC_RELEASE, a.id, PMIX_ALLOC_NODE_LIST, "n5", &b),
+           PMIX_SUCCESS);
+    has_nodes(&b, "n1,n4");
+    expect("it has left", with_text(PMIX_ALLOC_REAQUIRE, a.id, PMIX_ALLOC_NODE_LIST, "n5", &b),
+           PMIX_ERR_NOT_FOUND);
+    expect("release", let_go(a.id), PMIX_SUCCESS);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } doings[] = {
-    { "reserve", reserve }, { "change", change }, { "limit", limit },
-    { "session", session }, { "rank", ranks },    { "hold", hold },
-    { "take", take },       { "full", full },     { "free", free_it },
+    { "reserve", reserve }, { "change", change }, { "limit", limit }, { "session", session },
+    { "rank", ranks },      { "hold", hold },     { "take", take },   { "full", full },
+    { "free", free_it },    { "grow", grow },
 };
 
 int main(int argc, char **argv)

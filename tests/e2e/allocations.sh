@@ -19,6 +19,9 @@ else
 fi
 needs_host_names
 named_agent
+sed -i '/^shift/a [ "$host" != bad ] || { echo "no route to bad" >\&2; exit 255; }' "$tmp/agent"
+
+dvm_has() { "$WIREUP" ps >"$out" 2>"$err"; grep -q "$1" "$out"; } # WORDS
 
 for tool in $tools; do
     name=${tool##*/}
@@ -48,6 +51,21 @@ for tool in $tools; do
     wait
     run "$patience" "$tool" "$uri" free "$id"
     same "when its owner has died, it may: $name" "$rc $(cat "$out")" "0 allocations free good" || explain
+    # Nodes that the DVM does not have join it for a request, and leave it with the allocation.
+    rm -f "$tmp/grown"
+    "$tool" "$uri" grow <"$tmp/hold" >"$tmp/grown" 2>&1 &
+    grower=$!
+    exec 8>"$tmp/hold"
+    wait_until "$patience" grep -q "^grown" "$tmp/grown" || note "$(cat "$tmp/grown")"
+    ok "nodes have joined for an allocation, and others have not: $name" dvm_has "4 of 4 slots free" || explain
+    run "$patience" "$WIREUP" run -n 4 hostname
+    same "wireup run has the other nodes alone: $name" "$rc $(sort -u "$out" | tr '\n' ' ')" "0 n2 n3 " || explain
+    echo >&8
+    exec 8>&-
+    wait "$grower"
+    same "and it gives them back: $name" "$? $(cat "$tmp/grown")" "0 grown
+allocations grow good" || explain
+    ok "they leave: $name" wait_until "$patience" dvm_has "6 of 6 slots free" || explain
     run "$patience" "$WIREUP" down
     same "the DVM goes: $name" "$rc" 0 || explain
 done

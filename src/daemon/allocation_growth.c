@@ -1,0 +1,148 @@
+/* allocation_growth.c - see allocation_growth.h.  The DVM takes requests as lines on a connection;
+ * ours is the other end of one. */
+#include "daemon/allocation_growth.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/effect.h"
+#include "daemon/node_context.h"
+#include "io/loop.h"
+
+enum { ALLOCATION_GROWTH_TEXT = 1 << 20 };
+
+struct allocation_growth {
+    struct list link;
+    struct allocation_growths *of;
+    struct effect request;
+    int fd;
+    struct watch watch;
+    struct buf in, joined;
+};
+
+static void allocation_growth_free(struct allocation_growth *g)
+{
+    watch_close(&g->watch);
+    close(g->fd);
+    list_unlink(&g->link);
+    buf_free(&g->in);
+    buf_free(&g->joined);
+    effect_drop(&g->request);
+    free(g);
+}
+
+/* Our end of a connection with that request on it; -errno. */
+static int ask(const struct node_context *c, const char *words, struct slice nodes)
+{
+    struct buf line = BUF_NULL(ALLOCATION_GROWTH_TEXT);
+    int ends[2], rc;
+
+    buf_printf(&line, "%s " SLICE_FMT, words, SLICE_ARG(nodes));
+    rc = !c->config->resize ? -ENOTSUP : buf_ok(&line) ? 0 : -ENOMEM;
+    if (rc == 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
+        rc = -errno;
+    if (rc == 0)
+        c->config->resize(c->config->arg, ends[1], buf_slice(&line));
+    buf_free(&line);
+    return rc < 0 ? rc : ends[0];
+}
+
+/* `up NAME SLOTS`, `failed NAME WHY`; true: it was the last line. */
+static bool take_line(struct allocation_growth *g, struct slice line)
+{
+    struct slice word = slice_cut(&line, ' ');
+
+    if (slice_is(word, "up")) {
+        if (buf_len(&g->joined))
+            buf_byte(&g->joined, ',');
+        buf_slice_put(&g->joined, slice_cut(&line, ' '));
+    }
+    return slice_is(word, "end") || slice_is(word, "error:");
+}
+
+static void finish(struct allocation_growth *g)
+{
+    struct allocation_growths *of = g->of;
+    struct effect request = g->request;
+
+    list_unlink(&g->link);
+    list_init(&g->link);
+    of->go_on(of->arg, &request, buf_slice(&g->joined));
+    allocation_growth_free(g);
+}
+
+static void on_read(void *arg)
+{
+    struct allocation_growth *g = arg;
+    char *room = buf_room(&g->in, 4096);
+    ssize_t n = room ? recv(g->fd, room, 4096, MSG_DONTWAIT) : 0;
+    bool ended = n == 0;
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0)
+        buf_commit(&g->in, (size_t)n);
+    while (n > 0 && !ended && slice_find(buf_slice(&g->in), '\n') < buf_len(&g->in)) {
+        struct slice all = buf_slice(&g->in), line = slice_cut(&all, '\n');
+        ended = take_line(g, line);
+        buf_take(&g->in, line.len + 1);
+    }
+    if (ended || n < 0)
+        finish(g);
+}
+
+bool allocation_growth_begin(struct allocation_growths *g, const struct effect *request,
+                             struct slice nodes)
+{
+    struct allocation_growth *new = calloc(1, sizeof *new);
+
+    if (!new)
+        return false;
+    *new = (struct allocation_growth){ .of = g, .request = *request };
+    if (!effect_own(&new->request)) {
+        free(new);
+        return false;
+    }
+    buf_init(&new->in, ALLOCATION_GROWTH_TEXT);
+    buf_init(&new->joined, ALLOCATION_GROWTH_TEXT);
+    list_init(&new->link);
+    new->fd = ask(g->context, "grow", nodes);
+    if (new->fd < 0) {
+        new->request.u.allocate.ticket = 0;
+        effect_drop(&new->request);
+        free(new);
+        return false;
+    }
+    list_append(&g->all, &new->link);
+    watch_open(&new->watch, g->context->loop, new->fd, on_read, NULL, new);
+    watch_want(&new->watch, LOOP_READ);
+    return true;
+}
+
+void allocation_growth_undo(const struct allocation_growths *g, struct slice nodes)
+{
+    int fd = nodes.len ? ask(g->context, "shrink drain", nodes) : -1;
+
+    if (fd >= 0)
+        close(fd);
+}
+
+void allocation_growths_open(struct allocation_growths *g, const struct node_context *c,
+                             void (*go_on)(void *arg, const struct effect *request,
+                                           struct slice joined),
+                             void *arg)
+{
+    *g = (struct allocation_growths){ c, { NULL, NULL }, go_on, arg };
+    list_init(&g->all);
+}
+
+void allocation_growths_close(struct allocation_growths *g)
+{
+    if (!g->context)
+        return;
+    LIST_EACH(l, &g->all)
+    allocation_growth_free(LIST_OF(l, struct allocation_growth, link));
+    g->context = NULL;
+}
