@@ -80,6 +80,7 @@ struct spawn_request {
 #define SPAWN_SESSION       "session-wdir"
 #define SPAWN_INDEX         "index-argv"
 #define SPAWN_RESTARTS      "max-restarts"
+#define SPAWN_BESIDE        "beside"         /* daemon/cospawn.h */
 #define SPAWN_PRELOAD_BIN   "preload-binary" /* launch/staging_list.h */
 #define SPAWN_PRELOAD_FILES "preload-files"
 #define SPAWN_STOP_ON_EXEC  "stop-on-exec" /* launch/spawn_stops.h */

@@ -10,6 +10,7 @@
 #include "base/limit.h"
 #include "core/procmap.h"
 #include "daemon/cluster_io.h"
+#include "daemon/cospawn.h"
 #include "daemon/mpir.h"
 #include "daemon/output.h"
 #include "daemon/pending_query.h"
@@ -195,6 +196,7 @@ void local_jobs_open(struct local_jobs *jobs, const struct node_context *c)
 {
     jobs->context = c;
     list_init(&jobs->all);
+    list_init(&jobs->cospawns);
 }
 
 void local_jobs_close(struct local_jobs *jobs)
@@ -202,6 +204,8 @@ void local_jobs_close(struct local_jobs *jobs)
     timer_stop(&jobs->starter);
     LIST_EACH(l, &jobs->all)
     take_down(LIST_OF(l, struct local_job, link), memfd_leave);
+    LIST_EACH(k, &jobs->cospawns)
+    cospawn_free(LIST_OF(k, struct cospawn, link));
 }
 
 bool local_job_is_fed(const struct local_jobs *jobs, const struct job *j, uint32_t rank)

@@ -15,6 +15,7 @@
 #include "io/memfd.h"
 
 struct allocations;
+struct cospawn;
 struct pending_queries;
 struct processes;
 struct staging;
@@ -23,6 +24,7 @@ struct staging;
 struct local_jobs {
     const struct node_context *context;
     struct list all;
+    struct list cospawns;   /* struct cospawn: not answered yet */
     struct timer starter;   /* some ranks are to be started: launcher.h */
     uint32_t first;         /* number of the first job; JOB_NO_RANK: a daemon has none yet */
     bool adopts;            /* something else starts the processes of the next job: served_job.h */
@@ -44,8 +46,10 @@ struct local_job {
     bool *awaited; /* launcher: it is held because of these nodes, by position (preflight.h) */
     uint32_t nawaited;
     enum spawning_state spawning;
-    uint64_t ticket; /* of the request */
-    int *codes;      /* one per requested process */
+    uint64_t ticket;      /* of the request */
+    struct cospawn *both; /* that of two jobs; NULL: it is for this one alone */
+    bool beside;          /* the second one of these */
+    int *codes;           /* one per requested process */
     uint32_t ncodes;
     enum spawn_failure refusal; /* why it was not begun, though it was announced; 0: it was */
     enum node_stdin push_to;    /* which ranks' standard input other clients feed */

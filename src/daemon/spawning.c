@@ -7,6 +7,7 @@
 #include "core/effect.h"
 #include "daemon/allocations.h"
 #include "daemon/colocate.h"
+#include "daemon/cospawn.h"
 #include "daemon/job_msgs.h"
 #include "daemon/preflight.h"
 #include "daemon/cluster_io.h"
@@ -26,6 +27,50 @@ static void answer_spawn(const struct node_context *c, uint64_t ticket, const st
 {
     if (!c->cluster || !rpc_answer(&c->cluster->dispatch.rpc, ticket, a))
         server_answer(c->server, ticket, a);
+}
+
+/* Who is answered: the requester, or both jobs of its request are tried first. */
+struct spawn_asker {
+    uint64_t ticket;
+    struct cospawn *both; /* NULL: the request is one job */
+    bool beside;
+};
+
+/* What the requester has been told is no failure of its own. */
+static void end_both(struct local_jobs *jobs, const struct cospawn *k)
+{
+    struct server *s = jobs->context->server;
+
+    for (uint32_t i = 0; i < k->njobs; i++) {
+        const struct job *j = core_job(&s->core, k->jobs[i]);
+        struct local_job *w = j ? local_job_of(jobs, j) : NULL;
+        if (!w)
+            continue;
+        w->late = true;
+        server_abort(s, j, JOB_NO_RANK, 1,
+                     "the spawned job %s is ended: the one beside it could not be started",
+                     j->nspace);
+    }
+}
+
+static void answer_spawner(struct local_jobs *jobs, const struct spawn_asker *who, uint32_t job,
+                           const struct answer *a)
+{
+    const struct node_context *c = jobs->context;
+    struct cospawn *k = who->both;
+    struct answer of_both;
+
+    if (!k) {
+        answer_spawn(c, who->ticket, a);
+        return;
+    }
+    if (!cospawn_tried(k, !who->beside, job, a))
+        return;
+    of_both = cospawn_answer(k);
+    answer_spawn(c, k->ticket, &of_both);
+    if (k->failure)
+        end_both(jobs, k);
+    cospawn_free(k);
 }
 
 /* By the code of a process that has not been started. */
@@ -61,6 +106,7 @@ static enum spawn_failure mark_failures(struct local_job *w)
 static void answer(struct local_job *w)
 {
     struct job *job = w->job;
+    struct spawn_asker who = { w->ticket, w->both, w->beside };
     enum spawn_failure failed = mark_failures(w);
     struct answer a;
 
@@ -69,8 +115,9 @@ static void answer(struct local_job *w)
     /* When all are started, there is nothing to list. */
     a = ANSWER_TO(spawn, failed ? ANSWER_FAILED : ANSWER_OK, .nspace = slice_str(job->nspace),
                   .codes = { w->codes, failed ? w->ncodes : 0 }, .failure = failed);
-    answer_spawn(w->jobs->context, w->ticket, &a);
-    if (!failed && job->failed) /* it was started, and died meanwhile */
+    w->both = NULL;
+    answer_spawner(w->jobs, &who, job->id, &a);
+    if (!failed && job->failed && !w->late) /* it was started, and died meanwhile */
         server_abort_connected(w->jobs->context->server, job);
 }
 
@@ -127,7 +174,7 @@ static void report(const struct node_context *c, const struct job_map *plan)
 }
 
 /* Nothing is started: the plan was all that was wanted. */
-static int stop_here(struct local_jobs *jobs, const struct op_spawn *e, struct job_map *plan,
+static int stop_here(struct local_jobs *jobs, const struct spawn_asker *who, struct job_map *plan,
                      int *codes)
 {
     char name[160];
@@ -135,7 +182,7 @@ static int stop_here(struct local_jobs *jobs, const struct op_spawn *e, struct j
 
     local_job_next_name(jobs, name, sizeof name);
     a = ANSWER_TO(spawn, ANSWER_OK, .nspace = slice_str(name));
-    answer_spawn(jobs->context, e->ticket, &a);
+    answer_spawner(jobs, who, JOB_NO_RANK, &a);
     job_map_free(plan);
     free(codes);
     return 0;
@@ -209,8 +256,9 @@ static int make_plan(struct local_jobs *jobs, const struct op_spawn *e, const st
 }
 
 /* Takes the codes over if it succeeds.  0, or as above. */
-static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e, struct job *parent,
-                       int *codes, uint32_t ncodes, struct errmsg *err)
+static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e,
+                       const struct spawn_asker *who, struct job *parent, int *codes,
+                       uint32_t ncodes, struct errmsg *err)
 {
     const struct node_context *c = jobs->context;
     struct local_job *w;
@@ -224,16 +272,29 @@ static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e, struct
         return rc;
     report(c, &plan);
     if (spawn_info_of_all(e->request->commands, e->request->ncommands, SPAWN_NO_LAUNCH).len)
-        return stop_here(jobs, e, &plan, codes);
+        return stop_here(jobs, who, &plan, codes);
     rc = start(jobs, e, parent, session, &plan, &w, err);
     if (rc)
         return rc;
+    w->both = who->both;
+    w->beside = who->beside;
     w->codes = codes;
     w->ncodes = ncodes;
     return 0;
 }
 
-void spawning_begin(struct local_jobs *jobs, const struct op_spawn *e)
+static void refuse(struct local_jobs *jobs, const struct op_spawn *e, const struct spawn_asker *who,
+                   struct answer *a, const char *why)
+{
+    const struct job *parent = core_job(&jobs->context->server->core, e->job);
+
+    a->text = slice_str(why);
+    if (!parent || parent->phase == JOB_RUNNING) /* else there is a worse failure to report */
+        log_error(jobs->context->log, "spawn: %s", why);
+    answer_spawner(jobs, who, JOB_NO_RANK, a);
+}
+
+static void begin(struct local_jobs *jobs, const struct op_spawn *e, const struct spawn_asker *who)
 {
     struct job *parent = core_job(&jobs->context->server->core, e->job);
     struct errmsg err = { "too many processes in one spawn request" };
@@ -244,14 +305,53 @@ void spawning_begin(struct local_jobs *jobs, const struct op_spawn *e)
     if (rc == 0 && (!parent || !codes))
         rc = SPAWN_NO_RESOURCES;
     else if (rc == 0)
-        rc = begin_spawn(jobs, e, parent, codes, (uint32_t)count, &err);
+        rc = begin_spawn(jobs, e, who, parent, codes, (uint32_t)count, &err);
     if (rc) {
         struct answer a = ANSWER_TO(spawn, ANSWER_FAILED,
                                     .codes = { codes, codes ? (uint32_t)count : 0 }, .failure = rc);
-        a.text = slice_str(err.text);
-        if (!parent || parent->phase == JOB_RUNNING) /* else there is a worse failure to report */
-            log_error(jobs->context->log, "spawn: %s", err.text);
-        answer_spawn(jobs->context, e->ticket, &a);
+        refuse(jobs, e, who, &a, err.text);
         free(codes);
+    }
+}
+
+/* The second job is begun unless the first one has been refused at once. */
+static void begin_both(struct local_jobs *jobs, const struct op_spawn *e,
+                       struct spawn_request parts[2], struct cospawn *both)
+{
+    const struct answer skipped = ANSWER_TO(spawn, ANSWER_FAILED, .failure = SPAWN_NOT_STARTED);
+    struct spawn_asker who = { .ticket = e->ticket, .both = both };
+    struct op_spawn part = *e;
+
+    part.request = &parts[0];
+    begin(jobs, &part, &who);
+    who.beside = true;
+    part.request = &parts[1];
+    if (both->failure)
+        answer_spawner(jobs, &who, JOB_NO_RANK, &skipped);
+    else
+        begin(jobs, &part, &who);
+}
+
+void spawning_begin(struct local_jobs *jobs, const struct op_spawn *e)
+{
+    struct spawn_asker alone = { .ticket = e->ticket };
+    struct errmsg err = { "out of memory" };
+    struct spawn_request parts[2];
+    struct cospawn *both = NULL;
+    int rc = 0;
+
+    if (!cospawn_is_wanted(e->request)) {
+        begin(jobs, e, &alone);
+        return;
+    }
+    rc = cospawn_split(e->request, parts, &err);
+    if (rc == 0)
+        both = cospawn_new(&jobs->cospawns, e->ticket);
+    if (both) {
+        begin_both(jobs, e, parts, both);
+    } else {
+        struct answer a =
+            ANSWER_TO(spawn, ANSWER_FAILED, .failure = rc > 0 ? rc : SPAWN_NO_RESOURCES);
+        refuse(jobs, e, &alone, &a, err.text);
     }
 }

@@ -101,6 +101,9 @@ static const struct row rows[] = {
     { "again", "by an option", 0, { TEXT_INFO(PMIX_RUNTIME_OPTIONS, "max-restarts=2") }, { { .nprocs = 1, .checks = { "again 2 @/option" } } } },
     { "again", "of the wrong type", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_MAX_RESTARTS, "2") }, { { .nprocs = 1, .checks = { "never" } } } },
     { "raw", "raw", 0, { REQUIRED_INFO(PMIX_IOF_OUTPUT_RAW, FLAG, NULL) }, { { .nprocs = 1, .checks = { "raw @/go" } } } },
+    { "beside", "a job of its own", 0, { { 0 } }, { { .nprocs = 2, .checks = { "size 2", "parent" } }, { .infos = { REQUIRED_INFO(PMIX_COSPAWN_APP, FLAG, NULL) }, .nprocs = 3, .checks = { "size 3", "parent" } } } },
+    { "doomed", "beside one that is refused", PMIX_ERR_JOB_ALLOC_FAILED, { { 0 } }, { { .nprocs = 1, .checks = { "asleep" } }, { .infos = { FLAG_INFO(PMIX_COSPAWN_APP), TEXT_INFO(PMIX_HOST, "no-such-node.invalid") }, .nprocs = 1, .checks = { "never" } } } },
+    { "beside", "nothing", PMIX_ERR_BAD_PARAM, { FLAG_INFO(PMIX_COSPAWN_APP) }, { { .nprocs = 1, .checks = { "never" } } } },
     { "parent", "parent", 0, { { 0 } }, { { .nprocs = 3, .checks = { "parent" } } } },
 
     { "env", "set", 0, { ENVAR_INFO(PMIX_SET_ENVAR, 0, "SPAWN_OLD=new"), ENVAR_INFO(PMIX_SET_ENVAR, 0, "SPAWN_TWO=a\nb=c") },
@@ -717,6 +720,29 @@ static bool check_first(const char *unused)
     return is_first();
 }
 
+/* How many processes our job has. */
+static bool check_size(const char *want)
+{
+    pmix_value_t *v = NULL;
+    char got[16] = "none";
+    pmix_proc_t all;
+
+    PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);
+    if (PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &v) == PMIX_SUCCESS) {
+        snprintf(got, sizeof got, "%u", v->data.uint32);
+        PMIX_VALUE_RELEASE(v);
+    }
+    return !strcmp(want, got) ? true : wrong(want, got);
+}
+
+/* It is ended, or never begins. */
+static bool check_asleep(const char *unused)
+{
+    (void)unused;
+    pause();
+    return false;
+}
+
 static bool check(const char *text)
 {
     static const struct {
@@ -729,7 +755,7 @@ static bool check(const char *text)
         { "write", check_write },     { "cpus", check_cpus },   { "cpu", check_cpu },
         { "nodes", check_nodes },     { "set", check_set },     { "code", check_code },
         { "again", check_again },     { "raw", check_raw },     { "copied", check_copied },
-        { "holds", check_holds }
+        { "holds", check_holds },     { "size", check_size },   { "asleep", check_asleep }
     };
     size_t n = strcspn(text, " ");
 

@@ -41,6 +41,8 @@ everything() # TITLE LAUNCHER-OPTIONS...
     case_of=$1
     shift
     rows "$case_of" parent 1 3 "$@"
+    rows "$case_of" beside 2 5 "$@"
+    doomed "$case_of" "$@"
     rows "$case_of" env 13 12 "$@"
     rows "$case_of" place 6 13 "$@"
     rows "$case_of" sets 2 6 "$@"
@@ -53,6 +55,16 @@ everything() # TITLE LAUNCHER-OPTIONS...
     rows "$case_of" options 7 4 "$@"
     ways "$case_of" "$@"
     rows "$case_of" fail 15 2 "$@"
+}
+
+# One of two jobs cannot be started, so the other one is ended, and the parent goes on.
+doomed() # TITLE LAUNCHER-OPTIONS...
+{
+    title=$1
+    shift
+    run "$patience" "$WIREUP" "$@" "$spawn" doomed "$tmp"
+    same "$title: doomed" "$rc $(cat "$out")" "0 doomed 1 good" || explain
+    ok "$title: doomed: the launcher says so" grep -q "is ended: the one beside it could not be started" "$err" || explain
 }
 
 # Six processes, which fail nine times before they join their jobs.
