@@ -80,6 +80,7 @@ struct cluster {
     uint32_t started;                       /* ranks from here on are not started; 0: all are */
     const char *connectivity;               /* of the next jobs */
     unsigned ahead;                         /* bytes that were sent ahead */
+    uint32_t restarts;                      /* of each process of the next jobs */
 };
 
 static struct cluster_node *cluster_of(struct cluster *c, uint32_t job, uint32_t rank)
@@ -248,6 +249,8 @@ static void cluster_on_lost(void *arg, uint32_t lost)
     dispatch_lost(&n->dispatch, lost);
     for (uint32_t i = 0; i < n->cluster->njobs; i++) {
         struct job *j = n->jobs[i];
+        if (n->router.config.me == 0 && n->cluster->restarts)
+            server_deliver(&n->server, INPUT(node_down, .job = j->id, .node = lost));
         for (uint32_t r = 0; r < j->plan.nprocs; r++) {
             if (j->plan.procs[r].node == lost && j->procs[r].state != PROC_STATE_GONE)
                 server_deliver(&n->server, INPUT(proc_state, .job = j->id, .rank = r,
@@ -394,6 +397,7 @@ cluster_job_named(struct cluster *c, const char *name, uint32_t ranks, bool cycl
         struct job_map plan;
         cluster_plan(&plan, ranks, c->nnodes, cyclic);
         plan.words[JOB_CONNECTIVITY] = c->connectivity;
+        plan.apps[0].restarts = c->restarts;
         if (seg_memory_open(1 << 22, &n->regions[id]) < 0)
             abort();
         n->jobs[id] = server_job_order(&n->server, &(struct job_order){ .nspace = name,
@@ -449,6 +453,20 @@ static void cluster_kill(struct cluster *c, uint32_t node, const struct op_kill 
     }
 }
 
+/* The rank has a new process, whose connection is a new one. */
+static void cluster_restart(struct cluster *c, uint32_t node, const struct op_restart *e)
+{
+    struct cluster_node *n = &c->nodes[node];
+    struct job *j = cluster_job_at(c, node, e->job);
+    struct peer **p = &c->peers[e->job][e->rank];
+
+    server_peer_free(&n->server, *p);
+    *p = server_peer_new(&n->server, j, e->rank, false, NULL);
+    server_deliver(&n->server,
+                   INPUT(proc_state, .job = j->id, .rank = e->rank, .event = PROC_EVENT_STARTED,
+                         .code = (int)j->procs[e->rank].restarts, .pid = 1));
+}
+
 static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e)
 {
     struct cluster_node *n = &c->nodes[node];
@@ -464,6 +482,10 @@ static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e
         cluster_kill(c, node, &e->u.kill);
     else if (e->kind == EFFECT_job_ended)
         n->ends++;
+    else if (e->kind == EFFECT_restart)
+        cluster_restart(c, node, &e->u.restart);
+    else if (e->kind == EFFECT_signal)
+        ; /* the test lets the process die */
     else if (!dispatch_effect(&n->dispatch, e, n->now))
         OK_F(false, "nobody carries out effect %d", (int)e->kind);
     effect_drop(e);

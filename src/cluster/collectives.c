@@ -25,12 +25,14 @@ static int positions_of(const struct core_context *x, const struct contribution 
 }
 
 /* The members of groups, and processes that connect, get one outcome, whichever nodes are lost
- * meanwhile.  Fences do not: their data takes other ways than the tree. */
-static enum overlay_losses losses_of(enum coll_kind kind)
+ * meanwhile.  Fences do not, whose data takes other ways than the tree, unless processes are
+ * started again: a start comes before or after a result, on all nodes. */
+static enum overlay_losses losses_of(const struct contribution *k)
 {
-    if (coll_kind_is_flexible(kind))
+    if (coll_kind_is_flexible(k->id.kind))
         return OVERLAY_LOSS_BORNE;
-    return kind == COLL_GROUP || kind == COLL_CONNECT || kind == COLL_DISCONNECT
+    return k->id.kind == COLL_GROUP || k->id.kind == COLL_CONNECT ||
+                   k->id.kind == COLL_DISCONNECT || k->decided
                ? OVERLAY_LOSS_DECIDED
                : OVERLAY_LOSS_FAILS;
 }
@@ -41,7 +43,7 @@ static int contribute(const struct core_context *x, const struct contribution *k
 {
     struct rank_set all = { NULL, 0, 0, 0 };
     struct buf what = BUF_NULL(LIMIT_BLOCK);
-    struct overlay_way way = { .losses = losses_of(k->id.kind) };
+    struct overlay_way way = { .losses = losses_of(k) };
     int rc = positions_of(x, k, &all);
 
     overlay_schedule_known(slice_str(k->ways), &way.schedule);

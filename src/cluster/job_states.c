@@ -46,11 +46,17 @@ void job_states_effect(const struct core_context *x, const struct effect *e)
 
 /* ---- messages in ----------------------------------------------------------------------------- */
 
-/* The launcher broadcasts state changes, also to the node where they happened. */
-static bool is_old(const struct core_context *x, const struct job *j, uint32_t rank)
+/* The launcher broadcasts state changes, also to the node where they happened: news for that are
+ * only its decisions. */
+static bool is_old(const struct core_context *x, const struct job *j, uint32_t rank, uint32_t event)
 {
-    return !send_queue_is_root(x->queue) &&
-           (job_rank_is_here(j, rank) || j->procs[rank].state == PROC_STATE_GONE);
+    bool ends = event == PROC_EVENT_EXIT || event == PROC_EVENT_DEATH;
+
+    if (send_queue_is_root(x->queue) || event == PROC_EVENT_RESTART)
+        return false;
+    if (job_rank_is_here(j, rank))
+        return !(ends && j->nreturn && j->procs[rank].returns);
+    return j->procs[rank].state == PROC_STATE_GONE;
 }
 
 struct job *job_states_receive(const struct core_context *x, const struct op_proc_states *m)
@@ -62,7 +68,7 @@ struct job *job_states_receive(const struct core_context *x, const struct op_pro
         if (i >= m->events.n || i >= m->codes.n || i >= m->pids.n || rank >= j->plan.nprocs ||
             m->events.items[i] >= PROC_EVENTS)
             return NULL;
-        if (is_old(x, j, rank))
+        if (is_old(x, j, rank, m->events.items[i]))
             continue;
         x->calls.deliver(x->arg, INPUT(proc_state, .job = j->id, .rank = rank,
                                        .event = (enum proc_event)m->events.items[i],

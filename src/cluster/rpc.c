@@ -247,15 +247,39 @@ static void send_modex_request(struct rpc *r, const struct effect *e)
         send_effect(r, e, to);
 }
 
+/* A fence that this node has not contributed to is not over on any: without the lost node it never
+ * will be.  One that it has contributed to the overlay ends. */
+static void answer_for_lost(const struct rpc *r, const struct op_collective_query *q)
+{
+    const struct core_context *x = r->context;
+    const struct job *j = core_context_job(x, q->job);
+    const struct collective *c = j && !coll_kind_is_meeting(q->id.kind)
+                                     ? collective_find(&j->colls, q->id.group, q->id.generation)
+                                     : NULL;
+
+    if (c && !c->contributed)
+        x->calls.deliver(x->arg, INPUT(collective_reply, .job = q->job, .rank = q->rank,
+                                       .id = q->id, .contributes = false));
+}
+
+static void send_collective_query(const struct rpc *r, const struct effect *e)
+{
+    const struct op_collective_query *q = &e->u.collective_query;
+    const struct job *j = core_context_job(r->context, q->job);
+
+    if (j && send_queue_is_lost(r->context->queue, node_map_rank(r->context->map, j, q->rank)))
+        answer_for_lost(r, q);
+    else
+        send_to_rank(r, e, q->job, q->rank);
+}
+
 /* An `asker` is the position that has asked. */
 void rpc_effect(struct rpc *r, const struct effect *e)
 {
     switch (e->kind) {
     case EFFECT_modex_request: send_modex_request(r, e); break;
     case EFFECT_modex_ahead: send_to_rank(r, e, e->u.modex_ahead.job, e->u.modex_ahead.rank); break;
-    case EFFECT_collective_query:
-        send_to_rank(r, e, e->u.collective_query.job, e->u.collective_query.rank);
-        break;
+    case EFFECT_collective_query: send_collective_query(r, e); break;
     case EFFECT_modex_reply: send_effect(r, e, (uint32_t)e->u.modex_reply.asker); break;
     case EFFECT_collective_reply: send_effect(r, e, (uint32_t)e->u.collective_reply.asker); break;
     case EFFECT_allocate:

@@ -70,6 +70,8 @@ void send_queue_state(struct send_queue *q, const struct op_proc_state *e)
     add_number(&q->codes, (uint32_t)e->code);
     add_number(&q->pids, (uint32_t)e->pid);
     q->urgent = q->urgent || !may_wait(q, e);
+    if (e->event == PROC_EVENT_RESTART) /* it keeps its place among the results of collectives */
+        flush(q);
 }
 
 void send_queue_to(struct send_queue *q, struct msg *m, uint32_t to)

@@ -90,7 +90,8 @@ enum answer_status {
     ANSWER_FAILED,      /* the reason is in text */
     ANSWER_NO_MEMORY,   /* the server's own, not the client's quota */
     ANSWER_UNSUPPORTED, /* the host has no function for it */
-    ANSWER_LOST         /* the launcher of a process concerned is lost */
+    ANSWER_LOST,        /* the launcher of a process concerned is lost */
+    ANSWER_RESTARTED    /* a process of the job was started again (job_restart.h) */
 };
 
 /* ---- answers, from the table ----------------------------------------------------------------- */

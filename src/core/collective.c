@@ -71,6 +71,7 @@ static struct counter *counter_get(struct collective_set *s, struct slice name)
     k = calloc(1, sizeof *k + name.len + 1);
     if (!k)
         return NULL;
+    k->generation = k->ncontributed = s->first;
     k->len = name.len;
     if (name.len)
         memcpy(k->name, name.ptr, name.len);
@@ -623,6 +624,39 @@ struct collective *collective_take(struct collective_set *s, struct slice name, 
         return collective_take_contributed(s, name, generation);
     list_unlink(&c->link);
     return c;
+}
+
+struct collective *collective_take_any(struct collective_set *s)
+{
+    LIST_EACH(l, &s->all)
+    {
+        struct collective_group *g = LIST_OF(l, struct collective_group, link);
+        struct list *from = list_empty(&g->rounds) ? &g->contributed : &g->rounds;
+        if (list_empty(from))
+            continue;
+        struct collective *c = LIST_OF(list_first(from), struct collective, link);
+        list_unlink(&c->link);
+        return c;
+    }
+    return NULL;
+}
+
+void collective_set_renew(struct collective_set *s, uint64_t generation)
+{
+    s->first = generation;
+    LIST_EACH(k, &s->past)
+    {
+        struct counter *counter = LIST_OF(k, struct counter, link);
+        counter->generation = counter->ncontributed = generation;
+    }
+    LIST_EACH(l, &s->all)
+    {
+        struct collective_group *g = LIST_OF(l, struct collective_group, link);
+        LIST_EACH(o, &g->owed)
+        round_free(LIST_OF(o, struct collective, link));
+        g->generation = g->ncontributed = generation;
+        collective_group_drop_idle(s, g);
+    }
 }
 
 bool collective_has_contributed(const struct collective_set *s, struct slice name,

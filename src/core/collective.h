@@ -80,6 +80,7 @@ struct collective_set {
     uint64_t due;        /* no deadline passes before this; UINT64_MAX: there is none */
     struct list past;    /* generations of spread groups without a pending round */
     struct map counters; /* the same, by name */
+    uint64_t first;      /* the generation that groups begin with */
 };
 
 enum { COLLECTIVE_OK = 0, COLLECTIVE_WAITING, COLLECTIVE_NOT_MEMBER, COLLECTIVE_OVER };
@@ -167,6 +168,12 @@ struct collective *collective_next(const struct collective_group *g, uint32_t ra
 /* The next round of rank has been contributed to already, or is over: it needs no arrival on this
  * node any more. */
 bool collective_is_behind(const struct collective_group *g, uint32_t rank);
+
+/* A pending round of any group, unlinked; NULL: there is none. */
+struct collective *collective_take_any(struct collective_set *s);
+/* There is no pending round.  All groups, past and future ones, go on with this generation, which
+ * is above all earlier ones; what is owed to members that had withdrawn is forgotten. */
+void collective_set_renew(struct collective_set *s, uint64_t generation);
 
 void collective_free(struct collective_set *s, struct collective *c);
 

@@ -90,7 +90,7 @@ static bool ends_with(const struct name_entry *e, const struct job *j, uint32_t 
            !app_runs(j, app);
 }
 
-static void drop_lookups_of(struct core *c, uint32_t job, uint32_t rank)
+void core_names_stop_lookups(struct core *c, uint32_t job, uint32_t rank)
 {
     name_batch_drop(&c->name_batches, job, rank);
     LIST_EACH(l, &c->lookups)
@@ -104,7 +104,7 @@ static void drop_lookups_of(struct core *c, uint32_t job, uint32_t rank)
 /* With one application the names of applications go with the job. */
 void core_names_proc_ended(struct core *c, const struct job *j, uint32_t rank)
 {
-    drop_lookups_of(c, j->id, rank);
+    core_names_stop_lookups(c, j->id, rank);
     if (j->plan.napps < 2 && !j->procs[rank].names)
         return;
     LIST_EACH(l, &c->names.all)
@@ -117,7 +117,7 @@ void core_names_proc_ended(struct core *c, const struct job *j, uint32_t rank)
 
 void core_names_job_ended(struct core *c, const struct job *j)
 {
-    drop_lookups_of(c, j->id, JOB_NO_RANK);
+    core_names_stop_lookups(c, j->id, JOB_NO_RANK);
     LIST_EACH(l, &c->names.all)
     {
         struct name_entry *e = LIST_OF(l, struct name_entry, link);

@@ -17,6 +17,9 @@ enum answer_status core_names_lookup(const struct core_call *k);
  * none consumes a name that may be read only once. */
 void core_names_drop_lookups(struct core *c, uint64_t first, uint64_t last);
 
+/* The look-ups of a process, or (JOB_NO_RANK) of a whole job, wait no more. */
+void core_names_stop_lookups(struct core *c, uint32_t job, uint32_t rank);
+
 /* A process has ended, or a whole job: its names are removed, as far as they do not stay. */
 void core_names_proc_ended(struct core *c, const struct job *j, uint32_t rank);
 void core_names_job_ended(struct core *c, const struct job *j);

@@ -8,6 +8,7 @@
 #include "core/block.h"
 #include "core/contribution.h"
 #include "core/effect_queue.h"
+#include "core/job_restart.h"
 #include "core/modex.h"
 #include "core/modex_keys.h"
 #include "core/ondemand.h"
@@ -22,6 +23,7 @@ static struct contribution *fence_contribution(const struct job *j, const struct
 
     if (!k)
         return NULL;
+    k->decided = job_restarts(j);
     snprintf(k->ways, sizeof k->ways, "%s", c->ways);
     k->parties[0] = (struct party){ j->id, REQUEST_ALL_RANKS };
     for (uint32_t i = 0; g->all && i < g->nall; i++)
@@ -106,7 +108,7 @@ static enum answer_status store_entry(struct job *j, const struct seg_item *item
 {
     struct proc *p = &j->procs[item->rank];
     struct seg_item old;
-    bool known = seg_find(&j->store.view, item->rank, item->key, &old);
+    bool known = seg_find(&j->store.view, item->rank, item->key, &old) && old.type != MODEX_DROPPED;
     bool in_space = slice_find(item->key, '\0') < item->key.len;
 
     if (known && (stays || is_known(item, &old)))

@@ -12,6 +12,7 @@
  *   job_lookup     gets from them that wait for other nodes
  *   exchange_data  data of fences between nodes
  *   job_fence, job_ring, job_node    fences, rings, attributes of nodes
+ *   job_restart    processes that are started again
  *   job_event      events of its processes
  *
  * None of them acts: actions go to the effects of the core that owns the job.
@@ -62,7 +63,7 @@ struct proc {
     bool left;         /* unreachable because it ended normally */
     bool joined;       /* has called an init of PMI or PMIx */
     uint8_t speaks;    /* SPEAKS_...: its protocol, the last one; of processes on this node */
-    uint32_t restarts; /* how often it was started again; known on its node */
+    uint32_t restarts; /* how often it was started again; before it has joined, known on its node */
     uint32_t fences;   /* fences that it waits in */
     uint32_t lines;    /* connections through which it, or a child of it, takes part */
     bool committed;    /* has committed (PMIx) */
@@ -70,6 +71,8 @@ struct proc {
                      */
     bool commanded; /* its end was requested: it is not a failure of the job */
     bool aborted;   /* it has asked for the end of its job */
+    bool returns;   /* has ended, and the controlling node is expected to start it again */
+    uint32_t epoch; /* the last one of the job that it knows of (job_restart.h) */
     uint8_t ready;  /* bits: stops of the plan where it has come, enum job_map_stop */
     uint8_t held;   /* of them, those that nobody has released it from */
     struct slice
@@ -138,7 +141,9 @@ struct job {
     uint32_t awaited[JOB_MAP_STOPS], ready[JOB_MAP_STOPS]; /* how many stop there, and have come */
     enum job_phase phase;
     bool owes_kill, owes_end; /* effects that could not be queued for want of memory */
+    uint32_t nreturn;         /* processes that are expected to be started again */
     bool keep_going;          /* the failure of a process does not end the others */
+    uint32_t epoch;           /* how often processes that had joined were started again */
     bool failed;
     int exit_code;     /* of the whole job, once failed */
     uint32_t culprit;  /* the rank whose failure ended the job, or JOB_NO_RANK */

@@ -40,6 +40,31 @@ static int status_of(int exit_code)
     return exit_code && !status ? 1 : status;
 }
 
+void job_count_end(struct job *j, uint32_t rank)
+{
+    uint32_t all = j->follows && j->spread ? j->nmine : j->plan.nprocs;
+
+    if (j->follows && !job_rank_is_here(j, rank))
+        return;
+    if (++j->ended == all && j->phase != JOB_ENDED) {
+        j->phase = JOB_ENDED;
+        j->owes_end = true;
+        job_settle(j);
+    }
+}
+
+/* Nothing is started again any more. */
+static void count_held(struct job *j)
+{
+    for (uint32_t r = 0; j->nreturn && r < j->plan.nprocs; r++) {
+        if (!j->procs[r].returns)
+            continue;
+        j->procs[r].returns = false;
+        j->nreturn--;
+        job_count_end(j, r);
+    }
+}
+
 void job_end(struct job *j, uint32_t culprit, int exit_code, const char *reason)
 {
     if (j->phase != JOB_RUNNING)
@@ -57,6 +82,7 @@ void job_end(struct job *j, uint32_t culprit, int exit_code, const char *reason)
     }
     j->owes_kill = true;
     job_settle(j);
+    count_held(j);
 }
 
 void job_blame(struct job *j, int exit_code, const char *reason)

@@ -11,6 +11,10 @@ void job_end(struct job *j, uint32_t culprit, int exit_code, const char *reason)
 void job_abort(struct job *j, uint32_t culprit, int exit_code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* A process has ended.  With the last one the job has; a core that does not control it reports when
+ * all processes here have ended. */
+void job_count_end(struct job *j, uint32_t rank);
+
 /* The job has failed but goes on: the code counts when the job ends, unless an earlier one does. */
 void job_blame(struct job *j, int exit_code, const char *reason);
 

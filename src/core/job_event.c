@@ -14,6 +14,7 @@
 #include "core/job_fence.h"
 #include "core/job_kvs.h"
 #include "core/job_node.h"
+#include "core/job_restart.h"
 #include "core/modex.h"
 
 static const char *host_of(const struct job *j, uint32_t rank)
@@ -121,20 +122,6 @@ static void break_meetings(struct job *j, uint32_t rank)
         group_bootstrap_gone(j->core, j, rank);
 }
 
-/* A core that does not control the job reports when all processes here have ended. */
-static void count_end(struct job *j, uint32_t rank)
-{
-    uint32_t all = j->follows && j->spread ? j->nmine : j->plan.nprocs;
-
-    if (j->follows && !job_rank_is_here(j, rank))
-        return;
-    if (++j->ended == all && j->phase != JOB_ENDED) {
-        j->phase = JOB_ENDED;
-        j->owes_end = true;
-        job_settle(j);
-    }
-}
-
 static void fail_or_go_on(struct job *j, uint32_t rank)
 {
     if ((j->keep_going || j->procs[rank].commanded) && j->phase == JOB_RUNNING)
@@ -150,7 +137,7 @@ static void end_well(struct job *j, uint32_t rank, enum proc_state before)
         note_failure(j, rank, before);
     if (j->procs[rank].code && j->plan.ways & JOB_MAP_STRICT && !j->follows)
         job_end(j, rank, j->exit_code, j->reason.text);
-    count_end(j, rank);
+    job_count_end(j, rank);
 }
 
 /* It ended without harm to a program that does not need it; no collective will include it any more.
@@ -159,7 +146,7 @@ static void leave(struct job *j, uint32_t rank)
 {
     struct proc *p = &j->procs[rank];
 
-    if (p->state != PROC_STATE_GONE || p->unreachable || j->phase != JOB_RUNNING)
+    if (p->state != PROC_STATE_GONE || p->unreachable || p->returns || j->phase != JOB_RUNNING)
         return;
     p->left = p->joined || p->code == 0 || !j->keep_going;
     job_fence_forget(j, rank);
@@ -172,12 +159,19 @@ static void end_badly(struct job *j, uint32_t rank, enum proc_state before)
 {
     note_failure(j, rank, before);
     fail_or_go_on(j, rank);
-    count_end(j, rank);
+    job_count_end(j, rank);
 }
 
-/* Its exit will bring the code; until then the code is 1. */
+/* Its exit will bring the code; until then the code is 1.  One that is started again when it has
+ * ended is ended: the others wait for it. */
 static void lose(struct job *j, uint32_t rank)
 {
+    if (job_may_restart(j, rank)) {
+        if (job_rank_is_here(j, rank))
+            effects_push(j->effects,
+                         EFFECT_WITH(signal, .job = j->id, .rank = rank, .signal = SIGKILL));
+        return;
+    }
     if (!j->failed && !j->follows) {
         j->failed = true;
         j->code_pending = true;
@@ -199,13 +193,18 @@ static void break_rules(struct job *j, uint32_t rank)
                   j->procs[rank].pid);
 }
 
+static bool is_end(enum proc_event event)
+{
+    return event == PROC_EVENT_EXIT || event == PROC_EVENT_DEATH;
+}
+
 static void note_end(struct proc *p, enum proc_event event, int code)
 {
     if (event == PROC_EVENT_STARTED && code > 0)
         p->restarts = (uint32_t)code;
     if (event == PROC_EVENT_NOT_STARTED)
         p->start_code = code;
-    if (event == PROC_EVENT_EXIT || event == PROC_EVENT_DEATH) {
+    if (is_end(event)) {
         p->signalled = event == PROC_EVENT_DEATH;
         p->code = code;
     }
@@ -217,7 +216,51 @@ static void report_state(struct job *j, uint32_t rank, enum proc_event event, in
                                          .code = code, .pid = j->procs[rank].pid));
 }
 
-/* The controlling node reports exits to the other nodes: they may wait for that process. */
+/* It is GONE, and so are its groups and connections. */
+static void start_again(struct job *j, uint32_t rank, uint32_t times)
+{
+    break_meetings(j, rank);
+    if (j->spread && !j->follows)
+        report_state(j, rank, PROC_EVENT_RESTART, (int)times);
+    job_restart(j, rank, times);
+}
+
+/* True: a failure that is followed by another start.  A core that does not control the job waits
+ * for the order.  (Who has not joined is its node's to start.) */
+static bool comes_again(struct job *j, uint32_t rank, enum proc_state before)
+{
+    struct proc *p = &j->procs[rank];
+    bool well = before == PROC_STATE_LEAVING && !p->signalled && !p->code;
+
+    if (well || before == PROC_STATE_RUNNING || !job_may_restart(j, rank))
+        return false;
+    if (j->follows) {
+        p->returns = true;
+        j->nreturn++;
+    } else {
+        start_again(j, rank, p->restarts + 1);
+    }
+    return true;
+}
+
+/* The order; or the controlling node has decided otherwise. */
+static void end_return(struct job *j, uint32_t rank, enum proc_event event, int code)
+{
+    struct proc *p = &j->procs[rank];
+
+    j->nreturn -= p->returns;
+    p->returns = false;
+    if (event == PROC_EVENT_RESTART) {
+        p->state = PROC_STATE_GONE;
+        start_again(j, rank, (uint32_t)code);
+        return;
+    }
+    give_up(j, rank);
+    job_count_end(j, rank);
+}
+
+/* The controlling node reports exits to the other nodes: they may wait for that process.  Of one
+ * that is lost and started again they hear when it is. */
 static void emit_end(struct job *j, uint32_t rank, enum proc_state before, enum proc_event event,
                      int code)
 {
@@ -226,6 +269,8 @@ static void emit_end(struct job *j, uint32_t rank, enum proc_state before, enum 
     if (j->follows || !j->spread || j->phase != JOB_RUNNING || before == PROC_STATE_GONE ||
         !(p->state == PROC_STATE_GONE ||
           (p->state == PROC_STATE_LOST && before != PROC_STATE_LOST)))
+        return;
+    if (p->state == PROC_STATE_LOST && job_may_restart(j, rank))
         return;
     if (before == PROC_STATE_ATTACHED || before == PROC_STATE_LOST)
         report_state(j, rank, PROC_EVENT_ATTACH, 0); /* it took part, which they did not know */
@@ -238,15 +283,21 @@ static void act(struct job *j, uint32_t rank, enum proc_event event, int code)
     enum proc_state before = p->state;
 
     switch (proc_state_step(&p->state, event)) {
-    case PROC_ACTION_count_start: j->started++; break;
+    case PROC_ACTION_count_start: j->started += !p->restarts; break;
     case PROC_ACTION_fail_start:
         if (!j->follows)
             job_abort(j, rank, code & 0xff ? code & 0xff : 1, "rank %u on %s could not be started",
                       rank, host_of(j, rank));
-        count_end(j, rank);
+        job_count_end(j, rank);
         break;
-    case PROC_ACTION_count_end: end_well(j, rank, before); break;
-    case PROC_ACTION_end_badly: end_badly(j, rank, before); break;
+    case PROC_ACTION_count_end:
+        if (!comes_again(j, rank, before))
+            end_well(j, rank, before);
+        break;
+    case PROC_ACTION_end_badly:
+        if (!comes_again(j, rank, before))
+            end_badly(j, rank, before);
+        break;
     case PROC_ACTION_lose: lose(j, rank); break;
     case PROC_ACTION_break_rules: break_rules(j, rank); break;
     case PROC_ACTION_nothing: break;
@@ -277,6 +328,7 @@ static void follow(struct job *j, uint32_t rank, enum proc_event event)
     case PROC_EVENT_EXIT:
     case PROC_EVENT_DEATH: p->state = PROC_STATE_GONE; break;
     case PROC_EVENT_READY:
+    case PROC_EVENT_RESTART:
     case PROC_EVENTS: break;
     }
     if (p->state == PROC_STATE_LOST ||
@@ -338,9 +390,14 @@ void job_event(struct job *j, uint32_t rank, enum proc_event event, int code)
         come_to_stop(j, rank, code);
         return;
     }
+    if (j->follows && (event == PROC_EVENT_RESTART || (p->returns && is_end(event)))) {
+        end_return(j, rank, event, code);
+        return;
+    }
     note_end(p, event, code);
     p->joined = p->joined || (event == PROC_EVENT_ATTACH && before != PROC_STATE_GONE);
-    if (here && !list_empty(&j->waits) && event != PROC_EVENT_ATTACH && event != PROC_EVENT_STARTED)
+    if (here && !list_empty(&j->waits) && event != PROC_EVENT_ATTACH &&
+        event != PROC_EVENT_STARTED && !job_may_restart(j, rank))
         modex_owner_gone(j, rank);
     if (here && !list_empty(&j->waits) && event == PROC_EVENT_STARTED)
         modex_wake(j, rank); /* its pid is known */

@@ -6,7 +6,7 @@
 #include "core/job.h"
 
 /* Something happened to a process.  `code` is the exit code for EXIT, the signal for DEATH, the
- * stop (enum job_map_stop) for READY. */
+ * stop (enum job_map_stop) for READY.  RESTART comes from the controlling node. */
 void job_event(struct job *j, uint32_t rank, enum proc_event event, int code);
 
 #endif

@@ -11,6 +11,7 @@
 #include "core/effect.h"
 #include "core/exchange_data.h"
 #include "core/job_end.h"
+#include "core/job_restart.h"
 
 struct member_list {
     uint32_t *ranks;
@@ -376,7 +377,9 @@ enum answer_status job_fence_until(struct job *j, uint32_t rank, struct slice gr
 
     if (st != ANSWER_OK)
         return st;
-    st = enter(j, g, rank, collect, ways, ticket, now_ns, deadline_ns);
+    st = job_restart_is_news(j, rank)
+             ? ANSWER_RESTARTED
+             : enter(j, g, rank, collect, ways, ticket, now_ns, deadline_ns);
     if (st != ANSWER_OK && st != ANSWER_LATER)
         collective_group_drop_idle(&j->colls, g);
     return st;

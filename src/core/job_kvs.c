@@ -72,12 +72,22 @@ static enum answer_status make_key(const struct job *j, struct slice space, stru
     return ANSWER_OK;
 }
 
+/* Who was started again puts once more what the process before it has put. */
+static bool is_own(const struct job *j, uint32_t rank, struct slice key)
+{
+    struct seg_item old;
+
+    return seg_find(&j->store.view, SEG_ANY_RANK, key, &old) && old.rank == rank &&
+           old.flags & SEG_RECORD_FLAT;
+}
+
 enum answer_status job_put(struct job *j, uint32_t rank, struct slice space, struct slice key,
                            struct slice value)
 {
     struct proc *p = &j->procs[rank];
     struct store_key k;
     enum answer_status st = make_key(j, space, key, &k);
+    bool again;
 
     if (st != ANSWER_OK)
         return st;
@@ -85,7 +95,8 @@ enum answer_status job_put(struct job *j, uint32_t rank, struct slice space, str
         return ANSWER_RESERVED;
     if (!proc_can_keep(p, key.len + value.len))
         return ANSWER_OVER_QUOTA;
-    st = from_seg(seg_put(&j->store, rank, k.key, value, SEG_FLAT));
+    again = p->restarts && is_own(j, rank, k.key);
+    st = from_seg(seg_put(&j->store, rank, k.key, value, SEG_FLAT | (again ? SEG_REPLACE : 0U)));
     if (st != ANSWER_OK)
         return st;
     proc_keeps(p, key.len + value.len);
@@ -94,7 +105,7 @@ enum answer_status job_put(struct job *j, uint32_t rank, struct slice space, str
     if (k.key.ptr == k.text) /* of a further space */
         return ANSWER_OK;
     /* A PMI put is a modex entry too: PMIx processes of the job may get it, or wait for it. */
-    if (modex_keys_add(p, j->store.key) < 0)
+    if (!again && modex_keys_add(p, j->store.key) < 0)
         return ANSWER_NO_MEMORY;
     return list_empty(&j->waits) ? ANSWER_OK : modex_commit(j, rank, NULL, 0);
 }

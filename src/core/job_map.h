@@ -95,6 +95,7 @@ struct job_map_node {
     uint32_t slots;
     uint32_t nprocs;                       /* ranks placed here */
     const struct job_map_binding *binding; /* NULL: not bound */
+    bool lost;                             /* known on the controlling node */
 };
 
 /* The processors of a process, in the words of PMIx. */

@@ -315,6 +315,19 @@ void job_node_apart(struct job *j)
         drop_connected(j, node);
 }
 
+void job_node_forget(struct job *j, uint32_t rank)
+{
+    struct nodeattr_wait w;
+    char text[NODE_PART];
+    struct slice prefix = slice_mem(text, put_node(text, j->plan.procs[rank].node));
+
+    while (nodeattrs_take_one(&j->waiting, prefix, rank, &w))
+        answer(j, &w, ANSWER_NOT_FOUND, SLICE_NULL);
+    text[0] = '&'; /* those of connected jobs: wait_name() */
+    while (nodeattrs_take_one(&j->waiting, prefix, rank, &w))
+        answer(j, &w, ANSWER_NOT_FOUND, SLICE_NULL);
+}
+
 /* The last one able to put waits for nobody but itself. */
 void job_node_ended(struct job *j, uint32_t rank)
 {

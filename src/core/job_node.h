@@ -28,6 +28,8 @@ enum answer_status job_node_get(struct job *j, uint32_t rank, const struct node_
 /* Something happened to this rank: answers the gets of its node (NOT_FOUND) that no other process
  * could put an attribute for any more. */
 void job_node_ended(struct job *j, uint32_t rank);
+/* The rank is started again: its gets that wait are answered (NOT_FOUND). */
+void job_node_forget(struct job *j, uint32_t rank);
 /* It is connected to fewer jobs now: the same for attributes that connected jobs could put. */
 void job_node_apart(struct job *j);
 

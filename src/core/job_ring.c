@@ -15,6 +15,7 @@
 #include "core/effect_queue.h"
 #include "core/contribution.h"
 #include "core/job_fence.h"
+#include "core/job_restart.h"
 #include "wire/parts.h"
 
 /* The values of one process. */
@@ -111,6 +112,7 @@ static bool push_contribution(struct job *j, const struct collective *c)
 
     if (!k)
         return false;
+    k->decided = job_restarts(j);
     k->parties[0] = (struct party){ j->id, REQUEST_ALL_RANKS };
     buf_byte(&k->block, 'R');
     parts_put_uint(&k->block, j->here);
@@ -268,6 +270,8 @@ enum answer_status job_ring(struct job *j, uint32_t rank, struct slice left, str
 
     if (left.len > LIMIT_RING_VALUE || right.len > LIMIT_RING_VALUE)
         return ANSWER_BAD_VALUE;
+    if (job_restart_is_news(j, rank))
+        return ANSWER_RESTARTED;
     if (j->lost)
         return job_miss(j, job_lost_rank(j));
     if ((j->spread ? collective_group_get_spread(&j->colls, SLICE(JOB_RING), j->mine, j->nmine,

@@ -20,7 +20,7 @@ bool modex_find(const struct job *j, uint32_t rank, struct slice key, struct car
 {
     struct seg_item item;
 
-    if (!seg_find(&j->store.view, rank, key, &item))
+    if (!seg_find(&j->store.view, rank, key, &item) || item.type == MODEX_DROPPED)
         return false;
     *card_p = card_of(&item);
     return true;
@@ -65,6 +65,54 @@ static enum answer_status put_card(struct job *j, uint32_t rank, const struct ca
     if (known)
         return ANSWER_OK;
     return modex_keys_add(p, j->store.key) < 0 ? ANSWER_NO_MEMORY : ANSWER_OK;
+}
+
+/* ---- starting again -------------------------------------------------------------------------- */
+
+static void keep_old(struct job *j, uint32_t rank, const struct seg_item *item)
+{
+    struct proc *p = &j->procs[rank];
+    struct buf key = BUF_NULL(UINT16_MAX);
+    struct seg_item old = *item;
+
+    buf_printf(&key, MODEX_OLD "%u.", rank);
+    buf_slice_put(&key, item->key);
+    old.key = buf_slice(&key);
+    old.scope = MODEX_LOCAL;
+    if (buf_ok(&key) && proc_can_keep(p, old.key.len + old.value.len) &&
+        seg_put_item(&j->store, &old, SEG_REPLACE) == 0)
+        proc_keeps(p, old.key.len + old.value.len);
+    buf_free(&key);
+}
+
+static void drop_entry(struct job *j, uint32_t rank, const struct seg_item *item)
+{
+    struct seg_item none = {
+        .rank = rank, .type = MODEX_DROPPED, .scope = MODEX_LOCAL, .key = item->key
+    };
+
+    if (job_rank_is_here(j, rank))
+        keep_old(j, rank, item);
+    seg_put_item(&j->store, &none, SEG_REPLACE); /* without memory the old value stays */
+}
+
+void modex_drop(struct job *j, uint32_t rank)
+{
+    struct proc *p = &j->procs[rank];
+    struct seg_item item;
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < p->nkeys; i++) {
+        if (!seg_find(&j->store.view, rank, p->keys[i], &item))
+            continue;
+        if (item.flags & SEG_RECORD_FLAT)
+            p->keys[kept++] = p->keys[i];
+        else if (item.type != MODEX_DROPPED)
+            drop_entry(j, rank, &item);
+    }
+    p->nkeys = kept;
+    p->nfresh = 0;
+    p->committed = p->fetching = false;
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */

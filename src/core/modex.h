@@ -24,6 +24,12 @@
 enum { MODEX_STRING = 3 }; /* PMIX_STRING */
 enum { MODEX_LOCAL = 1, MODEX_REMOTE = 2, MODEX_GLOBAL = 3 };
 
+/* The type of an entry that is not there any more: its process was started again. */
+enum { MODEX_DROPPED = 0xffff };
+/* Before a rank, a dot and a key: the value that it had put before it was started again.  (The name
+ * has the rank because OpenPMIx's clients ask nobody for values of their own.) */
+#define MODEX_OLD "wireup.old."
+
 /* Not an entry: the pid of the process, which its node knows as soon as it runs (core.h:
  * is_manager). */
 #define MODEX_PID "pmix.ppid"
@@ -61,6 +67,11 @@ struct modex_get {
 /* Stores the entries of one commit and answers the gets that waited for them. */
 enum answer_status modex_commit(struct job *j, uint32_t rank, const struct card *cards,
                                 uint32_t ncards);
+
+/* The process is started again.  Its values are not found any more; on its node they are under
+ * MODEX_OLD, as far as its quota permits.  Those of PMI clients stay: their key-value
+ * space is one of the whole job. */
+void modex_drop(struct job *j, uint32_t rank);
 
 /* OK: it is present; LATER; NOT_FOUND. */
 enum answer_status modex_get(struct job *owner, const struct modex_get *g);

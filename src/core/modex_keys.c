@@ -86,6 +86,17 @@ void modex_keys_sent(struct job *j, uint32_t rank, bool collect)
     p->nfresh = kept;
 }
 
+int modex_keys_renew(struct job *j, uint32_t rank)
+{
+    struct proc *p = &j->procs[rank];
+    int rc = 0;
+
+    p->nfresh = 0;
+    for (uint32_t i = 0; rc == 0 && i < p->nkeys; i++)
+        rc = modex_keys_add_fresh(j, rank, p->keys[i], true);
+    return rc;
+}
+
 void modex_keys_write_all(const struct job *j, uint32_t rank, struct block_writer *w)
 {
     const struct proc *p = &j->procs[rank];

@@ -23,6 +23,10 @@ enum fresh_part { FRESH_ALL, FRESH_TO_ALL, FRESH_OTHERS };
 void modex_keys_write_fresh(const struct job *j, uint32_t rank, enum fresh_part part, bool collect,
                             struct block_writer *w);
 
+/* A fence that was to bring them to other nodes has failed: all keys are fresh again, but for those
+ * of further key-value spaces.  0 or -ENOMEM. */
+int modex_keys_renew(struct job *j, uint32_t rank);
+
 /* All nodes have them now.  Modex values that a fence without data left out stay fresh. */
 void modex_keys_sent(struct job *j, uint32_t rank, bool collect);
 

@@ -160,7 +160,7 @@ static bool take_ticket(uint64_t connection, uint64_t token, uint64_t *ticket_p)
 
 static bool take_status(struct slice word, enum answer_status *status_p)
 {
-    for (int s = ANSWER_OK; s <= ANSWER_LOST; s++) {
+    for (int s = ANSWER_OK; s <= ANSWER_RESTARTED; s++) {
         *status_p = (enum answer_status)s;
         if (s != ANSWER_LATER && slice_is(word, answer_word(*status_p)))
             return true;

@@ -50,7 +50,8 @@ static void test_pairs(void)
                      "no client can bring that about");
                 continue;
             }
-            OK_F(from != PROC_STATE_GONE || to == PROC_STATE_GONE,
+            OK_F(from != PROC_STATE_GONE || to == PROC_STATE_GONE ||
+                     (ev == PROC_EVENT_RESTART && to == PROC_STATE_PLANNED),
                  "%s, %s: nobody comes back from the dead", proc_state_name(from), name);
             OK_F(
                 (ev == PROC_EVENT_EXIT || ev == PROC_EVENT_DEATH || ev == PROC_EVENT_NOT_STARTED) ==

@@ -37,6 +37,7 @@ const char *answer_word(enum answer_status status)
     case ANSWER_NO_MEMORY: return "server_out_of_memory";
     case ANSWER_UNSUPPORTED: return "not_supported";
     case ANSWER_LOST: return "lost_connection";
+    case ANSWER_RESTARTED: return "process_restarted";
     }
     return "failed";
 }

@@ -477,6 +477,15 @@ static void on_foreign_state(void *arg, struct effect *e)
     launcher_links_state(&n->foreign_launchers.links, &e->u.foreign_state);
 }
 
+static void on_restart(void *arg, struct effect *e)
+{
+    struct node *n = arg;
+    struct job *j = job_of(n, e);
+
+    if (j && j->phase == JOB_RUNNING)
+        process_restart(&n->processes, j, e->u.restart.rank, e->u.restart.how, e->u.restart.code);
+}
+
 static void on_signal(void *arg, struct effect *e)
 {
     struct node *n = arg;
@@ -532,6 +541,7 @@ static effect_fn *const kinds[OPERATIONS] = {
     [EFFECT_foreign_connect] = on_foreign_connect,
     [EFFECT_foreign_state] = on_foreign_state,
     [EFFECT_signal] = on_signal,
+    [EFFECT_restart] = on_restart,
     [EFFECT_proc_root] = on_control,
     [EFFECT_session_dir] = on_control,
     [EFFECT_cleanup] = on_control,

@@ -520,22 +520,55 @@ static bool is_to_start_again(struct task *t, int status)
     return !ended_by_loader(status) || !source_held(&t->err).len;
 }
 
-static void start_again(struct task *t, int status)
+static void start_again(struct processes *p, struct job *job, uint32_t rank, enum proc_event how,
+                        int code)
 {
-    struct processes *p = t->all;
-    struct job *job = t->job;
-    const struct job_map_app *app = &job->plan.apps[job->plan.procs[t->rank].app];
-    uint32_t rank = t->rank, times = ++job->procs[rank].restarts;
-    bool killed = WIFSIGNALED(status);
+    const struct job_map_app *app = &job->plan.apps[job->plan.procs[rank].app];
     struct errmsg err;
     int end;
 
     log_error(p->config.context->log, "rank %u of %s on %s %s %d; it is started again (%u of %u)",
               rank, app->argv[0], job->plan.nodes[job->plan.procs[rank].node].name,
-              killed ? "was killed by signal" : "exited with code",
-              killed ? WTERMSIG(status) : WEXITSTATUS(status), times, app->restarts);
-    process_close(t);
+              how == PROC_EVENT_DEATH ? "was killed by signal" : "exited with code", code,
+              job->procs[rank].restarts, app->restarts);
     process_start(p, job, rank, &end, &err); /* a failure is in the job's report */
+}
+
+static void start_unjoined(struct task *t, int status)
+{
+    struct processes *p = t->all;
+    struct job *job = t->job;
+    uint32_t rank = t->rank;
+    bool killed = WIFSIGNALED(status);
+
+    job->procs[rank].restarts++;
+    process_close(t);
+    start_again(p, job, rank, killed ? PROC_EVENT_DEATH : PROC_EVENT_EXIT,
+                killed ? WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+/* A child of the process that has ended may still hold its connections. */
+static void close_connections(struct processes *p, const struct job *job, uint32_t rank)
+{
+    LIST_EACH(l, &p->config.listener->conns.accepted)
+    {
+        struct peer_conn *c = LIST_OF(l, struct peer_conn, link);
+        if (c->peer->job == job && c->peer->rank == rank)
+            peer_conn_close(c);
+    }
+}
+
+void process_restart(struct processes *p, struct job *job, uint32_t rank, enum proc_event how,
+                     int code)
+{
+    LIST_EACH(l, &p->all)
+    {
+        struct task *t = LIST_OF(l, struct task, link);
+        if (t->job == job && t->rank == rank)
+            process_close(t);
+    }
+    close_connections(p, job, rank);
+    start_again(p, job, rank, how, code);
 }
 
 void process_ended(struct task *t, int wait_status)
@@ -558,7 +591,7 @@ void process_ended(struct task *t, int wait_status)
             peer_conn_drain(c);
     }
     if (is_to_start_again(t, wait_status)) {
-        start_again(t, wait_status);
+        start_unjoined(t, wait_status);
         return;
     }
     startup_timing_note(t->all->config.context->timing, t->job, t->rank, STARTUP_GONE);

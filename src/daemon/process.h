@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "core/proc_state.h"
 #include "daemon/own_libraries.h"
 #include "daemon/pmi_offer.h"
 #include "daemon/stdin_push.h"
@@ -93,6 +94,11 @@ bool process_input(struct processes *p, const struct job *j, uint32_t rank, stru
 /* The process has been reaped.  The bytes that it sent before are handled first.  Its rank may be
  * started again; t is gone then. */
 void process_ended(struct task *t, int wait_status);
+
+/* EFFECT_restart: starts the process of a rank again that has ended (how: EXIT or DEATH, with its
+ * code or signal), as the job has decided. */
+void process_restart(struct processes *p, struct job *job, uint32_t rank, enum proc_event how,
+                     int code);
 
 /* Reads the rest from the pipes and releases everything. */
 void process_close(struct task *t);

@@ -80,6 +80,8 @@ static void env_pmi(struct env_writer *w, const struct processes *p, const struc
     env_number(w, "PMI_SIZE", job->plan.nprocs);
     if (job->parent != JOB_NO_RANK)
         env_number(w, "PMI_SPAWNED", 1);
+    if (job->procs[rank].restarts)
+        env_number(w, "WIREUP_RESTARTS", job->procs[rank].restarts);
 }
 
 /* Every release of OpenPMIx has its own name for the same address.  `hash` keeps its clients off

@@ -284,6 +284,60 @@ int option_words_with_ft(struct option_parse *p, const struct option_row *row,
     return option_wrong(p, "must be ulfm, mpi or none, not '%.100s'", values[0]);
 }
 
+/* ---- -on-failure ----------------------------------------------------------------------------- */
+
+enum { RESTARTS = 3, RESTARTS_MAX = 1000000 };
+
+struct policy {
+    const char *word;
+    const char *as;      /* the option that lets the others continue, or not */
+    bool restarts;       /* a number may follow, after a colon */
+    const char *refused; /* why it is not possible; NULL: it is */
+};
+
+static const struct policy policies[] = {
+    { "abort", "enable-auto-cleanup", false, NULL },
+    { "continue", "disable-auto-cleanup", false, NULL },
+    { "restart", "disable-auto-cleanup", true, NULL },
+    { "replace", NULL, false,
+      "a job does not get other nodes for lost ones; 'continue' lets it spawn on those that it "
+      "has" },
+};
+
+static const struct policy *find_policy(struct slice word)
+{
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        if (slice_is(word, policies[i].word))
+            return &policies[i];
+    }
+    return NULL;
+}
+
+/* The number after the colon; false: it is none. */
+static bool read_restarts(const struct policy *k, struct slice number, bool given, uint32_t *n_p)
+{
+    *n_p = k->restarts ? RESTARTS : 0;
+    return !given || (k->restarts && slice_u32(number, n_p) && *n_p > 0 && *n_p <= RESTARTS_MAX);
+}
+
+int option_words_on_failure(struct option_parse *p, const struct option_row *row,
+                            const char *const *values)
+{
+    struct slice rest = slice_str(values[0]), word = slice_head(rest, slice_find(rest, ':'));
+    const struct policy *k = find_policy(word);
+    bool given = word.len < rest.len;
+    uint32_t n;
+
+    (void)row;
+    if (k && k->refused)
+        return option_wrong(p, "'%s': %s", k->word, k->refused);
+    if (!k || !read_restarts(k, slice_skip(rest, word.len + given), given, &n))
+        return option_wrong(p, "must be abort, continue, restart or restart:N, not '%.100s'",
+                            values[0]);
+    option_set_restarts(p, n);
+    return option_apply(p, k->as, NULL);
+}
+
 int option_words_cpu_list(struct option_parse *p, const struct option_row *row,
                           const char *const *values)
 {

@@ -31,6 +31,9 @@ option_words_fn option_words_path, option_words_prefix;
 /* -with-ft ulfm */
 option_words_fn option_words_with_ft;
 
+/* -on-failure restart:2: what becomes of a job when a process fails or a node is lost */
+option_words_fn option_words_on_failure;
+
 /* -use-wireup-libraries yes */
 option_words_fn option_words_own_libraries;
 

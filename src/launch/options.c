@@ -718,6 +718,11 @@ void option_name_variable(struct option_parse *p, struct slice name)
     snprintf(p->name, sizeof p->name, "the variable " SLICE_FMT, SLICE_ARG(slice_head(name, 100)));
 }
 
+void option_set_restarts(struct option_parse *p, uint32_t n)
+{
+    p->opt->restarts = n;
+}
+
 struct arena *option_arena(struct option_parse *p)
 {
     return &p->opt->arena;
@@ -1132,6 +1137,10 @@ static int complete(struct launch_options *o, struct errmsg *err)
 
     if (rc == 0 && o->topology && !o->dry_run)
         rc = errmsg_set(err, LAUNCH_USAGE, "-topology needs -dry-run: this machine is as it is");
+    if (rc == 0 && o->restarts && o->restart_job)
+        rc = errmsg_set(err, LAUNCH_USAGE,
+                        "use either -on-failure restart, where the others go on, or -restart-job, "
+                        "where all begin anew");
     if (rc == 0 && o->warning && o->timeout_s <= o->warning_s)
         rc = errmsg_set(err, LAUNCH_USAGE, "-timeout-signal needs a -timeout of more than its %u s",
                         o->warning_s);

@@ -214,6 +214,7 @@ struct launch_options {
 
     /* Running. */
     bool auto_cleanup;
+    uint32_t restarts;         /* of processes whose program has no number of its own */
     bool hostname_propagation; /* set PMI_HOSTNAME */
     bool print_all_exitcodes;
     bool pmi_port;        /* PMI_PORT and PMI_ID instead of an inherited descriptor */

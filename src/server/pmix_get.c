@@ -87,7 +87,7 @@ static void put_any_card(struct pmix_session *s, struct ppack *w, struct job *ow
     struct seg_item item;
     struct card c;
 
-    if (!seg_find(&owner->store.view, SEG_ANY_RANK, key, &item))
+    if (!seg_find(&owner->store.view, SEG_ANY_RANK, key, &item) || item.type == MODEX_DROPPED)
         return;
     part = begin_values(s, w, owner->nspace,
                         item.rank < owner->plan.nprocs ? item.rank : PMIX_RANK_WILDCARD);

@@ -240,6 +240,7 @@ pmix_status_t pmix_status_of(enum answer_status status)
     case ANSWER_NO_MEMORY: return PMIX_ERR_NOMEM;
     case ANSWER_UNSUPPORTED: return PMIX_ERR_NOT_SUPPORTED;
     case ANSWER_LOST: return PMIX_ERR_LOST_CONNECTION;
+    case ANSWER_RESTARTED: return PMIX_ERR_PROC_RESTART;
     case ANSWER_LATER:
     case ANSWER_FAILED: break;
     }

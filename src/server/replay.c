@@ -302,6 +302,8 @@ static bool plan_stops(struct job_map *p, const struct record_job *d)
     p->target = text_or_null(p, d->target);
     for (uint32_t i = 0; i < p->napps && i < d->psets.n; i++)
         p->apps[i].pset = text_or_null(p, d->psets.items[i]);
+    for (uint32_t i = 0; i < p->napps && i < d->restarts.n; i++)
+        p->apps[i].restarts = d->restarts.items[i];
     return arena_ok(&p->arena);
 }
 

@@ -28,6 +28,7 @@
 #include "core/request.h"
 #include "pmix_common.h"
 #include "trace/record.h"
+#include "server/pmix_info.h"
 #include "server/server_priv.h"
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -214,18 +215,30 @@ static bool server_on_kvs_delete(struct server *s, const struct op_kvs_delete *o
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
+/* Its names stay. */
+static void restarted(struct server *s, struct job *j, uint32_t rank)
+{
+    core_names_stop_lookups(&s->core, j->id, rank);
+    pmix_job_info_changed(j);
+    if (!j->follows)
+        server_notify_restart(s, j, rank);
+}
+
 static bool server_on_proc_state(struct server *s, const struct op_proc_state *o, uint64_t now_ns)
 {
     struct job *j = job_of(s, o->job);
     struct server_change change = server_change_begins(j, o->rank, o->event);
+    uint32_t epoch = j->epoch;
 
     (void)now_ns;
     if (o->pid)
         j->procs[o->rank].pid = o->pid;
     job_event(j, o->rank, o->event, o->code);
-    if (j->procs[o->rank].state == PROC_STATE_GONE)
+    if (j->procs[o->rank].state == PROC_STATE_GONE && !j->procs[o->rank].returns)
         core_names_proc_ended(&s->core, j, o->rank);
     server_notify_change(s, j, o->rank, &change, o->code);
+    if (j->epoch != epoch)
+        restarted(s, j, o->rank);
     return true;
 }
 

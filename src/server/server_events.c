@@ -310,11 +310,12 @@ bool server_on_event(struct server *s, const struct op_event *o, uint64_t now_ns
 
 bool server_on_node_down(struct server *s, const struct op_node_down *o, uint64_t now_ns)
 {
-    const struct job *j = core_job(&s->core, o->job);
+    struct job *j = core_job(&s->core, o->job);
 
     (void)now_ns;
     if (o->node >= j->plan.nnodes)
         return false;
+    j->plan.nodes[o->node].lost = true;
     server_notify_node_down(s, j, o->node);
     return true;
 }

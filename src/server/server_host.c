@@ -115,7 +115,8 @@ static struct slice *list_args(const struct job_map *p, uint32_t *argcs)
 /* The lists of a record that are made for it. */
 struct job_lists {
     struct slice *programs, *wdirs, *psets, *nodes, *words, *placement, *places;
-    uint32_t *slots, *argcs, *bound, nbound, *stops, nstops;
+    uint32_t *slots, *argcs, *bound, nbound, *stops, nstops, *restarts;
+    bool restarts_some;
 };
 
 static uint32_t count_bound(const struct job_map *p)
@@ -171,13 +172,14 @@ static bool make_lists(const struct job *j, struct job_lists *l)
     l->nodes = calloc(p->nnodes + (size_t)1, sizeof *l->nodes);
     l->slots = calloc(p->nnodes + (size_t)1, sizeof *l->slots);
     l->argcs = calloc(p->napps + (size_t)1, sizeof *l->argcs);
+    l->restarts = calloc(p->napps + (size_t)1, sizeof *l->restarts);
     l->words = list_args(p, l->argcs);
     l->placement = calloc(JOB_MAP_WORDS, sizeof *l->placement);
     l->places = calloc(l->nbound + (size_t)1, sizeof *l->places);
     l->bound = calloc(l->nbound + (size_t)1, sizeof *l->bound);
     l->stops = calloc(l->nstops + (size_t)1, sizeof *l->stops);
     return l->programs && l->wdirs && l->psets && l->nodes && l->slots && l->argcs && l->words &&
-           l->placement && l->places && l->bound && l->stops;
+           l->restarts && l->placement && l->places && l->bound && l->stops;
 }
 
 static void free_lists(struct job_lists *l)
@@ -188,6 +190,7 @@ static void free_lists(struct job_lists *l)
     free(l->nodes);
     free(l->slots);
     free(l->argcs);
+    free(l->restarts);
     free(l->words);
     free(l->placement);
     free(l->places);
@@ -203,6 +206,8 @@ static void fill_lists(const struct job *j, struct job_lists *l)
         l->programs[i] = slice_str(p->apps[i].argv ? p->apps[i].argv[0] : "");
         l->wdirs[i] = slice_str(p->apps[i].wdir ? p->apps[i].wdir : j->wdir);
         l->psets[i] = slice_str(p->apps[i].pset ? p->apps[i].pset : "");
+        l->restarts[i] = p->apps[i].restarts;
+        l->restarts_some = l->restarts_some || l->restarts[i];
     }
     for (uint32_t i = 0; i < p->nnodes; i++) {
         l->nodes[i] = slice_str(p->nodes[i].name);
@@ -236,7 +241,8 @@ static void record_job(const struct server *s, const struct job *j)
             .parent_rank = j->parent_rank, .stops = { l.stops, l.nstops },
             .breakpoint = slice_str(p->breakpoint ? p->breakpoint : ""),
             .target = slice_str(p->target ? p->target : ""), .psets = { l.psets, p->napps },
-            .session = j->session, .ways = p->ways, .foreign = j->is_foreign);
+            .session = j->session, .ways = p->ways, .foreign = j->is_foreign,
+            .restarts = { l.restarts, l.restarts_some ? p->napps : 0 });
     }
     free_lists(&l);
     free(runs);

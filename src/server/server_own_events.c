@@ -323,6 +323,17 @@ void server_notify_abort(struct server *s, const struct job *j, uint32_t rank, i
         notify_of_proc(s, j, rank, PMIX_ERR_PROC_REQUESTED_ABORT, code);
 }
 
+void server_notify_restart(struct server *s, const struct job *j, uint32_t rank)
+{
+    struct own_event e;
+
+    begin(&e, j, rank, PMIX_ERR_PROC_RESTART, PMIX_RANGE_SESSION);
+    add_affected(&e);
+    add(&e, PMIX_REINCARNATION,
+        (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = j->procs[rank].restarts });
+    raise_event(s, j, &e);
+}
+
 void server_notify_lost(struct server *s, const struct job *j, uint32_t rank)
 {
     struct own_event e;

@@ -139,6 +139,8 @@ void server_notify_change(struct server *s, struct job *j, uint32_t rank,
 void server_notify_finalized(struct server *s, struct job *j, uint32_t rank);
 /* It has asked for the end of its job, as the first one, and it ends. */
 void server_notify_abort(struct server *s, const struct job *j, uint32_t rank, int code);
+/* It is started again, which the controlling node says to everybody. */
+void server_notify_restart(struct server *s, const struct job *j, uint32_t rank);
 void server_notify_lost(struct server *s, const struct job *j, uint32_t rank);
 /* A monitor of that process has nothing to report any more; or it has samples. */
 struct monitor_alert {

@@ -36,6 +36,7 @@ int client_env_read(struct client_env *e_p, struct errmsg *err)
      * (setuid). */
     e->debug = is_true(secure_getenv("PMI_DEBUG"));
     e->spawned = is_true(getenv("PMI_SPAWNED"));
+    e->restarted = is_true(getenv("WIREUP_RESTARTS"));
     e->traced = is_true(secure_getenv("PMI_TOTALVIEW"));
     rc = read_number("PMI_FD", -1, &e->fd, err);
     if (rc < 0)

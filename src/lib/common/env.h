@@ -18,6 +18,7 @@ struct client_env {
     const char *id;   /* PMI_ID, or NULL */
     int rank, size;   /* PMI_RANK, PMI_SIZE; 0 and 1 when not set */
     bool spawned;     /* PMI_SPAWNED is set and not 0 */
+    bool restarted;   /* WIREUP_RESTARTS is: the rank had another process before */
     bool debug;       /* PMI_DEBUG is set, not empty and not 0 */
     bool traced;      /* PMI_TOTALVIEW: the server sends first */
 };

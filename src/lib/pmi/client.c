@@ -287,6 +287,7 @@ int client_start(const struct client_env *env, struct lock *gate, struct pmi1_cl
     c->gate = gate;
     c->size = 1;
     c->spawned = env->spawned;
+    c->restarted = env->restarted;
     c->link = LINK_NULL;
     c->store = ATTACHMENT_NULL;
     c->view = &c->store.view;

@@ -63,7 +63,7 @@ struct pmi1_client {
     struct lock *gate;
     enum pmi1_client_kind kind;
     uint32_t rank, size;
-    bool spawned;
+    bool spawned, restarted;
     bool groups;                           /* the server supports barriers of groups */
     bool has_appnum, has_universe;         /* known without asking */
     int64_t appnum, universe;              /* universe -1: no limit */

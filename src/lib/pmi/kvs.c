@@ -196,7 +196,8 @@ static int put_ours(struct pmi1_client *c, struct slice key, struct slice value,
     struct seg_item item;
     int rc;
 
-    if (seg_find(c->view, SEG_ANY_RANK, key, &item) && (item.flags & SEG_RECORD_FLAT))
+    if (seg_find(c->view, SEG_ANY_RANK, key, &item) && (item.flags & SEG_RECORD_FLAT) &&
+        !(c->restarted && item.rank == c->rank))
         return duplicate(key, err);
     rc = batch_add(&c->batch, key, value);
     if (rc == BATCH_DUPLICATE)

@@ -184,7 +184,8 @@ static int put_ours(struct pmi2_client *m, struct slice key, struct slice value,
                           "key '" SLICE_FMT "': keys that begin with PMI_ belong to the process "
                           "manager",
                           SLICE_ARG(key));
-    if (seg_find(m->view, SEG_ANY_RANK, key, &item) && (item.flags & SEG_RECORD_FLAT))
+    if (seg_find(m->view, SEG_ANY_RANK, key, &item) && (item.flags & SEG_RECORD_FLAT) &&
+        !(m->restarted && item.rank == m->rank))
         return duplicate(key, err);
     rc = batch_add(&m->batch, key, value);
     switch (rc) {

@@ -72,14 +72,15 @@ static void take_store(struct pmi2_client *m, const struct pmi1_response_to_init
 }
 
 /* Attributes that Wireup's server adds to its first reply. */
-static int take_facts(struct pmi2_client *m, const struct pmi1_response_to_init *r,
-                      struct errmsg *err)
+static int take_facts(struct pmi2_client *m, const struct client_env *env,
+                      const struct pmi1_response_to_init *r, struct errmsg *err)
 {
     m->rank = r->rank;
     m->size = r->size;
     m->appnum = r->appnum;
     m->node = r->node;
     m->spawned = PMI1_HAS(r, response_to_init, spawner);
+    m->restarted = env->restarted;
     take_store(m, r);
     return note_jobid(m, r->kvsname, err);
 }
@@ -129,7 +130,7 @@ static int agree(struct pmi2_client *m, const struct client_env *env, struct err
         return MEMBER_OK;
     m->kind = MEMBER_OURS;
     m->knows_ring = true;
-    return take_facts(m, r, err);
+    return take_facts(m, env, r, err);
 }
 
 static int fullinit(struct pmi2_client *m, const struct client_env *env, struct errmsg *err)

@@ -52,7 +52,7 @@ struct pmi2_client {
     enum pmi2_server_kind kind;
     uint32_t rank, size, node;
     int64_t appnum;
-    bool spawned;
+    bool spawned, restarted;
     bool whole;       /* ours: a key that is not in the store does not exist */
     bool knows_ring;  /* the server supports ring (others end the job at that command) */
     uint32_t rings;   /* rings so far without the server's help */

@@ -1,0 +1,101 @@
+/* job_restart.c - see job_restart.h. */
+#include "core/job_restart.h"
+
+#include "core/effect.h"
+#include "core/job_end.h"
+#include "core/job_fence.h"
+#include "core/job_node.h"
+#include "core/modex.h"
+#include "core/modex_keys.h"
+
+/* So many rounds of one group may be in an epoch. */
+enum { EPOCH_BITS = 40 };
+
+static uint32_t most_restarts(const struct job *j, uint32_t rank)
+{
+    return j->plan.apps[j->plan.procs[rank].app].restarts;
+}
+
+bool job_restarts(const struct job *j)
+{
+    for (uint32_t i = 0; j->keep_going && i < j->plan.napps; i++) {
+        if (j->plan.apps[i].restarts)
+            return true;
+    }
+    return false;
+}
+
+bool job_may_restart(const struct job *j, uint32_t rank)
+{
+    const struct proc *p = &j->procs[rank];
+
+    return j->keep_going && j->phase == JOB_RUNNING && p->restarts < most_restarts(j, rank) &&
+           !p->commanded && !p->aborted && !p->unreachable && !j->is_tool && !j->is_adopted &&
+           !j->is_foreign && !j->plan.nodes[j->plan.procs[rank].node].lost;
+}
+
+/* Values that fences of this node were to bring to others have not come there. */
+static void renew_values(struct job *j)
+{
+    for (uint32_t i = 0; i < j->nmine; i++) {
+        if (modex_keys_renew(j, j->mine[i]) < 0)
+            job_abort(j, j->mine[i], 1, "out of memory for the values of rank %u", j->mine[i]);
+    }
+}
+
+/* Those that wait know of it thereby. */
+static void end_rounds(struct job *j)
+{
+    struct collective *c;
+    bool sent = false;
+
+    while ((c = collective_take_any(&j->colls))) {
+        sent = sent || (c->contributed && c->group == j->world);
+        for (uint32_t i = 0; i < c->group->count; i++) {
+            if (collective_is_here(c, i))
+                j->procs[collective_member(c->group, i)].epoch = j->epoch;
+        }
+        job_answer_round(j, c, ANSWER_RESTARTED);
+        collective_free(&j->colls, c);
+    }
+    if (sent)
+        renew_values(j);
+    collective_set_renew(&j->colls, (uint64_t)j->epoch << EPOCH_BITS);
+}
+
+/* It begins like one that was never started; what it has published and stored stays. */
+static void begin_anew(struct job *j, uint32_t rank, uint32_t times)
+{
+    struct proc *p = &j->procs[rank];
+
+    if (job_rank_is_here(j, rank))
+        effects_push(j->effects,
+                     EFFECT_WITH(restart, .job = j->id, .rank = rank,
+                                 .how = p->signalled ? PROC_EVENT_DEATH : PROC_EVENT_EXIT,
+                                 .code = p->code));
+    proc_state_step(&p->state, PROC_EVENT_RESTART);
+    p->joined = p->signalled = false;
+    p->code = 0;
+    p->restarts = times;
+    p->epoch = j->epoch;
+    p->fences = 0;
+    p->last_word = NULL;
+    modex_drop(j, rank);
+    job_node_forget(j, rank);
+}
+
+void job_restart(struct job *j, uint32_t rank, uint32_t times)
+{
+    j->epoch++;
+    end_rounds(j);
+    begin_anew(j, rank, times);
+}
+
+bool job_restart_is_news(struct job *j, uint32_t rank)
+{
+    struct proc *p = &j->procs[rank];
+    bool news = p->epoch != j->epoch;
+
+    p->epoch = j->epoch;
+    return news;
+}

@@ -1,0 +1,32 @@
+/* job_restart.h - processes that have failed and are started again, with their rank, in a job that
+ * goes on after failures.
+ *
+ * The controlling node decides.  Each start begins an epoch of the job: on all nodes, at the same
+ * place in the order of the controlling node's reports and of the results of fences, the fences
+ * and rings that are pending end with ANSWER_RESTARTED, and those that follow are counted anew.  A
+ * process that waits in none gets that answer to its next one.  So each process learns once of
+ * each start, all members of a fence are of one epoch, and the one that was started takes part from
+ * then on.
+ *
+ * A process that has not joined the job is started again by its node alone (daemon/process.c): no
+ * other one knows of it yet.
+ */
+#ifndef WIREUP_CORE_JOB_RESTART_H
+#define WIREUP_CORE_JOB_RESTART_H
+
+#include "core/job.h"
+
+/* Processes of the job may be started again after they have joined it. */
+bool job_restarts(const struct job *j);
+
+/* This one is started again if it fails now. */
+bool job_may_restart(const struct job *j, uint32_t rank);
+
+/* A process that is GONE is started again, for that time: EFFECT_restart on its node. */
+void job_restart(struct job *j, uint32_t rank, uint32_t times);
+
+/* The process enters a fence or ring: true, once: of a start it does not know yet, which is
+ * its answer. */
+bool job_restart_is_news(struct job *j, uint32_t rank);
+
+#endif
