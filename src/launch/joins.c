@@ -150,13 +150,14 @@ static void on_down(void *arg, struct daemon_link *h, enum daemon_link_down how,
 {
     struct joins_node *n = node_of(arg, h);
 
-    (void)how;
-    (void)why;
     if (!n)
         return;
     n->link = NULL;
-    if (!n->position)
-        joins_node_free(n);
+    if (how == DAEMON_LINK_DOWN_BYE && n->position)
+        return; /* it has its record */
+    if (n->position)
+        n->of->config.failed(n->of->config.arg, n->position, slice_str(why->text));
+    joins_node_free(n);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */

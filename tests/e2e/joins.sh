@@ -141,6 +141,42 @@ else
 fi
 ok "nothing has changed" line_is "6 of 6 slots free" || explain
 
+# Its link breaks while its record is on the way: its place is free at once, and it tries again.
+cat >"$tmp/cut.py" <<'END'
+import select, socket, sys
+l = socket.socket()
+l.bind(("127.0.0.1", 0))
+l.listen(8)
+print(l.getsockname()[1], flush=True)
+cuts = 0
+while True:
+    a = l.accept()[0]
+    b = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    ends, down = {a: b, b: a}, 0
+    while ends:
+        for s in select.select(list(ends), [], [])[0]:
+            data = s.recv(65536)
+            down += len(data) if s is b else 0
+            if not data or (down > 200 and cuts == 0):
+                cuts += bool(data)
+                a.close(), b.close()
+                ends = {}
+                break
+            ends[s].sendall(data)
+    if cuts:
+        cuts += 1
+        print("cut", flush=True)
+END
+python3 "$tmp/cut.py" "$port" >"$tmp/cut" 2>&1 &
+cutter=$!
+wait_until 60 [ -s "$tmp/cut" ]
+join n6 --join "127.0.0.1:$(head -n 1 "$tmp/cut")" --token-file "$token" --slots 1
+ok "a link that breaks before the record has come is not the end" wait_until 60 log_has n6 "node n6 has joined" || log_of n6
+ok "it was cut" grep -q cut "$tmp/cut"
+dvm shrink -hosts n6
+same "that node leaves" "$rc $(cat "$out")" "0 node n6 has left your DVM dvm" || explain
+kill "$cutter"
+
 # ---- leave, are lost, and come again
 dvm shrink -hosts n2
 same "a node leaves" "$rc $(cat "$out")" "0 node n2 has left your DVM dvm" || explain
