@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/effect.h"
 #include "daemon/node_context.h"
 #include "io/loop.h"
 
@@ -16,7 +15,7 @@ enum { ALLOCATION_GROWTH_TEXT = 1 << 20 };
 struct allocation_growth {
     struct list link;
     struct allocation_growths *of;
-    struct effect request;
+    void *request; /* NULL: it goes on */
     int fd;
     struct watch watch;
     struct buf in, joined;
@@ -29,7 +28,8 @@ static void allocation_growth_free(struct allocation_growth *g)
     list_unlink(&g->link);
     buf_free(&g->in);
     buf_free(&g->joined);
-    effect_drop(&g->request);
+    if (g->request)
+        g->of->calls.drop(g->request);
     free(g);
 }
 
@@ -65,11 +65,12 @@ static bool take_line(struct allocation_growth *g, struct slice line)
 static void finish(struct allocation_growth *g)
 {
     struct allocation_growths *of = g->of;
-    struct effect request = g->request;
+    void *request = g->request;
 
+    g->request = NULL;
     list_unlink(&g->link);
     list_init(&g->link);
-    of->go_on(of->arg, &request, buf_slice(&g->joined));
+    of->calls.go_on(of->calls.arg, request, buf_slice(&g->joined));
     allocation_growth_free(g);
 }
 
@@ -93,25 +94,17 @@ static void on_read(void *arg)
         finish(g);
 }
 
-bool allocation_growth_begin(struct allocation_growths *g, const struct effect *request,
-                             struct slice nodes)
+bool allocation_growth_begin(struct allocation_growths *g, void *request, struct slice nodes)
 {
     struct allocation_growth *new = calloc(1, sizeof *new);
 
     if (!new)
         return false;
-    *new = (struct allocation_growth){ .of = g, .request = *request };
-    if (!effect_own(&new->request)) {
-        free(new);
-        return false;
-    }
+    *new = (struct allocation_growth){ .of = g, .request = request };
     buf_init(&new->in, ALLOCATION_GROWTH_TEXT);
     buf_init(&new->joined, ALLOCATION_GROWTH_TEXT);
-    list_init(&new->link);
     new->fd = ask(g->context, "grow", nodes);
     if (new->fd < 0) {
-        new->request.u.allocate.ticket = 0;
-        effect_drop(&new->request);
         free(new);
         return false;
     }
@@ -130,11 +123,9 @@ void allocation_growth_undo(const struct allocation_growths *g, struct slice nod
 }
 
 void allocation_growths_open(struct allocation_growths *g, const struct node_context *c,
-                             void (*go_on)(void *arg, const struct effect *request,
-                                           struct slice joined),
-                             void *arg)
+                             const struct allocation_growth_calls *calls)
 {
-    *g = (struct allocation_growths){ c, { NULL, NULL }, go_on, arg };
+    *g = (struct allocation_growths){ .context = c, .calls = *calls };
     list_init(&g->all);
 }
 

@@ -10,27 +10,29 @@
 #include "base/buf.h"
 #include "base/list.h"
 
-struct effect;
 struct node_context;
+
+struct allocation_growth_calls {
+    /* The request goes on, and is the callee's.  joined: the names of the nodes that have,
+     * separated by commas. */
+    void (*go_on)(void *arg, void *request, struct slice joined);
+    void (*drop)(void *request); /* it does not: all ends */
+    void *arg;
+};
 
 struct allocation_growths {
     const struct node_context *context; /* NULL: not open */
     struct list all;
-    /* The request goes on.  joined: the names of the nodes that have, separated by commas. */
-    void (*go_on)(void *arg, const struct effect *request, struct slice joined);
-    void *arg;
+    struct allocation_growth_calls calls;
 };
 
 void allocation_growths_open(struct allocation_growths *g, const struct node_context *c,
-                             void (*go_on)(void *arg, const struct effect *request,
-                                           struct slice joined),
-                             void *arg);
+                             const struct allocation_growth_calls *calls);
 void allocation_growths_close(struct allocation_growths *g); /* harmless twice, and on zeroed */
 
-/* The nodes, names with commas, are to join.  request: copied (EFFECT_allocate).  False: this is no
- * DVM, or there is no memory; nothing has been done. */
-bool allocation_growth_begin(struct allocation_growths *g, const struct effect *request,
-                             struct slice nodes);
+/* The nodes, names with commas, are to join; takes the request over.  False: this is no DVM, or
+ * there is no memory; nothing has been done. */
+bool allocation_growth_begin(struct allocation_growths *g, void *request, struct slice nodes);
 
 /* These leave when no process of a job is on them; nobody waits for that. */
 void allocation_growth_undo(const struct allocation_growths *g, struct slice nodes);

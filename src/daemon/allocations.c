@@ -451,11 +451,48 @@ static void put_unknown(const struct allocations *a, struct slice nodes, struct 
     }
 }
 
+static void free_request(struct effect *e)
+{
+    effect_drop(e);
+    free(e);
+}
+
+static void drop_request(void *request)
+{
+    free_request(request);
+}
+
+/* A copy that owns its texts; NULL: no memory. */
+static struct effect *copy_request(const struct op_allocate *e)
+{
+    struct effect *copy = calloc(1, sizeof *copy);
+
+    if (copy)
+        *copy = (struct effect){ .kind = EFFECT_allocate, .u.allocate = *e };
+    if (copy && effect_own(copy))
+        return copy;
+    free(copy);
+    return NULL;
+}
+
+/* The nodes join, and it goes on.  False: it does not. */
+static bool grow_for(struct allocations *a, const struct op_allocate *e, struct slice nodes)
+{
+    struct effect *request = copy_request(e);
+
+    if (request && allocation_growth_begin(&a->growths, request, nodes))
+        return true;
+    if (request) { /* who answers is not here */
+        request->u.allocate.ticket = 0;
+        free_request(request);
+    }
+    return false;
+}
+
 /* True: it goes on when they have joined. */
 static bool must_grow(struct allocation_call *k)
 {
     struct allocations *a = k->a;
-    const struct effect request = { .kind = EFFECT_allocate, .u.allocate = *k->e };
     struct buf unknown = BUF_NULL(1 << 20);
     bool grows = false;
 
@@ -467,16 +504,17 @@ static bool must_grow(struct allocation_call *k)
     look_at_nodes(a);
     put_unknown(a, k->e->nodes, &unknown);
     if (buf_len(&unknown) && buf_ok(&unknown))
-        grows = allocation_growth_begin(&a->growths, &request, buf_slice(&unknown));
+        grows = grow_for(a, k->e, buf_slice(&unknown));
     buf_free(&unknown);
     return grows;
 }
 
 /* All, or none: what has joined in vain leaves. */
-static void go_on(void *arg, const struct effect *request, struct slice joined)
+static void go_on(void *arg, void *request, struct slice joined)
 {
+    const struct effect *e = request;
     struct allocations *a = arg;
-    struct allocation_call k = call_of(a, &request->u.allocate);
+    struct allocation_call k = call_of(a, &e->u.allocate);
     enum answer_status st = carry_out(&k);
 
     if (st == ANSWER_OK && k.of)
@@ -484,6 +522,7 @@ static void go_on(void *arg, const struct effect *request, struct slice joined)
     else
         allocation_growth_undo(&a->growths, joined);
     answer_with(&k, st);
+    free_request(request);
     await_first(a);
     turn_end(context_of(a)->turn);
 }
@@ -546,12 +585,6 @@ static void grant(struct allocations *a, const struct op_allocate *e, struct sli
     buf_free(&nodes);
     pmix_grant_free(&g);
     await_first(a);
-}
-
-static void free_request(struct effect *e)
-{
-    effect_drop(e);
-    free(e);
 }
 
 void allocations_scheduled(struct allocations *a, const struct op_scheduled *o)
@@ -669,7 +702,8 @@ void allocations_open(struct allocations *a, struct local_jobs *jobs, struct pro
     jobs->allocations = a;
     timer_init(&a->timer, jobs->context->loop, time_over, a);
     scheduler_open(&a->scheduler, jobs->context->server);
-    allocation_growths_open(&a->growths, jobs->context, go_on, a);
+    allocation_growths_open(&a->growths, jobs->context,
+                            &(struct allocation_growth_calls){ go_on, drop_request, a });
 }
 
 void allocations_close(struct allocations *a)
