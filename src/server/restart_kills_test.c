@@ -10,7 +10,7 @@
 #include "core/input.h"
 #include "tests/cluster.h"
 
-enum { RANKS = 8, SEEDS = 150, DEATHS = 6, EPOCHS = DEATHS + 1, CALLS = 40, LAST_CALLS = 100 };
+enum { RANKS = 8, SEEDS = 60, DEATHS = 6, EPOCHS = DEATHS + 1, CALLS = 40, LAST_CALLS = 100 };
 
 struct process {
     bool dead, waits, failed;
