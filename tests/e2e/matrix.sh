@@ -5,8 +5,8 @@
 #   WIREUP_MPICH=DIR      an installation of another MPICH, with its compiler
 #   WIREUP_ROOT=DIR       a system of the next release in a folder (as chroot.sh makes it), with its Open MPI, mpi4py,
 #                         MPICH and PyTorch as far as they are installed there
-#   WIREUP_OMPI=DIR       an installation of another Open MPI; with WIREUP_MPICH, and libmpi_abi in both, also one binary
-#                         of the standard's ABI on both, by LD_LIBRARY_PATH alone
+#   WIREUP_OMPI=DIR       an installation of another Open MPI; with WIREUP_MPICH, and libmpi_abi in both, also the binary
+#                         of the standard's ABI of each on the other, by LD_LIBRARY_PATH alone
 #   WIREUP_MUKAUTUVA=DIR  its libmuk.so, mpi.h and wrappers
 #   WIREUP_TRAMPOLINE=DIR an installation of MPItrampoline; WIREUP_MPIWRAPPERS="DIR..." those of MPIwrapper
 #   WIREUP_WI4MPI=DIR     an installation of Wi4MPI
@@ -107,16 +107,33 @@ of_mukautuva()
     done
 }
 
-# Another Open MPI; and the binary of the standard's ABI that was linked with MPICH's library.
+# A binary of the standard's ABI on the library of another MPI than it was linked with, by LD_LIBRARY_PATH alone.  Where
+# the two name that library differently (MPICH 5.0.1: libmpi_abi.so.0, later ones and Open MPI: .so.1), by a link.
+other_abi() # NAME PROGRAM LIBRARIES
+{
+    needs=$(readelf -d "$2" | grep -o 'libmpi_abi\.so\.[0-9]*')
+    path=$3
+    shown=$1
+    if [ ! -e "$3/$needs" ]; then
+        path=$tmp/abi/$needs:$3
+        shown="$1, as $needs"
+        mkdir -p "$tmp/abi/$needs"
+        ln -sf "$3/libmpi_abi.so" "$tmp/abi/$needs/$needs"
+    fi
+    row "$shown" auto "ring 4 good" env LD_LIBRARY_PATH="$path" "$2"
+}
+
+# Another Open MPI, and the standard's ABI in it; with another MPICH also the binary of each on the other.
 of_ompi()
 {
     compiled ring-ompi-other "$WIREUP_OMPI/bin/mpicc" || return
     version=$("$WIREUP_OMPI/bin/ompi_info" --version | sed -n '1s/.* v*//p')
     row "Open MPI $version" auto "ring 4 good" "$bin/ring-ompi-other"
-    if [ -x "$bin/ring-abi" ] && [ -e "$WIREUP_OMPI/lib/libmpi_abi.so.0" ]; then
-        row "the same binary of MPI 5.0's ABI, Open MPI $version" auto "ring 4 good" \
-            env LD_LIBRARY_PATH="$WIREUP_OMPI/lib" "$bin/ring-abi"
-    fi
+    compiled ring-abi-ompi "$WIREUP_OMPI/bin/mpicc_abi" || return
+    row "MPI 5.0's ABI, Open MPI $version" auto "ring 4 good" "$bin/ring-abi-ompi"
+    [ -x "$bin/ring-abi" ] || return
+    other_abi "the same binary as with MPICH, Open MPI $version" "$bin/ring-abi" "$WIREUP_OMPI/lib"
+    other_abi "the same binary as with Open MPI, MPICH" "$bin/ring-abi-ompi" "$WIREUP_MPICH/lib"
 }
 
 of_trampoline()
