@@ -312,7 +312,7 @@ static size_t odd_attribute(const struct row *r, pmix_info_t *info)
                                         [MISPLACED] = PMIX_PERSISTENCE,
                                         [MISPLACED_REQUIRED] = PMIX_PERSISTENCE };
 
-    if (r->access <= LAST_RIGHT)
+    if (r->access <= LAST_RIGHT || r->access == PREFERRED)
         return 0;
     if (r->access == ONE_SECOND) {
         PMIX_INFO_LOAD(info, PMIX_TIMEOUT, &second, PMIX_INT);
