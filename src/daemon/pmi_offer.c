@@ -154,20 +154,42 @@ static const char *search_path(char *const *env)
     return NULL;
 }
 
+/* The environment behind `env` and its like, to which words can be added in front, where they
+ * count: NAME=VALUE.  NULL: no memory. */
+static char **room_for_words(struct arena *a, char *const *env)
+{
+    size_t n = 0;
+    char **all;
+
+    while (env && env[n])
+        n++;
+    all = arena_array(a, WORDS_MAX + n + 1, sizeof *all);
+    if (!all)
+        return NULL;
+    if (n)
+        memcpy(all + WORDS_MAX, env, n * sizeof *all);
+    all[WORDS_MAX + n] = NULL;
+    return all + WORDS_MAX;
+}
+
 /* The first word that is a program which is not offered all decides. */
 static enum job_map_pmi look_at_words(struct elf_cache *files, const struct job_map_app *app)
 {
     enum job_map_pmi offer = JOB_MAP_PMI_ALL;
     struct arena a = ARENA_NULL(WALK_ROOM);
+    char **env = room_for_words(&a, app->env);
     struct errmsg ignored;
     const char *path;
 
-    for (uint32_t i = 1; i < app->argc && i < WORDS_MAX && offer == JOB_MAP_PMI_ALL; i++) {
-        if (app->argv[i][0] == '-' || strchr(app->argv[i], '='))
+    for (uint32_t i = 1; env && i < app->argc && i < WORDS_MAX && offer == JOB_MAP_PMI_ALL; i++) {
+        char *word = app->argv[i];
+        if (word[0] == '-')
             continue;
-        if (path_search_program(&a, app->argv[i], app->wdir, search_path(app->env), false, &path,
-                                &ignored) == 0)
-            offer = look_at_file(files, path, app->env);
+        if (strchr(word, '='))
+            *--env = word;
+        else if (path_search_program(&a, word, app->wdir, search_path(env), false, &path,
+                                     &ignored) == 0)
+            offer = look_at_file(files, path, env);
     }
     arena_free(&a);
     return offer;

@@ -115,6 +115,8 @@ offered "one that was built for PMIx" "PMIx" "$bin/pmix/program"
 offered "one that was built for both libraries" "PMI rank" "$bin/both/program"
 offered "... and whose user has chosen PMIx" "PMIx x" "$bin/both/program" -genv MPIR_CVAR_PMI_VERSION x
 offered "... and PMI-2" "PMI rank 2" "$bin/both/program" -genv MPIR_CVAR_PMI_VERSION 2
+offered "an earlier one in its place, by a word of env" "PMI PMIx rank 1" "$own" env LD_LIBRARY_PATH="$bin/old"
+offered "another word of env" "PMI rank" "$own" env LD_BIND_NOW=1
 offered "one whose program uses PMIx itself" "PMI PMIx rank 1" "$bin/mixed"
 launch 2 -genv MPIR_CVAR_PMI_VERSION auto "$bin/mixed"
 chosen "and it still chooses" PMI-1
