@@ -129,6 +129,10 @@ of_ompi()
     compiled ring-ompi-other "$WIREUP_OMPI/bin/mpicc" || return
     version=$("$WIREUP_OMPI/bin/ompi_info" --version | sed -n '1s/.* v*//p')
     row "Open MPI $version" auto "ring 4 good" "$bin/ring-ompi-other"
+    for what in names sessions; do
+        "$WIREUP_OMPI/bin/mpicc" -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/$what-other" "$e2e/mpi/$what.c" 2>"$err" || continue
+        row "Open MPI $version: $what" auto "$what 4 good" "$bin/$what-other"
+    done
     compiled ring-abi-ompi "$WIREUP_OMPI/bin/mpicc_abi" || return
     row "MPI 5.0's ABI, Open MPI $version" auto "ring 4 good" "$bin/ring-abi-ompi"
     [ -x "$bin/ring-abi" ] || return
