@@ -39,6 +39,8 @@ struct dvm_member {
     enum dvm_member_state state;
     uint32_t parent;          /* STARTING */
     struct dvm_resize *asked; /* whom its end or failure is told; NULL: nobody */
+    struct dvm_resize *again; /* LEAVING: who wants it as this one when it has left; NULL: nobody */
+    struct host anew;
 };
 
 /* ---- members --------------------------------------------------------------------------------- */
@@ -113,6 +115,8 @@ static void resize_free(struct dvm_resize *q)
     for (uint32_t p = 0; p < count_of(q->of); p++) {
         if (q->of->all[p].asked == q)
             q->of->all[p].asked = NULL;
+        if (q->of->all[p].again == q)
+            q->of->all[p].again = NULL;
     }
     watch_close(&q->watch);
     close(q->fd);
@@ -147,15 +151,20 @@ static void refuse(struct dvm_resize *q, const struct errmsg *err)
 }
 
 /* One node less is awaited; the line about it has been written. */
+static void one_less(struct dvm_resize *q)
+{
+    if (--q->awaited == 0)
+        end(q);
+    else
+        flush(q);
+}
+
 static void answered(struct dvm_members *m, uint32_t position)
 {
     struct dvm_resize *q = m->all[position].asked;
 
     m->all[position].asked = NULL;
-    if (--q->awaited == 0)
-        end(q);
-    else
-        flush(q);
+    one_less(q);
 }
 
 /* ---- nodes that join ------------------------------------------------------------------------- */
@@ -217,6 +226,18 @@ static bool is_up(const struct dvm_members *m, uint32_t position)
     return position == 0 || router_reaches(&cluster_of(m)->router, position);
 }
 
+/* False: no memory. */
+static bool add_new(struct dvm_resize *q, const struct host *h)
+{
+    uint32_t p = remote_add(q->of->config.remote, h);
+
+    if (p == 0)
+        buf_printf(&q->out, "failed %s out of memory\n", h->name);
+    else
+        q->of->all[p] = (struct dvm_member){ .state = DVM_MEMBER_WAITING, .asked = q };
+    return p != 0;
+}
+
 /* Its parent is a member, or will not be one. */
 static void maybe_start(struct dvm_members *m, uint32_t position)
 {
@@ -250,10 +271,26 @@ static uint32_t processes_at(const struct dvm_members *m, uint32_t position)
     return dvm_leases_used(m->config.leases, position);
 }
 
+static bool is_reserved(const struct dvm_members *m, uint32_t position)
+{
+    return allocations_has(cluster_of(m)->jobs->allocations, name_of(m, position));
+}
+
+/* The daemon of a job that has ended may still be about to. */
 static bool is_idle(const struct dvm_members *m, uint32_t position)
 {
     return processes_at(m, position) == 0 && dvm_execs_at(m->config.execs, position) == 0 &&
-           !allocations_has(cluster_of(m)->jobs->allocations, name_of(m, position));
+           !is_reserved(m, position);
+}
+
+/* It has left, and joins at another position for who has asked meanwhile. */
+static void join_again(struct dvm_member *b)
+{
+    struct dvm_resize *q = b->again;
+
+    b->again = NULL;
+    if (!add_new(q, &b->anew))
+        one_less(q);
 }
 
 static void look_at_old(struct dvm_members *m, uint32_t position)
@@ -268,6 +305,8 @@ static void look_at_old(struct dvm_members *m, uint32_t position)
         return;
     }
     b->state = DVM_MEMBER_LEFT;
+    if (b->again)
+        join_again(b);
     if (!b->asked)
         return;
     buf_printf(&b->asked->out, "left %s\n", name_of(m, position));
@@ -305,12 +344,22 @@ void dvm_members_changed(struct dvm_members *m)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static int check_new(const struct dvm_members *m, const struct host_list *list, struct errmsg *err)
+/* It leaves, and nobody else has a say in that. */
+static bool may_return(const struct dvm_member *b)
+{
+    return (b->state == DVM_MEMBER_LEAVING && !b->again) ||
+           (b->state == DVM_MEMBER_DRAINING && !b->asked);
+}
+
+/* leaver: one that leaves will do. */
+static int check_new(const struct dvm_members *m, const struct host_list *list, bool leaver,
+                     struct errmsg *err)
 {
     const struct remote *f = m->config.remote;
 
     for (uint32_t i = 0; i < list->count; i++) {
-        if (position_named(m, list->items[i].name) < count_of(m))
+        uint32_t p = position_named(m, list->items[i].name);
+        if (p < count_of(m) && !(leaver && may_return(&m->all[p])))
             return errmsg_set(err, 1, "node %.200s is in your DVM %s already", list->items[i].name,
                               m->config.name);
         for (uint32_t k = 0; k < i; k++) {
@@ -333,7 +382,7 @@ int dvm_members_place(struct dvm_members *m, const struct join_request *q, uint3
 
     if (!m->all || node_state(m->config.remote->node) != LAUNCHER_STATE_STANDING)
         return JOINS_LATER;
-    if (check_new(m, &list, err))
+    if (check_new(m, &list, false, err))
         return JOINS_REFUSED;
     p = remote_add(m->config.remote, &h);
     if (p == 0)
@@ -341,6 +390,24 @@ int dvm_members_place(struct dvm_members *m, const struct join_request *q, uint3
     m->all[p] = (struct dvm_member){ .state = DVM_MEMBER_STARTING };
     *position_p = p;
     return 0;
+}
+
+/* One that drains stays; one that has been asked to leave comes again.  True: that is awaited. */
+static bool return_to(struct dvm_resize *q, uint32_t position, const struct host *h)
+{
+    struct remote *f = q->of->config.remote;
+    struct dvm_member *b = &q->of->all[position];
+
+    if (b->state == DVM_MEMBER_DRAINING) {
+        b->state = DVM_MEMBER_USUAL;
+        buf_printf(&q->out, "up %s %u\n", h->name, f->slots[position]);
+        return false;
+    }
+    b->again = q;
+    b->anew = *h;
+    b->anew.name = name_of(q->of, position);
+    b->anew.user = h->user ? arena_str(&f->arena, slice_str(h->user)) : NULL;
+    return true;
 }
 
 static int grow(struct dvm_resize *q, struct slice hosts, struct errmsg *err)
@@ -351,15 +418,11 @@ static int grow(struct dvm_resize *q, struct slice hosts, struct errmsg *err)
     int rc = hosts_parse_list(&a, &list, hosts, err);
 
     if (rc == 0)
-        rc = check_new(m, &list, err);
+        rc = check_new(m, &list, true, err);
     for (uint32_t i = 0; rc == 0 && i < list.count; i++) {
-        uint32_t p = remote_add(m->config.remote, &list.items[i]);
-        if (p == 0) {
-            buf_printf(&q->out, "failed %s out of memory\n", list.items[i].name);
-            continue;
-        }
-        m->all[p] = (struct dvm_member){ .state = DVM_MEMBER_WAITING, .asked = q };
-        q->awaited++;
+        const struct host *h = &list.items[i];
+        uint32_t p = position_named(m, h->name);
+        q->awaited += p < count_of(m) ? return_to(q, p, h) : add_new(q, h);
     }
     arena_free(&a);
     return rc;
@@ -389,11 +452,9 @@ static int check_old(const struct dvm_members *m, struct slice names, bool now, 
             "node %s has %u process%s of jobs; -wait waits for their end, -drain lets "
             "it leave then",
             text, used, used == 1 ? "" : "es");
-    if (now && !is_idle(m, p))
+    if (now && is_reserved(m, p))
         return errmsg_set(
-            err, 1,
-            "node %s is in use, or reserved; -wait waits until it is free, -drain lets "
-            "it leave then",
+            err, 1, "node %s is reserved; -wait waits until it is free, -drain lets it leave then",
             text);
     return names.len ? check_old(m, names, now, err) : 0;
 }
