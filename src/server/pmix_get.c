@@ -129,7 +129,8 @@ static bool is_known_later(const struct job *j, uint32_t rank, struct slice key)
         return p->state == PROC_STATE_GONE;
     if (slice_is(key, PMIX_REINCARNATION))
         return pmix_knows_restarts(j, rank);
-    return slice_is(key, PMIX_APP_RANK);
+    return slice_is(key, PMIX_APP_RANK) || slice_is(key, PMIX_APPNUM) || slice_is(key, PMIX_RANK) ||
+           slice_is(key, PMIX_GLOBAL_RANK);
 }
 
 /* The process manager's information on a process. */

@@ -622,22 +622,48 @@ bool pmix_knows_restarts(const struct job *j, uint32_t rank)
     return !j->plan.apps[j->plan.procs[rank].app].restarts || job_rank_is_here(j, rank);
 }
 
-/* Information on every process for every process at init: rarely used values, and those that can be
- * given once for all processes, are answered on request (pmix_get.c). */
-static void put_rank_info(struct ppack *w, const struct job *j, uint32_t rank, bool brief)
+/* How much is told about a process: to a client that keeps a copy of it for every process, only
+ * what differs between them and others ask for without asking the server; the rest is answered on
+ * request (pmix_get.c).  Each value costs such a client about a microsecond, for each process of
+ * the job. */
+enum detail { DETAIL_ALL, DETAIL_AT_INIT, DETAIL_OF_PEERS };
+
+static enum detail detail_of_peers(const struct job *j)
+{
+    return j->facts.count == 0 ? DETAIL_OF_PEERS : DETAIL_ALL;
+}
+
+static enum detail detail_of_own(const struct job *j)
+{
+    return j->facts.count == 0 ? DETAIL_AT_INIT : DETAIL_ALL;
+}
+
+/* What a client seldom gets of others; it gets its own. */
+static void put_numbers(struct ppack *w, const struct subject *s, enum detail detail)
+{
+    const struct job *j = s->job;
+    const struct job_map_proc *p = &j->plan.procs[s->index];
+    bool differs = j->plan.napps > 1;
+
+    if (detail != DETAIL_OF_PEERS) {
+        put(w, s, PMIX_RANK, rank_value(s->index));
+        /* Other hosts number their jobs' processes as they like. */
+        put(w, s, PMIX_GLOBAL_RANK, rank_value(j->facts.count ? s->index : j->base + s->index));
+    }
+    if (detail == DETAIL_ALL || differs)
+        put(w, s, PMIX_APP_RANK, rank_value(s->index - j->plan.apps[p->app].first_rank));
+    if (detail != DETAIL_OF_PEERS || differs)
+        put(w, s, PMIX_APPNUM, u32(p->app));
+}
+
+static void put_rank_info(struct ppack *w, const struct job *j, uint32_t rank, enum detail detail)
 {
     const struct job_map_proc *p = &j->plan.procs[rank];
     const struct subject s = { j, FACT_RANK, rank };
-    /* Other hosts number their jobs' processes as they like. */
-    uint32_t global = j->facts.count ? rank : j->base + rank;
 
-    put(w, &s, PMIX_RANK, rank_value(rank));
-    put(w, &s, PMIX_GLOBAL_RANK, rank_value(global));
-    if (!brief || j->plan.napps > 1)
-        put(w, &s, PMIX_APP_RANK, rank_value(rank - j->plan.apps[p->app].first_rank));
-    put(w, &s, PMIX_APPNUM, u32(p->app));
+    put_numbers(w, &s, detail);
     put_place(w, &s, p);
-    if (!brief && pmix_knows_restarts(j, rank))
+    if (detail == DETAIL_ALL && pmix_knows_restarts(j, rank))
         put(w, &s, PMIX_REINCARNATION, u32(j->procs[rank].restarts));
     put_cpus(w, &s, p);
     if (j->parent_name)
@@ -696,10 +722,11 @@ void pmix_put_stops(struct ppack *w, const struct job *j, uint32_t rank)
 
 void pmix_put_rank_info(struct ppack *w, const struct job *j, uint32_t rank)
 {
-    put_rank_info(w, j, rank, false);
+    put_rank_info(w, j, rank, DETAIL_ALL);
 }
 
-static void put_rank(struct ppack *w, const struct job *j, uint32_t rank, struct buf *blob)
+static void put_rank(struct ppack *w, const struct job *j, uint32_t rank, enum detail detail,
+                     struct buf *blob)
 {
     pmix_value_t v = { .type = PMIX_BYTE_OBJECT };
     struct ppack in;
@@ -708,7 +735,7 @@ static void put_rank(struct ppack *w, const struct job *j, uint32_t rank, struct
     ppack_init(&in, blob, w->as);
     in.described = w->described;
     pmsg_write_rank_values(&in, 0, &(struct pmsg_rank_values){ .rank = rank });
-    put_rank_info(&in, j, rank, j->facts.count == 0);
+    put_rank_info(&in, j, rank, detail);
     v.data.bo.bytes = (char *)(uintptr_t)buf_slice(blob).ptr;
     v.data.bo.size = buf_len(blob);
     if (!ppack_ok(&in))
@@ -716,7 +743,7 @@ static void put_rank(struct ppack *w, const struct job *j, uint32_t rank, struct
     ppack_kval(w, PMSG_RANK_VALUES, &v);
 }
 
-static void put_all(struct ppack *w, const struct job *j, struct buf *peers)
+static void put_all(struct ppack *w, const struct job *j, enum detail detail, struct buf *peers)
 {
     struct buf nodes = BUF_NULL(INFO_MAX), blob = BUF_NULL(1 << 20);
     const char *list;
@@ -731,7 +758,7 @@ static void put_all(struct ppack *w, const struct job *j, struct buf *peers)
         }
         put_apps(w, j);
         for (uint32_t r = 0; r < j->plan.nprocs; r++)
-            put_rank(w, j, r, &blob);
+            put_rank(w, j, r, detail, &blob);
     } else {
         w->error = PTYPE_NO_MEMORY;
     }
@@ -739,7 +766,8 @@ static void put_all(struct ppack *w, const struct job *j, struct buf *peers)
     buf_free(&blob);
 }
 
-static void make(struct job *j, const struct ptype_flavour *as, bool described, struct buf *out)
+static void make(struct job *j, const struct ptype_flavour *as, bool described, enum detail detail,
+                 struct buf *out)
 {
     struct buf *peers = calloc(j->plan.nnodes + (size_t)1, sizeof *peers);
     struct ppack w;
@@ -748,7 +776,7 @@ static void make(struct job *j, const struct ptype_flavour *as, bool described, 
     ppack_init(&w, out, as);
     w.described = described;
     if (peers && peer_lists(&j->plan, peers))
-        put_all(&w, j, peers);
+        put_all(&w, j, detail, peers);
     else
         w.error = PTYPE_NO_MEMORY;
     for (uint32_t n = 0; peers && n < j->plan.nnodes; n++)
@@ -758,23 +786,34 @@ static void make(struct job *j, const struct ptype_flavour *as, bool described, 
         buf_free(out);
 }
 
+void pmix_put_own_info(struct ppack *w, const struct job *j, uint32_t rank)
+{
+    struct buf blob = BUF_NULL(1 << 20);
+
+    if (detail_of_peers(j) == DETAIL_OF_PEERS)
+        put_rank(w, j, rank, DETAIL_AT_INIT, &blob);
+    buf_free(&blob);
+}
+
 struct slice pmix_job_info(struct job *j, const struct ptype_flavour *as, bool described)
 {
     struct buf *kept = &j->wire_info[(as->fixed ? 0 : 1) + (described ? 2 : 0)];
 
     if (buf_len(kept) == 0)
-        make(j, as, described, kept);
+        make(j, as, described, detail_of_peers(j), kept);
     return buf_slice(kept);
 }
 
 bool pmix_make_job_info(struct job *j)
 {
-    struct slice info;
+    struct buf info;
 
     if (j->info_made)
         return true;
-    info = pmix_job_info(j, ptype_flavour(SLICE("v41")), false);
-    j->info_made = info.len && job_put_info(j, SLICE(OURS_JOB_INFO), info) == ANSWER_OK;
+    make(j, ptype_flavour(SLICE("v41")), false, detail_of_own(j), &info);
+    j->info_made =
+        buf_len(&info) && job_put_info(j, SLICE(OURS_JOB_INFO), buf_slice(&info)) == ANSWER_OK;
+    buf_free(&info);
     return j->info_made;
 }
 

@@ -12,8 +12,11 @@ struct job;
 struct ppack;
 struct ptype_flavour;
 
-/* The KVALs of a job's job-level information in this encoding, made once.  Empty: no memory. */
+/* The KVALs of a job's job-level information in this encoding, made once.  Empty: no memory.  Of
+ * each process it has what its peers ask for; pmix_put_own_info has what the process itself does.
+ */
 struct slice pmix_job_info(struct job *j, const struct ptype_flavour *as, bool described);
+void pmix_put_own_info(struct ppack *w, const struct job *j, uint32_t rank);
 /* The job-level information has changed: it is made again at the next use. */
 void pmix_job_info_changed(struct job *j);
 /* Puts it into the job's store too, once, where Wireup's own clients look for it.  False: there is

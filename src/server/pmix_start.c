@@ -61,6 +61,8 @@ void pmix_reply_req(struct pmix_session *s, struct pmix_pending *p, const struct
                         &(struct pmsg_job_info){ .has = PMSG_BIT(job_info, values),
                                                  .nspace = slice_str(j->nspace),
                                                  .values = info });
+    if (s->base.peer->rank < j->plan.nprocs)
+        pmix_put_own_info(&w, j, s->base.peer->rank);
     pmix_put_topology(&w, j);
     pmix_put_stops(&w, j, s->base.peer->rank);
     if (j->sessions) {

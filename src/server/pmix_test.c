@@ -265,9 +265,17 @@ static bool receives(struct stage *t, const struct line *l)
 /* ---- content of the job information ---------------------------------------------------------- */
 
 struct reported {
-    uint32_t size, nodes, blobs, node_arrays, apps;
+    uint32_t size, nodes, blobs, numbered, node_arrays, apps;
     bool name, univ;
 };
+
+/* A blob of a process: with what only the process itself is told. */
+static bool has_numbers(const pmix_value_t *v)
+{
+    static const char key[] = "pmix.grank";
+
+    return memmem(v->data.bo.bytes, v->data.bo.size, key, sizeof key) != NULL;
+}
 
 static void note(struct reported *t, struct slice key, const pmix_value_t *v)
 {
@@ -275,6 +283,7 @@ static void note(struct reported *t, struct slice key, const pmix_value_t *v)
         t->size = v->data.uint32;
     t->nodes += slice_is(key, "pmix.nlist") && !strcmp(v->data.string, "a");
     t->blobs += slice_is(key, "pmix.pblob") && v->type == PMIX_BYTE_OBJECT;
+    t->numbered += slice_is(key, "pmix.pblob") && has_numbers(v);
     t->node_arrays += slice_is(key, "pmix.node.arr") && v->type == PMIX_DATA_ARRAY;
     t->apps += slice_is(key, "pmix.app.arr") && v->type == PMIX_DATA_ARRAY;
     t->univ = t->univ || slice_is(key, "pmix.univ.size");
@@ -299,7 +308,7 @@ static void check_info(struct peer *p, const char *encoding)
     }
     OK_F(punpack_ok(&r) && t.name, "%s: the job's information can be read to its end", encoding);
     OK(t.size == 2 && t.univ && t.nodes == 1 && t.node_arrays == 1 && t.apps == 1);
-    OK_F(t.blobs == 2, "one blob per rank");
+    OK_F(t.blobs == 3 && t.numbered == 1, "one blob per rank, and one more of the client's own");
     buf_take(&p->out, buf_len(&p->out));
 }
 
