@@ -8,8 +8,12 @@
  * 0, in microseconds, the medians over the ranks, then what the processes keep for themselves, and
  * that with their parts of what they share:
  *
- *   pmix N good init=… commit=… fence=… first=… again=… finalize=… private_kb=… pss_kb=…
- */
+ *   pmix N good init=… commit=… fence=… first=… again=… finalize=… private_kb=… pss_kb=… begins=…
+ * joined=…
+ *
+ * begins: from the first rank's begin of init to the last one's; joined: to the last one's end.
+ * They tell a launcher that starts all ranks at once, so that each waits for a processor, from one
+ * that starts them one by one. */
 #include <pmix.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,7 +22,7 @@
 #include <time.h>
 
 enum { CARD = 128, LOOK = 16, NOT_LOOKED = -1 };
-enum phase { INIT, COMMIT, FENCE, FIRST, AGAIN, PRIVATE, SHARED, PHASES };
+enum phase { INIT, COMMIT, FENCE, FIRST, AGAIN, PRIVATE, SHARED, BEGIN, END, PHASES };
 
 static double now_us(void)
 {
@@ -123,6 +127,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* BEGIN and END become what they are after the first rank's begin; the others medians. */
 static void read_medians(double medians[PHASES])
 {
     double *all = calloc((size_t)size * PHASES, sizeof *all);
@@ -142,6 +147,11 @@ static void read_medians(double medians[PHASES])
             none++;
         medians[p] = of[none + (size - none) / 2];
     }
+    if (all) {
+        double first = all[(size_t)BEGIN * size];
+        medians[BEGIN] = all[(size_t)BEGIN * size + size - 1] - first;
+        medians[END] = all[(size_t)END * size + size - 1] - first;
+    }
     free(all);
 }
 
@@ -153,7 +163,9 @@ int main(int argc, char **argv)
     pmix_value_t *v;
 
     must("init", PMIx_Init(&me, NULL, 0));
-    at[INIT] = now_us() - from;
+    at[BEGIN] = from;
+    at[END] = now_us();
+    at[INIT] = at[END] - from;
     v = get(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
     size = v->data.uint32;
     release(v);
@@ -172,8 +184,8 @@ int main(int argc, char **argv)
         get_all();
     at[AGAIN] = (now_us() - from) / (repeats ? repeats : 1);
     read_memory(&at[PRIVATE], &at[SHARED]);
-    snprintf(text, sizeof text, "%.1f %.1f %.1f %.1f %.1f %.1f %.1f", at[INIT], at[COMMIT],
-             at[FENCE], at[FIRST], at[AGAIN], at[PRIVATE], at[SHARED]);
+    for (size_t p = 0, used = 0; p < PHASES; p++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%.1f ", at[p]);
     put_text("times", text);
     fence();
     if (me.rank == 0)
@@ -182,8 +194,8 @@ int main(int argc, char **argv)
     must("finalize", PMIx_Finalize(NULL, 0));
     if (me.rank == 0)
         printf("pmix %u good init=%.1f commit=%.1f fence=%.1f first=%.1f again=%.1f finalize=%.1f "
-               "private_kb=%.0f pss_kb=%.0f\n",
+               "private_kb=%.0f pss_kb=%.0f begins=%.1f joined=%.1f\n",
                size, medians[INIT], medians[COMMIT], medians[FENCE], medians[FIRST], medians[AGAIN],
-               now_us() - from, medians[PRIVATE], medians[SHARED]);
+               now_us() - from, medians[PRIVATE], medians[SHARED], medians[BEGIN], medians[END]);
     return 0;
 }
