@@ -204,13 +204,27 @@ static bool take(struct peer_conn *c)
     return false;
 }
 
+/* A client of OpenPMIx leaves its kernel the choice to hold a small message back until the one
+ * before is acknowledged, and ours would wait 40 ms for a reply to send the acknowledgement with.
+ * Of a message that has no reply, or not yet, it is sent at once. */
+static void acknowledge(struct peer_conns *all)
+{
+    int one = 1;
+
+    if (all->unanswered)
+        setsockopt(all->unanswered->fd, IPPROTO_TCP, TCP_QUICKACK, &one, sizeof one);
+    all->unanswered = NULL;
+}
+
 static void readable(void *arg)
 {
     struct peer_conn *c = arg;
     struct peer_conns *all = c->all;
 
+    all->unanswered = c->called && all->config.host->settle ? c : NULL;
     take(c);
     settle(all);
+    acknowledge(all);
 }
 
 void peer_conn_drain(struct peer_conn *c)
@@ -266,6 +280,8 @@ void peer_conn_flush(struct peer_conn *c)
             watch_peer(c);
             return;
         }
+        if (c == c->all->unanswered)
+            c->all->unanswered = NULL;
         if (n < 0)
             n = (ssize_t)buf_len(&c->peer->out); /* nobody reads: the hang-up will follow */
         server_wrote(c->all->config.server, c->peer, (size_t)n);
@@ -351,6 +367,8 @@ void peer_conn_close(struct peer_conn *c)
     if (!c)
         return;
     all = c->all;
+    if (c == all->unanswered)
+        all->unanswered = NULL;
     watch_close(&c->watch);
     greeting_end(&c->greeting);
     list_unlink(&c->link);
@@ -391,6 +409,7 @@ static void called(void *arg, int fd, const struct sockaddr_storage *from)
         return;
     }
     c->counted = counted;
+    c->called = true;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     if (all->config.host->accepted)
         all->config.host->accepted(all->config.arg, c);

@@ -46,6 +46,7 @@ struct peer_conn {
     bool known;   /* it has said who it is, and the host knows */
     bool counted; /* as a call of its source (quota_count_connection()) */
     bool blocked; /* the peer does not read */
+    bool called;  /* by TCP, so that the kernel may hold back what it sends (acknowledge()) */
     size_t held;  /* bytes of its requests that the host has not carried out */
     struct greeting greeting;
     struct watch watch;
@@ -89,7 +90,8 @@ struct peer_conns {
     struct acceptor acceptor;
     uint16_t port; /* 0: there is none */
     struct greeting_timer greetings;
-    int spare_fd; /* closed for a moment when no descriptors are left */
+    int spare_fd;                 /* closed for a moment when no descriptors are left */
+    struct peer_conn *unanswered; /* bytes of its were read in this turn, and nothing was written */
 };
 
 void peer_conns_init(struct peer_conns *all, const struct peer_conns_config *config);

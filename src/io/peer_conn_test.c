@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -316,6 +317,42 @@ static void test_interest(void)
     close_everything();
 }
 
+/* Segments whose receipt the other end has not told. */
+static unsigned unacknowledged(int fd)
+{
+    struct tcp_info info = { .tcpi_unacked = 0 };
+    socklen_t n = sizeof info;
+
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &n) == 0 ? info.tcpi_unacked : UINT32_MAX;
+}
+
+/* The kernel acknowledges each of the first segments at once; after those it waits for a reply. */
+static void test_acknowledgement(void)
+{
+    enum { QUESTIONS = 40 };
+    char answer[256];
+    bool good = true;
+    int fd;
+
+    open_all(&quota_declines, getuid());
+    fd = call_accepted();
+    OK(contains(fd, "cmd=initack pmiid=77\n"));
+    while (is_open(fd))
+        turn();
+    for (int i = 0; i < QUESTIONS && good; i++) {
+        while (recv(fd, answer, sizeof answer, MSG_DONTWAIT) > 0)
+            continue;
+        good = contains(fd, "cmd=get_maxes\n");
+        while (is_open(fd))
+            turn();
+    }
+    OK(good && contains(fd, "cmd="));
+    turn();
+    OK_F(unacknowledged(fd) == 0, "what has no answer yet is acknowledged at once");
+    close(fd);
+    close_everything();
+}
+
 int main(void)
 {
     const struct rlimit few = { DESCRIPTORS, DESCRIPTORS };
@@ -328,5 +365,6 @@ int main(void)
     test_others();
     test_room();
     test_interest();
+    test_acknowledgement();
     return tap_done();
 }
