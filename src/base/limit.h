@@ -261,6 +261,11 @@
  * processes. */
 #define LIMIT_DAEMON_LINK_MESSAGE (1u << 30)
 
+/* Messages between two daemons that go as one (cluster/bundles.h): so few that they make no others
+ * wait, and so many that the cost of one message does not count. */
+#define LIMIT_BUNDLE          (1u << 16)
+#define LIMIT_BUNDLE_MESSAGES 256
+
 /* Bytes that may be queued for one daemon that does not read.  Above the high mark its sender is
  * asked to hold back, until the low mark is reached. */
 #define LIMIT_DAEMON_LINK_QUEUE (2u << 30)

@@ -55,6 +55,7 @@ bool dispatch_message(struct dispatch *d, const struct msg *m, uint64_t now_ns)
     case MSG_modex_request:
     case MSG_names:
     case MSG_store_query:
+    case MSG_bundle:
     case MSG_spawn_request:
     case MSG_allocate:
     case MSG_group_bootstrap:

@@ -17,37 +17,60 @@ struct question {
     struct list link;
     uint64_t ours, theirs; /* tickets */
     uint32_t position;
+    bool bundled; /* its answer goes together with others */
 };
 
-/* Our ticket; 0: no memory. */
-static uint64_t keep_question(struct rpc *r, uint32_t position, uint64_t theirs)
+static struct slice key_of(const uint64_t *ticket)
+{
+    return slice_mem(ticket, sizeof *ticket);
+}
+
+/* NULL: no memory. */
+static struct question *question_new(struct rpc *r, uint32_t position, uint64_t theirs)
 {
     struct question *q = calloc(1, sizeof *q);
 
     if (!q)
-        return 0;
+        return NULL;
     q->ours = ++r->last | RPC_TICKET;
     q->theirs = theirs;
     q->position = position;
+    if (map_put(&r->by_ticket, key_of(&q->ours), q, NULL) < 0) {
+        free(q);
+        return NULL;
+    }
     list_append(&r->questions, &q->link);
-    return q->ours;
+    return q;
 }
 
-static void drop_question(struct question *q)
+/* Our ticket; 0: no memory. */
+static uint64_t keep_question(struct rpc *r, uint32_t position, uint64_t theirs)
 {
+    const struct question *q = question_new(r, position, theirs);
+
+    return q ? q->ours : 0;
+}
+
+/* The same, of one whose answer goes together with others. */
+static uint64_t keep_bundled(struct rpc *r, uint32_t position, uint64_t theirs)
+{
+    struct question *q = question_new(r, position, theirs);
+
+    if (q)
+        q->bundled = true;
+    return q ? q->ours : 0;
+}
+
+static void drop_question(struct rpc *r, struct question *q)
+{
+    map_del(&r->by_ticket, key_of(&q->ours));
     list_unlink(&q->link);
     free(q);
 }
 
 static struct question *find_question(const struct rpc *r, uint64_t ours)
 {
-    LIST_EACH(l, &r->questions)
-    {
-        struct question *q = LIST_OF(l, struct question, link);
-        if (q->ours == ours)
-            return q;
-    }
-    return NULL;
+    return map_get(&r->by_ticket, key_of(&ours));
 }
 
 uint32_t rpc_questions(const struct rpc *r, uint32_t position)
@@ -138,7 +161,7 @@ void rpc_lost(struct rpc *r, uint32_t position)
     {
         struct question *q = LIST_OF(l, struct question, link);
         if (q->position == position)
-            drop_question(q);
+            drop_question(r, q);
     }
     lose_asked(r, position);
 }
@@ -159,6 +182,15 @@ static void send_effect(const struct rpc *r, const struct effect *e, uint32_t to
         send_to(r, &m, to);
 }
 
+/* Each process of a node has some at about the same time. */
+static void send_store_query(const struct rpc *r, const struct effect *e)
+{
+    struct msg m;
+
+    if (msg_effect(e, &m))
+        send_queue_bundled(r->context->queue, &m, 0);
+}
+
 /* To the node of that rank. */
 static void send_to_rank(const struct rpc *r, const struct effect *e, uint32_t job, uint32_t rank)
 {
@@ -168,13 +200,19 @@ static void send_to_rank(const struct rpc *r, const struct effect *e, uint32_t j
         send_effect(r, e, node_map_rank(r->context->map, j, rank));
 }
 
-static void send_answer(struct rpc *r, uint32_t position, uint64_t ticket, const struct answer *a)
+static struct msg answer_msg(uint64_t ticket, const struct answer *a)
 {
     const struct answer_parts *p = &a->parts;
-    struct msg m =
-        MSG_WITH(answer, .ticket = ticket, .status = a->status, .number = p->number,
-                 .type = p->type, .about = p->about ? p->about->id : JOB_NO_RANK, .rank = p->rank,
-                 .key = p->key, .value = p->value, .text = a->text, .codes = p->codes);
+
+    return MSG_WITH(answer, .ticket = ticket, .status = a->status, .number = p->number,
+                    .type = p->type, .about = p->about ? p->about->id : JOB_NO_RANK,
+                    .rank = p->rank, .key = p->key, .value = p->value, .text = a->text,
+                    .codes = p->codes);
+}
+
+static void send_answer(struct rpc *r, uint32_t position, uint64_t ticket, const struct answer *a)
+{
+    struct msg m = answer_msg(ticket, a);
 
     send_to(r, &m, position);
 }
@@ -182,10 +220,15 @@ static void send_answer(struct rpc *r, uint32_t position, uint64_t ticket, const
 bool rpc_answer(struct rpc *r, uint64_t ticket, const struct answer *a)
 {
     struct question *q = find_question(r, ticket);
+    struct msg m;
 
     if (q) {
-        send_answer(r, q->position, q->theirs, a);
-        drop_question(q);
+        m = answer_msg(q->theirs, a);
+        if (q->bundled)
+            send_queue_bundled(r->context->queue, &m, q->position);
+        else
+            send_to(r, &m, q->position);
+        drop_question(r, q);
     }
     return ticket & RPC_TICKET;
 }
@@ -285,8 +328,8 @@ void rpc_effect(struct rpc *r, const struct effect *e)
     case EFFECT_allocate:
     case EFFECT_group_bootstrap:
     case EFFECT_foreign_connect:
-    case EFFECT_store_query:
     case EFFECT_names: send_effect(r, e, 0); break;
+    case EFFECT_store_query: send_store_query(r, e); break;
     case EFFECT_reply: send_reply(r, &e->u.reply); break;
     case EFFECT_spawn: send_spawn(r, &e->u.spawn); break;
     default: break;
@@ -360,7 +403,7 @@ static void on_store_query(struct rpc *r, uint32_t from, const struct op_store_q
 {
     const struct core_context *x = r->context;
     struct input *in = INPUT_AT(now_ns, store_query);
-    uint64_t ticket = m->ticket ? keep_question(r, from, m->ticket) : 0;
+    uint64_t ticket = m->ticket ? keep_bundled(r, from, m->ticket) : 0;
     struct answer a = { .status = ticket ? ANSWER_NOT_FOUND : ANSWER_NO_MEMORY };
 
     in->u.store_query = *m;
@@ -466,6 +509,28 @@ static void on_answer(struct rpc *r, const struct msg *m)
         core_context_deliver(r->context, m, 0);
 }
 
+/* While a bundle is read. */
+struct opened {
+    struct rpc *r;
+    uint64_t now_ns;
+};
+
+static void on_bundled(void *arg, const struct msg *m)
+{
+    const struct opened *o = arg;
+
+    rpc_receive(o->r, m, o->now_ns);
+}
+
+static void on_bundle(struct rpc *r, const struct msg *m, uint64_t now_ns)
+{
+    struct opened o = { r, now_ns };
+
+    if (!bundles_read(m, on_bundled, &o))
+        log_error(r->context->queue->config.log,
+                  "the daemon at position %u sent an invalid bundle of messages", m->from);
+}
+
 void rpc_receive(struct rpc *r, const struct msg *m, uint64_t now_ns)
 {
     switch (m->kind) {
@@ -475,6 +540,7 @@ void rpc_receive(struct rpc *r, const struct msg *m, uint64_t now_ns)
     case MSG_names: on_names(r, m->from, &m->u.names, now_ns); break;
     case MSG_group_bootstrap: on_group_bootstrap(r, m->from, &m->u.group_bootstrap, now_ns); break;
     case MSG_store_query: on_store_query(r, m->from, &m->u.store_query, now_ns); break;
+    case MSG_bundle: on_bundle(r, m, now_ns); break;
     case MSG_spawn_request: on_spawn(r, m->from, &m->u.spawn_request); break;
     case MSG_allocate: on_allocate(r, m->from, &m->u.allocate); break;
     case MSG_foreign_connect: on_foreign_connect(r, m->from, &m->u.foreign_connect); break;
@@ -492,6 +558,7 @@ void rpc_open(struct rpc *r, const struct core_context *x, struct rpc_calls call
 {
     *r = (struct rpc){ .context = x, .calls = calls, .arg = arg };
     list_init(&r->questions);
+    map_init(&r->by_ticket, x->core->seed);
     list_init(&r->asked);
     buf_init(&r->scratch, LIMIT_DAEMON_LINK_MESSAGE);
 }
@@ -501,7 +568,8 @@ void rpc_close(struct rpc *r)
     if (!r->questions.next)
         return;
     LIST_EACH(l, &r->questions)
-    drop_question(LIST_OF(l, struct question, link));
+    drop_question(r, LIST_OF(l, struct question, link));
+    map_free(&r->by_ticket);
     LIST_EACH(a, &r->asked)
     drop_asked(LIST_OF(a, struct asked, link));
     buf_free(&r->scratch);

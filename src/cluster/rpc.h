@@ -44,6 +44,7 @@ struct rpc {
     struct rpc_calls calls;
     void *arg;             /* of these calls */
     struct list questions; /* struct question: requests of other nodes that wait for an answer */
+    struct map by_ticket;  /* the same by our tickets */
     struct list asked;     /* struct asked: ours for modex values */
     uint64_t last;         /* number of the last ticket of ours */
     struct buf scratch;
@@ -53,11 +54,12 @@ void rpc_open(struct rpc *r, const struct core_context *x, struct rpc_calls call
 void rpc_close(struct rpc *r); /* harmless twice, and on zeroed memory */
 
 /* EFFECT_modex_request, _modex_reply, _modex_ahead, _reply, _names, _collective_query, _allocate,
- * _group_bootstrap, _foreign_connect or _spawn. */
+ * _group_bootstrap, _foreign_connect, _store_query or _spawn. */
 void rpc_effect(struct rpc *r, const struct effect *e);
 
 /* MSG_modex_request, _modex_reply, _names, _group_bootstrap, _foreign_connect, _spawn_request,
- * _allocate, _answer, _who, _collective_query, _node_part_request or _node_part. */
+ * _allocate, _answer, _who, _collective_query, _node_part_request, _node_part, _store_query or
+ * _bundle (of the last and _answer). */
 void rpc_receive(struct rpc *r, const struct msg *m, uint64_t now_ns);
 
 enum rpc_query_kind {

@@ -7,8 +7,9 @@
 #include "cluster/msg.h"
 #include "core/effect.h"
 
-static void send_to(struct send_queue *q, struct msg *m, uint32_t to)
+static void send_to(void *queue, struct msg *m, uint32_t to)
 {
+    struct send_queue *q = queue;
     int rc;
 
     m->to = to;
@@ -35,6 +36,7 @@ static void flush(struct send_queue *q)
     q->urgent = false;
     if (count == 0)
         return;
+    bundles_flush(&q->bundles);
     n->ranks = (struct part_uints){ (const void *)buf_slice(&q->ranks).ptr, count };
     n->events = (struct part_uints){ (const void *)buf_slice(&q->events).ptr, count };
     n->codes = (struct part_ints){ (const void *)buf_slice(&q->codes).ptr, count };
@@ -76,13 +78,22 @@ void send_queue_state(struct send_queue *q, const struct op_proc_state *e)
 
 void send_queue_to(struct send_queue *q, struct msg *m, uint32_t to)
 {
+    bundles_flush(&q->bundles);
     if (!send_queue_is_root(q))
         flush(q);
     send_to(q, m, to);
 }
 
+void send_queue_bundled(struct send_queue *q, struct msg *m, uint32_t to)
+{
+    if (!send_queue_is_root(q))
+        flush(q);
+    bundles_add(&q->bundles, m, to);
+}
+
 void send_queue_settle(struct send_queue *q)
 {
+    bundles_flush(&q->bundles);
     if (q->urgent) {
         flush(q);
     } else if (buf_len(&q->ranks) && !q->woken) {
@@ -101,6 +112,7 @@ void send_queue_tick(struct send_queue *q)
 void send_queue_open(struct send_queue *q, const struct send_queue_config *config)
 {
     *q = (struct send_queue){ .config = *config };
+    bundles_open(&q->bundles, send_to, q);
     buf_init(&q->ranks, SIZE_MAX / 4);
     buf_init(&q->events, SIZE_MAX / 4);
     buf_init(&q->codes, SIZE_MAX / 4);
@@ -109,6 +121,7 @@ void send_queue_open(struct send_queue *q, const struct send_queue_config *confi
 
 void send_queue_close(struct send_queue *q)
 {
+    bundles_close(&q->bundles);
     buf_free(&q->ranks);
     buf_free(&q->events);
     buf_free(&q->codes);

@@ -7,6 +7,7 @@
 #ifndef WIREUP_CLUSTER_SEND_QUEUE_H
 #define WIREUP_CLUSTER_SEND_QUEUE_H
 
+#include "cluster/bundles.h"
 #include "cluster/membership.h"
 #include "core/core.h"
 
@@ -27,6 +28,7 @@ struct send_queue {
     struct send_queue_config config;
     uint32_t job; /* of the process states that are not yet sent: those in the buffers below */
     struct buf ranks, events, codes, pids;
+    struct bundles bundles;
     bool urgent; /* a request may wait for one of those processes */
     bool woken;  /* `wake` has been called, and its time has not come */
 };
@@ -38,10 +40,15 @@ void send_queue_close(struct send_queue *q); /* harmless twice, and on zeroed me
  * loss that is reported as such elsewhere; here it is only logged. */
 void send_queue_to(struct send_queue *q, struct msg *m, uint32_t to);
 
+/* The same for queries of the job's store and their answers (bundles.h): at the end of the event,
+ * or before the next other message. */
+void send_queue_bundled(struct send_queue *q, struct msg *m, uint32_t to);
+
 /* A process state, for the batch. */
 void send_queue_state(struct send_queue *q, const struct op_proc_state *e);
 
-/* The end of every event: the batch is sent if it is urgent, and a while later if it is not. */
+/* The end of every event: bundles are sent, the batch if it is urgent, and a while later if it is
+ * not. */
 void send_queue_settle(struct send_queue *q);
 void send_queue_tick(struct send_queue *q);
 
