@@ -15,6 +15,7 @@
 #include "cluster/sim_calls.h"
 #include "cluster/sim_groups.h"
 #include "cluster/sim_net.h"
+#include "cluster/sim_store.h"
 #include "core/effect.h"
 
 void sim_defaults(struct sim_config *c)
@@ -344,6 +345,7 @@ static void on_message(void *arg, const struct msg *m)
         membership_lose(&n->member, m->from);
     else
         dispatch_message(&n->dispatch, m, n->sim->now);
+    dispatch_settle(&n->dispatch);
 }
 
 /* The top: a node that has joined is announced. */
@@ -595,6 +597,7 @@ static void happen_to(struct sim *s, struct sim_event *e)
     case SIM_ANSWER:
     case SIM_BATCH: sim_calls_happen(n, e); break;
     case SIM_GROUP: sim_groups_happen(n, e); break;
+    case SIM_STORE: sim_store_happen(n); break;
     default: break;
     }
 }
@@ -844,6 +847,8 @@ static void check_node(struct sim *s, const struct sim_node *n)
     s->r->survivors++;
     if (tree_is_lost(s->nodes[0].member.overlay.lost, n->me))
         sim_violated(s, "node %u is lost, and lives", n->me);
+    if (sim_store_wrong(n))
+        sim_violated(s, "node %u %s", n->me, sim_store_wrong(n));
     check_sets(s, n);
     check_broadcasts(s, n);
     check_messages(s, n);
@@ -901,6 +906,7 @@ static void free_all(struct sim *s)
         free_node(n);
     }
     sim_net_free(s);
+    sim_store_close(s);
     sim_calls_close(s);
     sim_groups_close(s);
     for (uint32_t k = 0; k < SETS_MAX; k++)
@@ -923,7 +929,7 @@ static bool make(struct sim *s)
     }
     if (!s->nodes || rank_set_add(&s->members, 0, s->first) < 0 ||
         (s->c.reports && (!s->sent || !s->got)) || !choose_sets(s) || !sim_calls_open(s) ||
-        !sim_groups_open(s))
+        !sim_store_open(s) || !sim_groups_open(s))
         return false;
     for (uint32_t p = s->first; p < n; p++)
         s->nodes[p].dead = s->nodes[p].freed = true; /* until they start */
@@ -966,6 +972,7 @@ int sim_run(const struct sim_config *c, struct sim_result *r_p)
         plan_trouble(&s);
         sim_calls_begin(&s);
         sim_groups_begin(&s);
+        sim_store_begin(&s);
         run(&s);
     }
     if (!s.no_memory)
@@ -983,11 +990,12 @@ void sim_command(const struct sim_config *c, struct buf *out)
         "wireup sim --nodes %u --ranks %u --width %u --seed %" PRIu64
         " --schedule %s --rounds %u --sets %u --bytes-per-rank %" PRIu64
         " --node-failures %u --link-failures %u --slow %u --joins %u --leaves %u --reports %u"
-        " --broadcasts %u --requests %u --groups %u --jitter %" PRIu64 " --latency %" PRIu64
-        " --overhead %" PRIu64 " --ps-per-byte %u --link %u%s --connectivity %s --flags %s%s%s%s",
+        " --broadcasts %u --requests %u --groups %u --store %u --jitter %" PRIu64
+        " --latency %" PRIu64 " --overhead %" PRIu64
+        " --ps-per-byte %u --link %u%s --connectivity %s --flags %s%s%s%s",
         c->nodes, c->ranks, c->width, c->seed, schedules[c->schedule], c->rounds, c->sets, c->card,
         c->kills, c->cuts, c->slow, c->grows, c->leaves, c->reports, c->broadcasts, c->requests,
-        c->groups, c->jitter_ns, c->latency_ns, c->overhead_ns, c->byte_ps, c->link_ns,
+        c->groups, c->store, c->jitter_ns, c->latency_ns, c->overhead_ns, c->byte_ps, c->link_ns,
         c->inquiry ? " --stacks" : "", c->connectivity ? c->connectivity : "all",
         c->barrier_first ? "barrier," : "", c->through_tree ? "relayed," : "",
         c->dial_in ? "dial-in," : "", c->modelled ? "" : "real");

@@ -16,7 +16,7 @@
  * latest; one that is asked to leave is gone, and no collective has failed by it; no message
  * between living nodes and no broadcast is lost, duplicated, or out of order; and no message
  * arrives before a broadcast that its sender had received.  Those of requests, and of values for
- * neighbours, are in sim_calls.h.
+ * neighbours, are in sim_calls.h, those of the store in sim_store.h.
  */
 #ifndef WIREUP_CLUSTER_SIM_H
 #define WIREUP_CLUSTER_SIM_H
@@ -57,6 +57,7 @@ struct sim_config {
                           * nodes also broadcast as many */
     uint32_t broadcasts; /* broadcasts of the top */
     uint32_t requests;   /* of each node: modex, names, events, output (sim_calls.h) */
+    uint32_t store;      /* how often all processes meet at the store (sim_store.h) */
     uint64_t latency_ns, overhead_ns, jitter_ns;
     uint32_t byte_ps;
     uint32_t link_ns;   /* a daemon's cost of each link outside the tree; 0: all are up */
@@ -83,6 +84,7 @@ struct sim_result {
     uint64_t bound_ns;  /* lower bound for any algorithm in this model (one collective) */
     uint64_t exchanged; /* messages of exchanges */
     uint64_t requests;
+    uint64_t stored_ns; /* the last process has met the others at the store for the last time */
     uint64_t answers, answered_ns; /* to the inquiry; the time from the question to the last */
     char violation[SIM_TEXT];      /* empty: all is well */
 };

@@ -9,6 +9,7 @@
 #include "base/limit.h"
 #include "base/rand.h"
 #include "cluster/sim_groups.h"
+#include "cluster/sim_store.h"
 #include "core/effect.h"
 #include "core/input.h"
 
@@ -326,6 +327,8 @@ static void on_answer(struct sim_node *n, const struct op_answer *m)
 {
     uint64_t bit = UINT64_C(1) << (m->ticket & 63);
 
+    if (sim_store_answer(n, m))
+        return;
     if (m->status != ANSWER_OK || m->ticket == 0 || m->ticket > n->calls.names ||
         (n->calls.named & bit))
         sim_violated(n->sim, "node %u gets answer %u of %u twice", n->me, (unsigned)m->ticket,
@@ -382,6 +385,7 @@ static bool deliver(void *arg, const struct input *in)
     case INPUT_modex_request: on_modex_request(n, &in->u.modex_request); break;
     case INPUT_modex_reply: on_modex_reply(n, &in->u.modex_reply); break;
     case INPUT_modex_ahead: on_ahead(n, &in->u.modex_ahead); break;
+    case INPUT_store_query: sim_store_query(n->sim, &in->u.store_query); break;
     case INPUT_names: on_names(n, &in->u.names); break;
     case INPUT_answer: on_answer(n, &in->u.answer); break;
     case INPUT_collective_query: on_collective_query(n, &in->u.collective_query); break;
@@ -571,7 +575,8 @@ static const char *wrong(const struct sim_node *n)
     if (s->asked && n->me && !n->grown && !s->parts[n->me])
         return "has not sent its pending operations";
     for (uint32_t p = 0; n->me == 0 && p < s->c.nodes; p++) {
-        uint32_t waits = s->nodes[p].dead ? 0 : s->nodes[p].calls.waits;
+        const struct sim_node *of = &s->nodes[p];
+        uint32_t waits = of->dead ? 0 : of->calls.waits + sim_store_waits(of);
         if (rpc_questions(&n->dispatch.rpc, p) != waits)
             return "keeps requests that are over, or has lost some";
     }
@@ -591,7 +596,7 @@ bool sim_calls_wrong(const struct sim_node *n, char *why, size_t room)
 
 static bool has_job(const struct sim *s)
 {
-    return s->c.requests || s->connectivity.kind != CONNECTIVITY_ALL;
+    return s->c.requests || s->c.store || s->connectivity.kind != CONNECTIVITY_ALL;
 }
 
 /* Only of so many nodes, each pair is counted. */

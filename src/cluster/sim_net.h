@@ -31,6 +31,7 @@ enum sim_kind {
     SIM_BATCH,
     SIM_INQUIRE, /* the top asks all nodes */
     SIM_ANSWER,  /* a node has done the work */
+    SIM_STORE,   /* the processes of a node use the store */
     SIM_GROUP,   /* a node enters a group, or invites others */
     SIM_GROW,    /* the top wants another node */
     SIM_START,   /* a node starts: its parent, `other`, tells it what it knows */
@@ -142,6 +143,7 @@ struct sim {
     struct sim_node *nodes;
     struct rank_set sets[SETS_MAX];
     struct sim_group *groups; /* sim_groups.c */
+    struct sim_store *store;  /* sim_store.c; NULL: it is not used */
     struct sim_event *heap;
     size_t nevents, room;
     uint64_t now, number, rand;

@@ -99,6 +99,7 @@ static void faults(struct sim_config *c, uint64_t seed, enum fault_kind kind)
     c->broadcasts = 3;
     c->requests = seed % 7 ? 6 : 0;
     c->groups = seed % 3 ? 0 : 1 + (uint32_t)(seed / 3 % 4);
+    c->store = seed % 4 == 3 ? 2 : 0;
     c->through_tree = seed % 5 == 0;
     if (kind != FAULTS_ALL)
         keep_only(c, kind);
@@ -364,6 +365,27 @@ enum { SEEDS = 30, LARGE = 4000 };
 enum { SEEDS = 100, LARGE = 4000 };
 #endif
 
+/* The processes of a node ask together. */
+static void test_store(void)
+{
+    struct sim_config c;
+    struct sim_result one, eight;
+
+    sim_defaults(&c);
+    c.nodes = 500;
+    c.ranks = 1;
+    c.rounds = 0;
+    c.store = 2;
+    OK_F(run(&c, &one), "500 processes meet at the store, one on each node");
+    c.ranks = 8;
+    OK_F(run(&c, &eight) && eight.stored_ns < 3 * one.stored_ns,
+         "eight on each take %llu ns instead of %llu", (unsigned long long)eight.stored_ns,
+         (unsigned long long)one.stored_ns);
+    c.swallow = 300;
+    OK_F(sim_run(&c, &one) == 0 && strstr(one.violation, "store"),
+         "the control: a lost message is noticed (%s)", one.violation);
+}
+
 int main(int argc, char **argv)
 {
     uint32_t count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : SEEDS;
@@ -392,5 +414,6 @@ int main(int argc, char **argv)
     test_connectivity("cartesian:3x4x5");
     test_connectivity("sparse");
     test_bytes();
+    test_store();
     return tap_done();
 }

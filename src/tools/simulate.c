@@ -105,6 +105,7 @@ static bool read_config(const struct command_line *l, struct sim_config *c)
            small(l, CHOICE_sim_broadcasts, 1 << 16, &c->broadcasts) &&
            small(l, CHOICE_sim_requests, 60, &c->requests) &&
            small(l, CHOICE_sim_groups, 4, &c->groups) &&
+           small(l, CHOICE_sim_store, 1000, &c->store) &&
            number(l, CHOICE_sim_jitter, 1000000000, &c->jitter_ns) &&
            number(l, CHOICE_sim_latency, 1000000000, &c->latency_ns) &&
            number(l, CHOICE_sim_overhead, 1000000000, &c->overhead_ns) &&
@@ -161,6 +162,8 @@ static void print_text(const struct sim_config *c, const struct sim_result *r)
            (double)r->node_bytes / 1e6);
     printf("memory:      blocks of others, at one node at most %.3f MB\n",
            (double)r->node_held / 1e6);
+    if (c->store)
+        printf("store:       %u times met, all by %.3f ms\n", c->store, ms(r->stored_ns));
     printf("end:         after %.3f ms; %" PRIu64 " nodes live; %" PRIu64
            " parts in collectives, %" PRIu64 " of them failed for a lost node\n",
            ms(r->end_ns), r->survivors, r->collectives, r->failed);
@@ -194,6 +197,8 @@ static void print_json(const struct log *log, const struct sim_config *c,
     json_u64(&j, "living", r->survivors);
     json_u64(&j, "parts", r->collectives);
     json_u64(&j, "failed", r->failed);
+    if (c->store)
+        json_u64(&j, "store_ns", r->stored_ns);
     if (t)
         stacks_json(&j, r, t);
     json_object_end(&j);

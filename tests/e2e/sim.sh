@@ -52,6 +52,14 @@ same "the stacks of 1,024 nodes are merged: three groups, the odd rank is found"
 ok "they are at the launcher in 5 s: $(value gathered_ns) ns, and merged in $(value merge_ns) ns" \
     at_most "$(value gathered_ns)" 5000000000 || explain
 
+# PyTorch's barrier, and the id of a communicator: four queries of the store for each process.
+run 120 "$WIREUP" sim --nodes 12288 --rounds 0 --bytes-per-rank 0 --store 2 --json
+same "98,304 processes meet twice at their store" "$rc" 0 || explain
+ok "in less than a second: $(value store_ns) ns" at_most "$(value store_ns)" 999999999 || explain
+ok "the control: not in none" at_most 1000000 "$(value store_ns)" || explain
+run 60 "$WIREUP" sim --nodes 64 --requests 60
+same "requests while links for an exchange open: nothing is violated" "$rc" 0 || explain
+
 run 60 "$WIREUP" sim --nodes 0
 same "no nodes" "$rc $(cat "$err")" "2 wireup: sim: --nodes and --width must be at least 1"
 run 60 "$WIREUP" sim --nodes many
