@@ -129,11 +129,22 @@ static struct {
     unsigned wanted; /* calls to wait for where one is not all; 0: one */
     pmix_status_t status;
     size_t number;
-} answer = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+    uintptr_t of; /* the case; what comes late for an earlier one does not count */
+} answer = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .of = 1 };
 
-static void called_back(pmix_status_t status, size_t number)
+/* What a callback of this case is to get; written by the thread that asks. */
+static void *this_case(void)
+{
+    return (void *)answer.of;
+}
+
+static void called_back_for(const void *arg, pmix_status_t status, size_t number)
 {
     pthread_mutex_lock(&answer.lock);
+    if (arg && (uintptr_t)arg != answer.of) {
+        pthread_mutex_unlock(&answer.lock);
+        return;
+    }
     answer.calls++;
     answer.status = status;
     answer.number = number;
@@ -141,10 +152,16 @@ static void called_back(pmix_status_t status, size_t number)
     pthread_mutex_unlock(&answer.lock);
 }
 
+static void called_back(pmix_status_t status, size_t number)
+{
+    called_back_for(NULL, status, number);
+}
+
 static void forget(void)
 {
     pthread_mutex_lock(&answer.lock);
     answer.calls = answer.wanted = 0;
+    answer.of++;
     pthread_mutex_unlock(&answer.lock);
 }
 
@@ -181,41 +198,38 @@ static bool was_called(pmix_status_t *status_p)
 
 static void on_op(pmix_status_t status, void *arg)
 {
-    (void)arg;
-    called_back(status, 0);
+    called_back_for(arg, status, 0);
 }
 
 static void on_registered(pmix_status_t status, size_t ref, void *arg)
 {
-    (void)arg;
-    called_back(status, ref);
+    called_back_for(arg, status, ref);
 }
 
 static void on_value(pmix_status_t status, pmix_value_t *value, void *arg)
 {
-    (void)arg;
-    called_back(status, value != NULL);
+    called_back_for(arg, status, value != NULL);
 }
 
 static void on_infos(pmix_status_t status, pmix_info_t *infos, size_t n, void *arg,
                      pmix_release_cbfunc_t release, void *release_arg)
 {
-    (void)infos, (void)arg;
+    (void)infos;
     if (release)
         release(release_arg);
-    called_back(status, n);
+    called_back_for(arg, status, n);
 }
 
 static void on_lookup(pmix_status_t status, pmix_pdata_t data[], size_t n, void *arg)
 {
-    (void)data, (void)arg;
-    called_back(status, n);
+    (void)data;
+    called_back_for(arg, status, n);
 }
 
 static void on_spawn(pmix_status_t status, char nspace[], void *arg)
 {
-    (void)nspace, (void)arg;
-    called_back(status, 0);
+    (void)nspace;
+    called_back_for(arg, status, 0);
 }
 
 /* A case: a call, and a call with a callback. */
@@ -250,14 +264,14 @@ static void line_called(const char *edge, pmix_status_t rc)
 static void on_credential(pmix_status_t status, pmix_byte_object_t *credential, pmix_info_t infos[],
                           size_t n, void *arg)
 {
-    (void)credential, (void)infos, (void)arg;
-    called_back(status, n);
+    (void)credential, (void)infos;
+    called_back_for(arg, status, n);
 }
 
 static void on_validated(pmix_status_t status, pmix_info_t infos[], size_t n, void *arg)
 {
-    (void)infos, (void)arg;
-    called_back(status, n);
+    (void)infos;
+    called_back_for(arg, status, n);
 }
 
 static void on_output(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *source,
@@ -269,8 +283,8 @@ static void on_output(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *s
 static void on_setup(pmix_status_t status, pmix_info_t infos[], size_t n, void *arg,
                      pmix_op_cbfunc_t done, void *done_arg)
 {
-    (void)infos, (void)arg;
-    called_back(status, n);
+    (void)infos;
+    called_back_for(arg, status, n);
     if (done)
         done(PMIX_SUCCESS, done_arg);
 }
@@ -341,15 +355,15 @@ static void data_calls(const char *when)
     WHEN("PMIx_Store_internal", PMIx_Store_internal(&good.other, "key", &good.number));
     WHEN("PMIx_Commit", PMIx_Commit());
     WHEN("PMIx_Fence", PMIx_Fence(NULL, 0, NULL, 0));
-    WHEN_NB("PMIx_Fence_nb", PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, NULL));
+    WHEN_NB("PMIx_Fence_nb", PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, this_case()));
     WHEN("PMIx_Get", PMIx_Get(&good.other, "key", NULL, 0, &value));
-    WHEN_NB("PMIx_Get_nb", PMIx_Get_nb(&good.other, "key", NULL, 0, on_value, NULL));
+    WHEN_NB("PMIx_Get_nb", PMIx_Get_nb(&good.other, "key", NULL, 0, on_value, this_case()));
     WHEN("PMIx_Publish", PMIx_Publish(&good.info, 1));
-    WHEN_NB("PMIx_Publish_nb", PMIx_Publish_nb(&good.info, 1, on_op, NULL));
+    WHEN_NB("PMIx_Publish_nb", PMIx_Publish_nb(&good.info, 1, on_op, this_case()));
     WHEN("PMIx_Lookup", PMIx_Lookup(&good.pdata, 1, NULL, 0));
-    WHEN_NB("PMIx_Lookup_nb", PMIx_Lookup_nb(good.keys, NULL, 0, on_lookup, NULL));
+    WHEN_NB("PMIx_Lookup_nb", PMIx_Lookup_nb(good.keys, NULL, 0, on_lookup, this_case()));
     WHEN("PMIx_Unpublish", PMIx_Unpublish(good.keys, NULL, 0));
-    WHEN_NB("PMIx_Unpublish_nb", PMIx_Unpublish_nb(good.keys, NULL, 0, on_op, NULL));
+    WHEN_NB("PMIx_Unpublish_nb", PMIx_Unpublish_nb(good.keys, NULL, 0, on_op, this_case()));
 }
 
 static void job_calls(const char *when)
@@ -360,11 +374,11 @@ static void job_calls(const char *when)
     size_t n = 0;
 
     WHEN("PMIx_Spawn", PMIx_Spawn(NULL, 0, &good.app, 1, nspace));
-    WHEN_NB("PMIx_Spawn_nb", PMIx_Spawn_nb(NULL, 0, &good.app, 1, on_spawn, NULL));
+    WHEN_NB("PMIx_Spawn_nb", PMIx_Spawn_nb(NULL, 0, &good.app, 1, on_spawn, this_case()));
     WHEN("PMIx_Connect", PMIx_Connect(&good.other, 1, NULL, 0));
-    WHEN_NB("PMIx_Connect_nb", PMIx_Connect_nb(&good.other, 1, NULL, 0, on_op, NULL));
+    WHEN_NB("PMIx_Connect_nb", PMIx_Connect_nb(&good.other, 1, NULL, 0, on_op, this_case()));
     WHEN("PMIx_Disconnect", PMIx_Disconnect(&good.other, 1, NULL, 0));
-    WHEN_NB("PMIx_Disconnect_nb", PMIx_Disconnect_nb(&good.other, 1, NULL, 0, on_op, NULL));
+    WHEN_NB("PMIx_Disconnect_nb", PMIx_Disconnect_nb(&good.other, 1, NULL, 0, on_op, this_case()));
     WHEN("PMIx_Resolve_peers", PMIx_Resolve_peers(NULL, good.other.nspace, &peers, &n));
     WHEN("PMIx_Resolve_nodes", PMIx_Resolve_nodes(good.other.nspace, &nodes));
 }
@@ -376,42 +390,44 @@ static void service_calls(const char *when)
     size_t n = 0;
 
     WHEN("PMIx_Query_info", PMIx_Query_info(&good.query, 1, &results, &n));
-    WHEN_NB("PMIx_Query_info_nb", PMIx_Query_info_nb(&good.query, 1, on_infos, NULL));
+    WHEN_NB("PMIx_Query_info_nb", PMIx_Query_info_nb(&good.query, 1, on_infos, this_case()));
     WHEN("PMIx_Query_info of the ABI versions", PMIx_Query_info(&good.abi_query, 1, &results, &n));
     WHEN_NB("PMIx_Query_info_nb of the ABI versions",
-            PMIx_Query_info_nb(&good.abi_query, 1, on_infos, NULL));
+            PMIx_Query_info_nb(&good.abi_query, 1, on_infos, this_case()));
     WHEN("PMIx_Log", PMIx_Log(&good.info, 1, NULL, 0));
-    WHEN_NB("PMIx_Log_nb", PMIx_Log_nb(&good.info, 1, NULL, 0, on_op, NULL));
+    WHEN_NB("PMIx_Log_nb", PMIx_Log_nb(&good.info, 1, NULL, 0, on_op, this_case()));
     WHEN("PMIx_Allocation_request",
          PMIx_Allocation_request(PMIX_ALLOC_NEW, &good.info, 1, &results, &n));
     WHEN_NB("PMIx_Allocation_request_nb",
-            PMIx_Allocation_request_nb(PMIX_ALLOC_NEW, &good.info, 1, on_infos, NULL));
+            PMIx_Allocation_request_nb(PMIX_ALLOC_NEW, &good.info, 1, on_infos, this_case()));
     WHEN("PMIx_Job_control", PMIx_Job_control(&good.other, 1, &good.info, 1, &results, &n));
     WHEN_NB("PMIx_Job_control_nb",
-            PMIx_Job_control_nb(&good.other, 1, &good.info, 1, on_infos, NULL));
+            PMIx_Job_control_nb(&good.other, 1, &good.info, 1, on_infos, this_case()));
     WHEN("PMIx_Process_monitor",
          PMIx_Process_monitor(&good.info, PMIX_SUCCESS, NULL, 0, &results, &n));
     WHEN_NB("PMIx_Process_monitor_nb",
-            PMIx_Process_monitor_nb(&good.info, PMIX_SUCCESS, NULL, 0, on_infos, NULL));
+            PMIx_Process_monitor_nb(&good.info, PMIX_SUCCESS, NULL, 0, on_infos, this_case()));
     WHEN("PMIx_Get_credential", PMIx_Get_credential(NULL, 0, &bytes));
-    WHEN_NB("PMIx_Get_credential_nb", PMIx_Get_credential_nb(NULL, 0, on_credential, NULL));
+    WHEN_NB("PMIx_Get_credential_nb", PMIx_Get_credential_nb(NULL, 0, on_credential, this_case()));
     WHEN("PMIx_Validate_credential", PMIx_Validate_credential(&good.bytes, NULL, 0, &results, &n));
     WHEN_NB("PMIx_Validate_credential_nb",
-            PMIx_Validate_credential_nb(&good.bytes, NULL, 0, on_validated, NULL));
+            PMIx_Validate_credential_nb(&good.bytes, NULL, 0, on_validated, this_case()));
     WHEN("PMIx_IOF_pull",
          PMIx_IOF_pull(&good.other, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_output, NULL, NULL));
     WHEN("PMIx_IOF_deregister", PMIx_IOF_deregister(UNKNOWN_REF, NULL, 0, NULL, NULL));
-    WHEN_NB("PMIx_IOF_push", PMIx_IOF_push(&good.other, 1, &good.bytes, NULL, 0, on_op, NULL));
+    WHEN_NB("PMIx_IOF_push",
+            PMIx_IOF_push(&good.other, 1, &good.bytes, NULL, 0, on_op, this_case()));
 }
 
 static void event_calls(const char *when)
 {
-    WHEN_NB("PMIx_Register_event_handler",
-            PMIx_Register_event_handler(&good.code, 1, NULL, 0, on_event, on_registered, NULL));
+    WHEN_NB(
+        "PMIx_Register_event_handler",
+        PMIx_Register_event_handler(&good.code, 1, NULL, 0, on_event, on_registered, this_case()));
     WHEN_NB("PMIx_Deregister_event_handler",
-            PMIx_Deregister_event_handler(UNKNOWN_REF, on_op, NULL));
+            PMIx_Deregister_event_handler(UNKNOWN_REF, on_op, this_case()));
     WHEN_NB("PMIx_Notify_event",
-            PMIx_Notify_event(-7003, &good.other, PMIX_RANGE_LOCAL, NULL, 0, on_op, NULL));
+            PMIx_Notify_event(-7003, &good.other, PMIX_RANGE_LOCAL, NULL, 0, on_op, this_case()));
 }
 
 static void group_calls(const char *when)
@@ -422,11 +438,11 @@ static void group_calls(const char *when)
     WHEN("PMIx_Group_construct",
          PMIx_Group_construct("group", &good.other, 1, NULL, 0, &results, &n));
     WHEN_NB("PMIx_Group_construct_nb",
-            PMIx_Group_construct_nb("group", &good.other, 1, NULL, 0, on_infos, NULL));
+            PMIx_Group_construct_nb("group", &good.other, 1, NULL, 0, on_infos, this_case()));
     WHEN("PMIx_Group_destruct", PMIx_Group_destruct("group", NULL, 0));
-    WHEN_NB("PMIx_Group_destruct_nb", PMIx_Group_destruct_nb("group", NULL, 0, on_op, NULL));
+    WHEN_NB("PMIx_Group_destruct_nb", PMIx_Group_destruct_nb("group", NULL, 0, on_op, this_case()));
     WHEN("PMIx_Group_leave", PMIx_Group_leave("group", NULL, 0));
-    WHEN_NB("PMIx_Group_leave_nb", PMIx_Group_leave_nb("group", NULL, 0, on_op, NULL));
+    WHEN_NB("PMIx_Group_leave_nb", PMIx_Group_leave_nb("group", NULL, 0, on_op, this_case()));
 }
 
 /* What is left of a fabric when its call has failed is freed by nobody. */
@@ -435,11 +451,12 @@ static void fabric_calls(const char *when)
     static pmix_fabric_t fabric, later;
 
     WHEN("PMIx_Fabric_register", PMIx_Fabric_register(&fabric, NULL, 0));
-    WHEN_NB("PMIx_Fabric_register_nb", PMIx_Fabric_register_nb(&later, NULL, 0, on_op, NULL));
+    WHEN_NB("PMIx_Fabric_register_nb",
+            PMIx_Fabric_register_nb(&later, NULL, 0, on_op, this_case()));
     WHEN("PMIx_Fabric_update", PMIx_Fabric_update(&fabric));
-    WHEN_NB("PMIx_Fabric_update_nb", PMIx_Fabric_update_nb(&later, on_op, NULL));
+    WHEN_NB("PMIx_Fabric_update_nb", PMIx_Fabric_update_nb(&later, on_op, this_case()));
     WHEN("PMIx_Fabric_deregister", PMIx_Fabric_deregister(&fabric));
-    WHEN_NB("PMIx_Fabric_deregister_nb", PMIx_Fabric_deregister_nb(&later, on_op, NULL));
+    WHEN_NB("PMIx_Fabric_deregister_nb", PMIx_Fabric_deregister_nb(&later, on_op, this_case()));
 }
 
 static void everything(const char *when)
@@ -531,13 +548,13 @@ static void no_fabric(const char *when)
 
     memset(&fabric, 0, sizeof fabric);
     WHEN("PMIx_Fabric_register", PMIx_Fabric_register(NULL, NULL, 0));
-    WHEN_NB("PMIx_Fabric_register_nb", PMIx_Fabric_register_nb(NULL, NULL, 0, on_op, NULL));
+    WHEN_NB("PMIx_Fabric_register_nb", PMIx_Fabric_register_nb(NULL, NULL, 0, on_op, this_case()));
     WHEN("PMIx_Fabric_register_nb without a callback",
          PMIx_Fabric_register_nb(&fabric, NULL, 0, NULL, NULL));
     WHEN("PMIx_Fabric_update", PMIx_Fabric_update(NULL));
-    WHEN_NB("PMIx_Fabric_update_nb", PMIx_Fabric_update_nb(NULL, on_op, NULL));
+    WHEN_NB("PMIx_Fabric_update_nb", PMIx_Fabric_update_nb(NULL, on_op, this_case()));
     WHEN("PMIx_Fabric_deregister", PMIx_Fabric_deregister(NULL));
-    WHEN_NB("PMIx_Fabric_deregister_nb", PMIx_Fabric_deregister_nb(NULL, on_op, NULL));
+    WHEN_NB("PMIx_Fabric_deregister_nb", PMIx_Fabric_deregister_nb(NULL, on_op, this_case()));
 }
 
 static void no_data(const char *when)
@@ -551,9 +568,9 @@ static void no_data(const char *when)
     WHEN("PMIx_Get", PMIx_Get(NULL, NULL, NULL, 0, &value));
     WHEN("PMIx_Get_nb without a callback", PMIx_Get_nb(&job, PMIX_JOB_SIZE, NULL, 0, NULL, NULL));
     WHEN("PMIx_Publish", PMIx_Publish(NULL, 0));
-    WHEN_NB("PMIx_Publish_nb", PMIx_Publish_nb(NULL, 0, on_op, NULL));
+    WHEN_NB("PMIx_Publish_nb", PMIx_Publish_nb(NULL, 0, on_op, this_case()));
     WHEN("PMIx_Lookup", PMIx_Lookup(NULL, 0, NULL, 0));
-    WHEN_NB("PMIx_Lookup_nb", PMIx_Lookup_nb(NULL, NULL, 0, on_lookup, NULL));
+    WHEN_NB("PMIx_Lookup_nb", PMIx_Lookup_nb(NULL, NULL, 0, on_lookup, this_case()));
     WHEN("PMIx_Lookup_nb without a callback", PMIx_Lookup_nb(good.keys, NULL, 0, NULL, NULL));
 }
 
@@ -565,11 +582,11 @@ static void no_job(const char *when)
     char *nodes = NULL;
 
     WHEN("PMIx_Spawn", PMIx_Spawn(NULL, 0, NULL, 0, nspace));
-    WHEN_NB("PMIx_Spawn_nb", PMIx_Spawn_nb(NULL, 0, NULL, 0, on_spawn, NULL));
+    WHEN_NB("PMIx_Spawn_nb", PMIx_Spawn_nb(NULL, 0, NULL, 0, on_spawn, this_case()));
     WHEN("PMIx_Connect", PMIx_Connect(NULL, 0, NULL, 0));
-    WHEN_NB("PMIx_Connect_nb", PMIx_Connect_nb(NULL, 0, NULL, 0, on_op, NULL));
+    WHEN_NB("PMIx_Connect_nb", PMIx_Connect_nb(NULL, 0, NULL, 0, on_op, this_case()));
     WHEN("PMIx_Disconnect", PMIx_Disconnect(NULL, 0, NULL, 0));
-    WHEN_NB("PMIx_Disconnect_nb", PMIx_Disconnect_nb(NULL, 0, NULL, 0, on_op, NULL));
+    WHEN_NB("PMIx_Disconnect_nb", PMIx_Disconnect_nb(NULL, 0, NULL, 0, on_op, this_case()));
     WHEN("PMIx_Resolve_peers of no node and no job", PMIx_Resolve_peers(NULL, NULL, &peers, &n));
     WHEN("PMIx_Resolve_peers of an unknown node",
          PMIx_Resolve_peers("nowhere", me.nspace, &peers, &n));
@@ -583,9 +600,9 @@ static void no_service(const char *when)
     size_t n = 0;
 
     WHEN("PMIx_Query_info", PMIx_Query_info(NULL, 0, &results, &n));
-    WHEN_NB("PMIx_Query_info_nb", PMIx_Query_info_nb(NULL, 0, on_infos, NULL));
+    WHEN_NB("PMIx_Query_info_nb", PMIx_Query_info_nb(NULL, 0, on_infos, this_case()));
     WHEN("PMIx_Log", PMIx_Log(NULL, 0, NULL, 0));
-    WHEN_NB("PMIx_Log_nb", PMIx_Log_nb(NULL, 0, NULL, 0, on_op, NULL));
+    WHEN_NB("PMIx_Log_nb", PMIx_Log_nb(NULL, 0, NULL, 0, on_op, this_case()));
     WHEN("PMIx_Job_control", PMIx_Job_control(NULL, 0, NULL, 0, &results, &n));
     WHEN("PMIx_Process_monitor", PMIx_Process_monitor(NULL, PMIX_SUCCESS, NULL, 0, &results, &n));
     WHEN("PMIx_Allocation_request", PMIx_Allocation_request(PMIX_ALLOC_NEW, NULL, 0, &results, &n));
@@ -600,7 +617,7 @@ static void no_service(const char *when)
     WHEN("PMIx_IOF_deregister of an unknown reference",
          PMIx_IOF_deregister(UNKNOWN_REF, NULL, 0, NULL, NULL));
     WHEN_NB("PMIx_IOF_deregister of an unknown reference, with a callback",
-            PMIx_IOF_deregister(UNKNOWN_REF, NULL, 0, on_op, NULL));
+            PMIx_IOF_deregister(UNKNOWN_REF, NULL, 0, on_op, this_case()));
     WHEN("PMIx_IOF_pull", PMIx_IOF_pull(NULL, 0, NULL, 0, 0, NULL, NULL, NULL));
     WHEN("PMIx_Load_topology", PMIx_Load_topology(NULL));
     WHEN("PMIx_Register_attributes", PMIx_Register_attributes("edge", NULL));
@@ -630,17 +647,17 @@ static void handlers(void)
     TRY("PMIx_Deregister_event_handler, an unknown reference, blocking",
         PMIx_Deregister_event_handler(UNKNOWN_REF, NULL, NULL));
     TRY_NB("PMIx_Deregister_event_handler, an unknown reference",
-           PMIx_Deregister_event_handler(UNKNOWN_REF, on_op, NULL));
-    rc = PMIx_Register_event_handler(&code, 1, &first, 1, on_event, on_registered, NULL);
+           PMIx_Deregister_event_handler(UNKNOWN_REF, on_op, this_case()));
+    rc = PMIx_Register_event_handler(&code, 1, &first, 1, on_event, on_registered, this_case());
     TRY_NB("PMIx_Register_event_handler", rc);
     TRY_NB("PMIx_Register_event_handler, a second that is first of all",
-           PMIx_Register_event_handler(&code, 1, &first, 1, on_event, on_registered, NULL));
+           PMIx_Register_event_handler(&code, 1, &first, 1, on_event, on_registered, this_case()));
     rc = PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL);
     printf("PMIx_Register_event_handler, blocking\t%s\n", rc >= 0 ? "a reference" : name_of(rc));
     TRY("PMIx_Deregister_event_handler, blocking",
         PMIx_Deregister_event_handler((size_t)rc, NULL, NULL));
     TRY_NB("PMIx_Deregister_event_handler, again",
-           PMIx_Deregister_event_handler((size_t)rc, on_op, NULL));
+           PMIx_Deregister_event_handler((size_t)rc, on_op, this_case()));
     leave();
 }
 
@@ -660,7 +677,7 @@ static void notify(void)
         return;
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         snprintf(edge, sizeof edge, "PMIx_Notify_event, %s", ranges[i].name);
-        TRY_NB(edge, PMIx_Notify_event(-7001, &me, ranges[i].range, NULL, 0, on_op, NULL));
+        TRY_NB(edge, PMIx_Notify_event(-7001, &me, ranges[i].range, NULL, 0, on_op, this_case()));
         snprintf(edge, sizeof edge, "PMIx_Notify_event, %s, blocking", ranges[i].name);
         TRY(edge, PMIx_Notify_event(-7001, &me, ranges[i].range, NULL, 0, NULL, NULL));
     }
@@ -721,7 +738,7 @@ static void get(const char *what, const pmix_proc_t *proc, const char *key,
     pmix_status_t rc;
     const char *edge = edge_of("PMIx_Get_nb", what);
 
-    TRY_NB(edge, PMIx_Get_nb(proc, key, infos, n, on_value, NULL));
+    TRY_NB(edge, PMIx_Get_nb(proc, key, infos, n, on_value, this_case()));
     edge = edge_of("PMIx_Get", what);
     if (is_skipped(edge))
         return;
@@ -828,7 +845,7 @@ static void query(const char *what, const char *key)
     if (n && results)
         printf(", %s", PMIx_Data_type_string(results[0].value.type));
     end_line();
-    TRY_NB(edge_of("PMIx_Query_info_nb", what), PMIx_Query_info_nb(&q, 1, on_infos, NULL));
+    TRY_NB(edge_of("PMIx_Query_info_nb", what), PMIx_Query_info_nb(&q, 1, on_infos, this_case()));
 }
 
 /* Two keys, of which the server knows one. */
@@ -895,7 +912,7 @@ static void names(void)
     PMIX_PDATA_CONSTRUCT(&pdata);
     PMIX_LOAD_KEY(pdata.key, "edge");
     TRY("PMIx_Lookup, no such key", PMIx_Lookup(&pdata, 1, NULL, 0));
-    TRY_NB("PMIx_Lookup_nb, no such key", PMIx_Lookup_nb(keys, NULL, 0, on_lookup, NULL));
+    TRY_NB("PMIx_Lookup_nb, no such key", PMIx_Lookup_nb(keys, NULL, 0, on_lookup, this_case()));
     TRY("PMIx_Unpublish, no such key", PMIx_Unpublish(keys, NULL, 0));
     TRY("PMIx_Publish", PMIx_Publish(&info, 1));
     TRY("PMIx_Publish, again", PMIx_Publish(&info, 1));
@@ -936,30 +953,31 @@ static void server_calls(const char *when)
     WHEN("PMIx_server_register_nspace, blocking",
          PMIx_server_register_nspace(proc.nspace, 1, NULL, 0, NULL, NULL));
     WHEN_NB("PMIx_server_register_nspace",
-            PMIx_server_register_nspace(good.second, 1, NULL, 0, on_op, NULL));
+            PMIx_server_register_nspace(good.second, 1, NULL, 0, on_op, this_case()));
     WHEN_NB("PMIx_server_register_nspace, again",
-            PMIx_server_register_nspace(good.second, 1, NULL, 0, on_op, NULL));
+            PMIx_server_register_nspace(good.second, 1, NULL, 0, on_op, this_case()));
     WHEN("PMIx_server_register_client, blocking",
          PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL, NULL));
     WHEN_NB("PMIx_server_register_client, of an unknown job",
-            PMIx_server_register_client(&good.other, getuid(), getgid(), NULL, on_op, NULL));
+            PMIx_server_register_client(&good.other, getuid(), getgid(), NULL, on_op, this_case()));
     WHEN("PMIx_server_setup_fork", PMIx_server_setup_fork(&proc, &env));
     WHEN("PMIx_server_setup_fork, of an unknown process",
          PMIx_server_setup_fork(&(pmix_proc_t){ "nobody2", 3 }, &env));
     WHEN_NB("PMIx_server_setup_application",
-            PMIx_server_setup_application(proc.nspace, NULL, 0, on_setup, NULL));
+            PMIx_server_setup_application(proc.nspace, NULL, 0, on_setup, this_case()));
     WHEN_NB("PMIx_server_setup_local_support",
-            PMIx_server_setup_local_support(proc.nspace, NULL, 0, on_op, NULL));
+            PMIx_server_setup_local_support(proc.nspace, NULL, 0, on_op, this_case()));
     WHEN_NB("PMIx_server_IOF_deliver",
-            PMIx_server_IOF_deliver(&proc, PMIX_FWD_STDOUT_CHANNEL, &bytes, NULL, 0, on_op, NULL));
+            PMIx_server_IOF_deliver(&proc, PMIX_FWD_STDOUT_CHANNEL, &bytes, NULL, 0, on_op,
+                                    this_case()));
     WHEN_NB("PMIx_server_collect_inventory",
-            PMIx_server_collect_inventory(NULL, 0, on_infos, NULL));
+            PMIx_server_collect_inventory(NULL, 0, on_infos, this_case()));
     WHEN_NB("PMIx_server_deliver_inventory",
-            PMIx_server_deliver_inventory(&info, 1, NULL, 0, on_op, NULL));
+            PMIx_server_deliver_inventory(&info, 1, NULL, 0, on_op, this_case()));
     WHEN_NB("PMIx_server_register_resources",
-            PMIx_server_register_resources(&info, 1, on_op, NULL));
+            PMIx_server_register_resources(&info, 1, on_op, this_case()));
     WHEN_NB("PMIx_server_deregister_resources",
-            PMIx_server_deregister_resources(&info, 1, on_op, NULL));
+            PMIx_server_deregister_resources(&info, 1, on_op, this_case()));
     WHEN("PMIx_server_define_process_set", PMIx_server_define_process_set(&proc, 1, "set"));
     WHEN("PMIx_server_delete_process_set", PMIx_server_delete_process_set("set"));
     WHEN("PMIx_server_delete_process_set, of an unknown set",
@@ -973,13 +991,13 @@ static void server_deregister(const char *when)
     pmix_proc_t proc;
 
     PMIX_LOAD_PROCID(&proc, "job", 0);
-    PMIx_server_deregister_client(&proc, on_op, NULL);
+    PMIx_server_deregister_client(&proc, on_op, this_case());
     WHEN_NB("PMIx_server_deregister_client", PMIX_SUCCESS);
-    PMIx_server_deregister_client(&good.other, on_op, NULL);
+    PMIx_server_deregister_client(&good.other, on_op, this_case());
     WHEN_NB("PMIx_server_deregister_client, of an unknown process", PMIX_SUCCESS);
-    PMIx_server_deregister_nspace(proc.nspace, on_op, NULL);
+    PMIx_server_deregister_nspace(proc.nspace, on_op, this_case());
     WHEN_NB("PMIx_server_deregister_nspace", PMIX_SUCCESS);
-    PMIx_server_deregister_nspace(good.other.nspace, on_op, NULL);
+    PMIx_server_deregister_nspace(good.other.nspace, on_op, this_case());
     WHEN_NB("PMIx_server_deregister_nspace, of an unknown job", PMIX_SUCCESS);
 }
 
@@ -1070,10 +1088,10 @@ static int serve_child(char *what, pmix_info_t *infos, size_t n)
     int status = 0;
 
     PMIX_LOAD_PROCID(&proc, "job", 0);
-    PMIx_server_register_nspace(proc.nspace, 1, infos, n, on_op, NULL);
+    PMIx_server_register_nspace(proc.nspace, 1, infos, n, on_op, this_case());
     wait_for_call(PATIENCE);
     forget();
-    PMIx_server_register_client(&proc, getuid(), getgid(), NULL, on_op, NULL);
+    PMIx_server_register_client(&proc, getuid(), getgid(), NULL, on_op, this_case());
     wait_for_call(PATIENCE);
     forget();
     pid = start_child(&proc, what);
@@ -1105,7 +1123,7 @@ static void lose(const char *what, pmix_status_t *codes, size_t n)
 
     if (PMIx_server_init(&module, NULL, 0) != PMIX_SUCCESS)
         return;
-    PMIx_Register_event_handler(codes, n, NULL, 0, on_event, on_registered, NULL);
+    PMIx_Register_event_handler(codes, n, NULL, 0, on_event, on_registered, this_case());
     wait_for_call(PATIENCE);
     forget();
     printf("a process that ends without PMIx_Finalize, %s\texit status %d\n", what,
