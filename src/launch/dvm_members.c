@@ -76,6 +76,11 @@ static uint32_t position_named(const struct dvm_members *m, const char *name)
     return p;
 }
 
+static bool is_reserved(const struct dvm_members *m, uint32_t position)
+{
+    return allocations_has(cluster_of(m)->jobs->allocations, name_of(m, position));
+}
+
 enum dvm_node_use dvm_members_use(const struct dvm_members *m, uint32_t position)
 {
     switch (m->all ? m->all[position].state : DVM_MEMBER_USUAL) {
@@ -89,9 +94,7 @@ enum dvm_node_use dvm_members_use(const struct dvm_members *m, uint32_t position
     }
     if (m->all && is_lost(m, position) && position_named(m, name_of(m, position)) < count_of(m))
         return DVM_NODE_LEFT; /* it has joined again, at another position */
-    return allocations_has(cluster_of(m)->jobs->allocations, name_of(m, position))
-               ? DVM_NODE_RESERVED
-               : DVM_NODE_FREE;
+    return is_reserved(m, position) ? DVM_NODE_RESERVED : DVM_NODE_FREE;
 }
 
 uint32_t dvm_members_unusable(struct dvm_members *m, const char *const **names_p)
@@ -271,11 +274,6 @@ static uint32_t processes_at(const struct dvm_members *m, uint32_t position)
     return dvm_leases_used(m->config.leases, position);
 }
 
-static bool is_reserved(const struct dvm_members *m, uint32_t position)
-{
-    return allocations_has(cluster_of(m)->jobs->allocations, name_of(m, position));
-}
-
 /* The daemon of a job that has ended may still be about to. */
 static bool is_idle(const struct dvm_members *m, uint32_t position)
 {
@@ -397,16 +395,21 @@ static bool return_to(struct dvm_resize *q, uint32_t position, const struct host
 {
     struct remote *f = q->of->config.remote;
     struct dvm_member *b = &q->of->all[position];
+    const char *user = NULL;
 
     if (b->state == DVM_MEMBER_DRAINING) {
         b->state = DVM_MEMBER_USUAL;
         buf_printf(&q->out, "up %s %u\n", h->name, f->slots[position]);
         return false;
     }
+    if (h->user && !(user = arena_str(&f->arena, slice_str(h->user)))) {
+        buf_printf(&q->out, "failed %s out of memory\n", h->name);
+        return false;
+    }
     b->again = q;
-    b->anew = *h;
-    b->anew.name = name_of(q->of, position);
-    b->anew.user = h->user ? arena_str(&f->arena, slice_str(h->user)) : NULL;
+    b->anew = (struct host){
+        .name = name_of(q->of, position), .slots = h->slots, .user = user, .port = h->port
+    };
     return true;
 }
 
