@@ -357,9 +357,12 @@
 #define LIMIT_DVM_JOINS 256
 
 /* A node that joins by itself tries again after the first of these, and after twice as long each
- * time, up to the second; it may have to wait for its launcher for days. */
-#define LIMIT_JOIN_FIRST_MS 50u
-#define LIMIT_JOIN_RETRY_MS 4000u
+ * time: up to the second within the third, as nodes and launcher are often started together; later
+ * up to the fourth, as it may have to wait for its launcher for days. */
+#define LIMIT_JOIN_FIRST_MS  50u
+#define LIMIT_JOIN_EARLY_MS  100u
+#define LIMIT_JOIN_MINUTE_MS 60000u
+#define LIMIT_JOIN_RETRY_MS  4000u
 
 /* A launcher that was offered slots of a DVM must have placed its ranks within this time; the next
  * one waits for it. */

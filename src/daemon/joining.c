@@ -14,6 +14,7 @@
 #include "daemon/bootstrap.h"
 #include "io/daemon_link.h"
 #include "io/daemon_link_address.h"
+#include "io/file_change.h"
 #include "io/join_token.h"
 #include "io/loop.h"
 #include "io/secret.h"
@@ -25,9 +26,12 @@ struct joining {
     struct loop loop;
     struct daemon_link_net *net;
     struct daemon_link *link; /* NULL: none is being made */
+    bool linked;              /* it is up */
     unsigned char *key;       /* of the token */
     bool has_key;
     struct timer again, bound;
+    struct file_change address, token; /* of the files, if there are any */
+    uint64_t begun_ns;
     uint32_t pause_ms;
     uint64_t rand;
     bool remarked; /* the user knows that it tries again */
@@ -139,15 +143,30 @@ static int find_launcher(const char *where, struct buf *to, struct errmsg *err)
 
 /* ---- trying again ---------------------------------------------------------------------------- */
 
-static void try_again(struct joining *j, const struct errmsg *why)
+/* A name that is not known costs others more than an address where nobody listens. */
+static uint32_t most_ms(const struct joining *j, bool unknown)
 {
-    uint32_t pause = j->pause_ms;
+    bool early = clock_now_ns() - j->begun_ns < LIMIT_JOIN_MINUTE_MS * NS_PER_MS;
+
+    return early && !unknown ? LIMIT_JOIN_EARLY_MS : LIMIT_JOIN_RETRY_MS;
+}
+
+static uint32_t next_pause(struct joining *j, bool unknown)
+{
+    uint32_t most = most_ms(j, unknown), pause = j->pause_ms < most ? j->pause_ms : most;
+
+    j->pause_ms = 2 * pause;
+    return j->c->pause_ms ? j->c->pause_ms : pause;
+}
+
+static void try_again(struct joining *j, const struct errmsg *why, bool unknown)
+{
+    uint32_t pause = next_pause(j, unknown);
 
     j->last = *why;
     if (!j->remarked)
         log_warn(j->c->log, "%s; trying again until a launcher is there", why->text);
     j->remarked = true;
-    j->pause_ms = pause >= LIMIT_JOIN_RETRY_MS / 2 ? LIMIT_JOIN_RETRY_MS : 2 * pause;
     if (timer_set(&j->again, pause / 2 + rand_below(&j->rand, pause)) < 0)
         stop(j, errmsg_set(j->err, -ENOMEM, "out of memory"));
 }
@@ -160,7 +179,7 @@ static bool take_token(struct joining *j)
 
     j->has_key = rc == 0;
     if (rc == -ENOENT && j->c->token_file) {
-        try_again(j, &why);
+        try_again(j, &why, false);
     } else if (rc < 0) {
         *j->err = why;
         stop(j, rc);
@@ -183,7 +202,7 @@ static void try_now(void *arg)
     if (rc == -EINVAL)
         stop(j, errmsg_set(j->err, rc, "%s", why.text));
     else if (!j->link)
-        try_again(j, &why);
+        try_again(j, &why, rc == -EHOSTUNREACH);
     buf_free(&text);
 }
 
@@ -204,6 +223,7 @@ static void on_up(void *arg, struct daemon_link *h)
     struct buf text = BUF_NULL(4096);
     struct slice bytes;
 
+    j->linked = true;
     join_request_write(j->c->request, &text);
     bytes = buf_slice(&text);
     if (!buf_ok(&text) || daemon_link_send(h, &bytes, 1) < 0)
@@ -235,6 +255,7 @@ static void on_down(void *arg, struct daemon_link *h, enum daemon_link_down how,
 
     (void)h;
     j->link = NULL;
+    j->linked = false;
     if (j->ended)
         return;
     if (how == DAEMON_LINK_DOWN_REFUSED)
@@ -243,7 +264,30 @@ static void on_down(void *arg, struct daemon_link *h, enum daemon_link_down how,
                            "release of Wireup",
                            j->c->where));
     else
-        try_again(j, why);
+        try_again(j, why, false);
+}
+
+/* An address that has not answered may be that of an earlier launcher. */
+static void on_file(void *arg)
+{
+    struct joining *j = arg;
+
+    if (j->ended || j->linked)
+        return;
+    if (j->link)
+        daemon_link_drop(j->link);
+    j->link = NULL;
+    timer_stop(&j->again);
+    try_now(j);
+}
+
+/* Before they are looked at, so that nothing is missed.  Where changes are not told, time helps. */
+static void watch_files(struct joining *j)
+{
+    if (strchr(j->c->where, '/'))
+        file_change_open(&j->address, &j->loop, j->c->where, on_file, j);
+    if (j->c->token_file)
+        file_change_open(&j->token, &j->loop, j->c->token_file, on_file, j);
 }
 
 static int open_net(struct joining *j)
@@ -261,6 +305,7 @@ static int open_net(struct joining *j)
     j->net = j->key ? daemon_link_net_new(&config, j->err) : NULL;
     if (!j->net)
         return -EIO;
+    watch_files(j);
     if (timer_set(&j->again, 0) < 0 ||
         (j->c->timeout_s && timer_set(&j->bound, (uint64_t)j->c->timeout_s * 1000) < 0))
         return errmsg_set(j->err, -ENOMEM, "out of memory");
@@ -271,6 +316,7 @@ int joining_ask(const struct joining_config *config, struct buf *record, char *r
                 struct errmsg *err)
 {
     struct joining j = { .c = config,
+                         .begun_ns = clock_now_ns(),
                          .pause_ms = LIMIT_JOIN_FIRST_MS,
                          .rand = clock_seed(),
                          .key = secret_new(JOIN_TOKEN_KEY),
@@ -292,6 +338,8 @@ int joining_ask(const struct joining_config *config, struct buf *record, char *r
         daemon_link_end(j.link); /* sent by now: the other end waits for nothing */
     timer_stop(&j.again);
     timer_stop(&j.bound);
+    file_change_close(&j.address);
+    file_change_close(&j.token);
     daemon_link_net_free(j.net);
     loop_free(&j.loop);
     secret_free(j.key, JOIN_TOKEN_KEY);

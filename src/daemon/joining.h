@@ -2,7 +2,9 @@
  *
  * The node calls; nobody calls it.  It may come before the launcher listens, before there are files
  * with its address and its token, and before its name is known: it tries again, after a moment that
- * doubles up to LIMIT_JOIN_RETRY_MS and differs from node to node.  A launcher that has accepted
+ * differs from node to node, at most about LIMIT_JOIN_EARLY_MS in the first minute; later, and as
+ * long as the launcher's name is not known, it doubles up to LIMIT_JOIN_RETRY_MS.  A file that is
+ * written on this machine is looked at at once (io/file_change.h).  A launcher that has accepted
  * the link may let it wait until it is up itself.
  */
 #ifndef WIREUP_DAEMON_JOINING_H
@@ -21,6 +23,7 @@ struct joining_config {
     const char *token_file; /* NULL: the environment has the token (io/join_token.h) */
     const struct join_request *request;
     uint32_t timeout_s; /* 0: as long as it takes */
+    uint32_t pause_ms;  /* between tries; 0: as above */
 };
 
 enum { JOINING_REFUSED = 1, JOINING_LATE = 2 };

@@ -72,8 +72,12 @@ static int read_file(const char *file, unsigned char *key, struct errmsg *err)
     if (fd < 0)
         return fd;
     n = read(fd, text, sizeof text);
-    rc = n < 0 ? errmsg_set(err, -errno, "cannot read the token %.300s: %s", file, err_text(errno))
-               : derive(slice_mem(text, (size_t)n), file, key, err);
+    if (n == 0) /* whoever makes it has yet to write it */
+        rc = errmsg_set(err, -ENOENT, "there is no token in %.300s yet", file);
+    else if (n < 0)
+        rc = errmsg_set(err, -errno, "cannot read the token %.300s: %s", file, err_text(errno));
+    else
+        rc = derive(slice_mem(text, (size_t)n), file, key, err);
     close(fd);
     sodium_memzero(text, sizeof text);
     return rc;

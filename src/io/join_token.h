@@ -16,7 +16,7 @@ enum { JOIN_TOKEN_KEY = 32, JOIN_TOKEN_LEAST = 16, JOIN_TOKEN_MOST = 1024 };
 
 /* The key of the token in the file; file NULL: in the environment, from which it is removed, so
  * that no program inherits it.  The file must be the user's, or root's, and closed to others.  0,
- * or -errno with a sentence.  -ENOENT: there is no such file, or no variable. */
+ * or -errno with a sentence.  -ENOENT: there is no such file, or nothing in it; or no variable. */
 int join_token_read(const char *file, unsigned char key[JOIN_TOKEN_KEY], struct errmsg *err);
 
 /* Makes the file, with a new token, if there is none.  0, or -errno with a sentence. */

@@ -64,6 +64,8 @@ static void test_refused(void)
 
     OK(join_token_read(NULL, key, &err) == -ENOENT && strstr(err.text, JOIN_TOKEN_VARIABLE));
     OK(join_token_read(path("none"), key, &err) == -ENOENT);
+    put("c", "", 0600);
+    OK_F(join_token_read(path("c"), key, &err) == -ENOENT, "%s", err.text);
     put("c", "0123456789abcdef\n", 0600);
     OK(join_token_read(path("c"), key, &err) == 0);
     put("c", "0123456789abcde\n", 0600);
