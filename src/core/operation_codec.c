@@ -16,7 +16,7 @@
 /* An extra, unused row keeps those without parts from being empty arrays. */
 #define DONE(id)                                                                                   \
     {                                                                                              \
-        NULL, PART_UINT, 0                                                                         \
+        "", PART_UINT, 0                                                                           \
     }                                                                                              \
     }                                                                                              \
     ;

@@ -205,9 +205,9 @@ static bool is_twice(const struct synonym *s, struct slice name)
     unsigned found = 0;
 
     for (size_t i = 0; i < synonym_count; i++) {
-        struct slice rest = slice_str(synonyms[i].names), one;
-        if (synonyms[i].mode != s->mode ||
-            (synonyms[i].kind == SYNONYM_CALLED) != (s->kind == SYNONYM_CALLED))
+        struct synonym other = synonym_at(i);
+        struct slice rest = slice_str(other.names), one;
+        if (other.mode != s->mode || (other.kind == SYNONYM_CALLED) != (s->kind == SYNONYM_CALLED))
             continue;
         while (option_next_name(&rest, &one))
             found += slice_eq(one, name);
@@ -299,10 +299,11 @@ static void try_row(const struct synonym *s, struct slice name)
 static void try_all(void)
 {
     for (size_t i = 0; i < synonym_count; i++) {
-        struct slice rest = slice_str(synonyms[i].names), name;
-        OK_F(synonyms[i].whose != 0, "%s is somebody's", synonyms[i].names);
+        struct synonym s = synonym_at(i);
+        struct slice rest = slice_str(s.names), name;
+        OK_F(s.whose != 0, "%s is somebody's", s.names);
         while (option_next_name(&rest, &name))
-            try_row(&synonyms[i], name);
+            try_row(&s, name);
     }
     OK(synonym_count > 200);
 }

@@ -75,7 +75,7 @@ static void put_words(struct buf *out, enum synonym_mode list, const char *title
     const char *colon = list == SYNONYM_map || list == SYNONYM_bind ? ":" : "";
 
     for (size_t i = 0; i < synonym_count; i++) {
-        const struct synonym *s = &synonyms[i];
+        const struct synonym here = synonym_at(i), *s = &here;
         struct slice rest = slice_str(s->names), name;
         if (s->mode != list || !wanted(s))
             continue;

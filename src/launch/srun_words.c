@@ -565,20 +565,33 @@ static int read_mpi(struct srun_part *p, const char *value)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static const struct row {
+struct row {
+    size_t at;                    /* among all, from 1; 0: there is none */
     const char *names, *arg, *as; /* "n|ntasks": the letter, if there is one, and the names */
     int (*read)(struct srun_part *p, const char *value);
     const char *why, *help;
     bool noted; /* not refused */
-} rows[] = {
-#define SRUN_SAME(names, arg, as, help) { names, arg, as, NULL, NULL, help, false },
-#define SRUN_READ(names, arg, fn, help) { names, arg, NULL, fn, NULL, help, false },
-#define SRUN_NOTED(names, arg, why)     { names, arg, NULL, NULL, why, NULL, true },
-#define SRUN_REFUSED(names, arg, why)   { names, arg, NULL, NULL, why, NULL, false },
-#include "launch/synonyms.def"
 };
 
-enum { ROWS = sizeof rows / sizeof *rows };
+#define ROW(...)                                                                                   \
+    case __COUNTER__ - FIRST: return (struct row){ i + 1, __VA_ARGS__ };
+
+enum { FIRST = __COUNTER__ + 1 };
+
+/* As in synonyms.c: code, because a launcher that is not called as srun reads none of them. */
+static struct row row_at(size_t i)
+{
+    switch (i) {
+#define SRUN_SAME(names, arg, as, help) ROW(names, arg, as, NULL, NULL, help, false)
+#define SRUN_READ(names, arg, fn, help) ROW(names, arg, NULL, fn, NULL, help, false)
+#define SRUN_NOTED(names, arg, why)     ROW(names, arg, NULL, NULL, why, NULL, true)
+#define SRUN_REFUSED(names, arg, why)   ROW(names, arg, NULL, NULL, why, NULL, false)
+#include "launch/synonyms.def"
+    }
+    return (struct row){ .names = "" };
+}
+
+enum { ROWS = __COUNTER__ - FIRST };
 
 /* 0: it has none. */
 static char letter_of(const struct row *r)
@@ -588,8 +601,8 @@ static char letter_of(const struct row *r)
 
 /* A word of the command line, and what it means. */
 struct hit {
-    const struct row *row; /* NULL: nothing */
-    struct slice name;     /* the whole one */
+    struct row row;    /* none: nothing */
+    struct slice name; /* the whole one */
 };
 
 static struct slice first_name(const struct row *r)
@@ -604,30 +617,32 @@ static struct slice first_name(const struct row *r)
 static struct hit find_letter(char letter)
 {
     for (size_t i = 0; i < ROWS; i++) {
-        if (letter_of(&rows[i]) == letter)
-            return (struct hit){ &rows[i], first_name(&rows[i]) };
+        struct row row = row_at(i);
+        if (letter_of(&row) == letter)
+            return (struct hit){ row, first_name(&row) };
     }
-    return (struct hit){ NULL, SLICE_NULL };
+    return (struct hit){ 0 };
 }
 
 /* A name, or the beginning of names of exactly one row. */
 static struct hit find_name(struct slice wanted)
 {
-    struct hit found = { NULL, SLICE_NULL };
+    struct hit found = { 0 };
     bool several = false;
 
     for (size_t i = 0; i < ROWS; i++) {
-        struct slice rest = slice_str(rows[i].names), name;
+        struct row row = row_at(i);
+        struct slice rest = slice_str(row.names), name;
         while (option_next_name(&rest, &name)) {
             if (name.len == 1 || !slice_starts(name, wanted))
                 continue;
             if (name.len == wanted.len)
-                return (struct hit){ &rows[i], name };
-            several = several || (found.row && found.row != &rows[i]);
-            found = (struct hit){ &rows[i], name };
+                return (struct hit){ row, name };
+            several = several || (found.row.at && found.row.at != row.at);
+            found = (struct hit){ row, name };
         }
     }
-    return several ? (struct hit){ NULL, SLICE_NULL } : found;
+    return several ? (struct hit){ 0 } : found;
 }
 
 static bool is_optional(const struct row *r)
@@ -662,7 +677,7 @@ static void print_help(struct buf *out)
             "Starts programs as Slurm's srun does, by its words, on the nodes of -w or of the\n"
             "allocation. Other options of wireup are refused here.\n\n");
     for (size_t i = 0; i < ROWS; i++) {
-        const struct row *r = &rows[i];
+        const struct row here = row_at(i), *r = &here;
         if (r->why && !r->noted)
             continue;
         put_names(out, r);
@@ -672,8 +687,9 @@ static void print_help(struct buf *out)
     }
     buf_str(out, "\nNot supported:");
     for (size_t i = 0; i < ROWS; i++) {
-        if (rows[i].why && !rows[i].noted)
-            put_refused(out, &rows[i]);
+        struct row row = row_at(i);
+        if (row.why && !row.noted)
+            put_refused(out, &row);
     }
     buf_byte(out, '\n');
 }
@@ -693,7 +709,7 @@ static int add_as(struct srun_part *p, const char *as, const char *value)
 
 static int apply(struct srun_part *p, struct hit hit, const char *value)
 {
-    const struct row *r = hit.row;
+    const struct row *r = &hit.row;
 
     p->option = arena_printf(p->a, "--" SLICE_FMT, SLICE_ARG(hit.name));
     if (!p->option)
@@ -715,7 +731,7 @@ static int apply(struct srun_part *p, struct hit hit, const char *value)
 static int with_value(struct srun_part *p, struct hit hit, const char *value,
                       struct mpmd_words *left)
 {
-    const struct row *r = hit.row;
+    const struct row *r = &hit.row;
 
     if (value || !r->arg || is_optional(r) || (r->why && !r->noted))
         return apply(p, hit, value);
@@ -743,7 +759,7 @@ static int read_long(struct srun_part *p, const char *word, struct mpmd_words *l
     if (equals)
         name.len = (size_t)(equals - word - 2);
     hit = find_name(name);
-    return hit.row ? with_value(p, hit, equals ? equals + 1 : NULL, left) : unknown(p, word);
+    return hit.row.at ? with_value(p, hit, equals ? equals + 1 : NULL, left) : unknown(p, word);
 }
 
 /* "-n4", "-n 4", "-lK": flags may stand in one word. */
@@ -753,9 +769,9 @@ static int read_short(struct srun_part *p, const char *word, struct mpmd_words *
 
     for (const char *at = word + 1; *at && rc == 0; at++) {
         struct hit hit = find_letter(*at);
-        if (!hit.row)
+        if (!hit.row.at)
             return unknown(p, word);
-        if (hit.row->arg)
+        if (hit.row.arg)
             return with_value(p, hit, at[1] ? at + (at[1] == '=' ? 2 : 1) : NULL, left);
         rc = apply(p, hit, NULL);
     }

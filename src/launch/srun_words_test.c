@@ -233,9 +233,10 @@ int main(void)
     OK(translate("srun --help") == LAUNCH_SHOW && buf_len(&words.answer) > 1000);
     OK(translate("srun -n 2 --usage p") == LAUNCH_SHOW && buf_len(&words.answer) > 1000);
     for (size_t i = 0; i < synonym_count; i++) {
-        struct slice rest = slice_str(synonyms[i].names), name;
-        while (synonyms[i].mode == SYNONYM_LINE_srun && option_next_name(&rest, &name))
-            try_row(&synonyms[i], name);
+        struct synonym s = synonym_at(i);
+        struct slice rest = slice_str(s.names), name;
+        while (s.mode == SYNONYM_LINE_srun && option_next_name(&rest, &name))
+            try_row(&s, name);
     }
     OK(!srun_words_meant(2, hydra) && srun_words_meant(1, by_name));
     arena_free(&arena);

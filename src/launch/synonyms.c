@@ -13,9 +13,15 @@ enum {
 };
 
 #define ROW(mode, kind, whose, n, names, arg, means, help)                                         \
-    { SYNONYM_##mode, SYNONYM_##kind, (whose), (n), (names), (arg), (means), (help) },
+    case __COUNTER__ - FIRST:                                                                      \
+        return (struct synonym){ SYNONYM_##mode, SYNONYM_##kind, (whose), (n),                     \
+                                 (names),        (arg),          (means), (help) };
 
-const struct synonym synonyms[] = {
+enum { FIRST = __COUNTER__ + 1 };
+
+struct synonym synonym_at(size_t i)
+{
+    switch (i) {
 #define OWN(whose, names)                       ROW(OPTION, OWN, whose, 0, names, NULL, NULL, NULL)
 #define ALIAS(whose, names, option)             ROW(OPTION, ALIAS, whose, 0, names, NULL, option, NULL)
 #define AS(whose, names, n, arg, options)       ROW(OPTION, AS, whose, n, names, arg, options, NULL)
@@ -33,6 +39,8 @@ const struct synonym synonyms[] = {
 #define SRUN_NOTED(names, arg, why)           SRUN(NOTED, names, arg, why, NULL)
 #define SRUN_REFUSED(names, arg, why)         SRUN(REFUSED, names, arg, why, NULL)
 #include "launch/synonyms.def"
-};
+    }
+    return (struct synonym){ .names = "" };
+}
 
-const size_t synonym_count = sizeof synonyms / sizeof synonyms[0];
+const size_t synonym_count = __COUNTER__ - FIRST;

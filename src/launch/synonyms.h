@@ -56,7 +56,9 @@ struct synonym {
     const char *help; /* of srun's options: a sentence about what it means; else NULL */
 };
 
-extern const struct synonym synonyms[];
+/* Row i of synonym_count.  The rows are code: a table with so many addresses would be written to,
+ * page by page, at each start of the launcher, though only texts are made from it. */
+struct synonym synonym_at(size_t i);
 extern const size_t synonym_count;
 
 #endif

@@ -164,7 +164,7 @@ static void put_section(struct page *p, const struct section *all)
     bool begun = false;
 
     for (size_t i = 0; i < synonym_count; i++) {
-        const struct synonym *s = &synonyms[i];
+        const struct synonym here = synonym_at(i), *s = &here;
         if (s->mode != all->mode || !(s->whose & p->whose) || !(all->kinds >> s->kind & 1))
             continue;
         if (!begun)
@@ -207,7 +207,7 @@ static void put_count(struct page *p)
     unsigned meant = 0, idle = 0, refused = 0;
 
     for (size_t i = 0; i < synonym_count; i++) {
-        const struct synonym *s = &synonyms[i];
+        const struct synonym here = synonym_at(i), *s = &here;
         bool empty = s->kind == SYNONYM_AS && !*s->means;
         unsigned *n = s->kind == SYNONYM_REFUSED || s->kind == SYNONYM_CALLED           ? &refused
                       : s->kind == SYNONYM_NOTHING || s->kind == SYNONYM_NOTED || empty ? &idle

@@ -11,7 +11,7 @@
 /* An extra, unused row keeps records without parts from being empty arrays. */
 #define DONE(id)                                                                                   \
     {                                                                                              \
-        NULL, PART_UINT, 0                                                                         \
+        "", PART_UINT, 0                                                                           \
     }                                                                                              \
     }                                                                                              \
     ;

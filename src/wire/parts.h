@@ -43,10 +43,11 @@ struct part_texts {
 #define PART_TYPE_INTS  struct part_ints
 #define PART_TYPE_TEXTS struct part_texts
 
+/* Without an address: tables with addresses are written to at each start of a program. */
 struct part {
-    const char *name;
-    enum part_kind kind;
-    size_t offset; /* in the struct */
+    char name[21];
+    uint8_t kind;    /* enum part_kind */
+    uint16_t offset; /* in the struct */
 };
 
 /* Appends the n parts of the struct at base; running out of memory poisons the buffer. */

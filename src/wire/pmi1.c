@@ -16,7 +16,7 @@
     { text, sizeof(text) - 1, TEXT_##kind, need, offsetof(struct pmi1_##id, member) },
 #define END(id)                                                                                    \
     {                                                                                              \
-        NULL, 0, 0, 0, 0                                                                           \
+        "", 0, 0, 0, 0                                                                             \
     }                                                                                              \
     }                                                                                              \
     ;

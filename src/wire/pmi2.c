@@ -18,7 +18,7 @@
     { text, sizeof(text) - 1, TEXT_##kind, need, offsetof(struct pmi2_##id, member) },
 #define END(id)                                                                                    \
     {                                                                                              \
-        NULL, 0, 0, 0, 0                                                                           \
+        "", 0, 0, 0, 0                                                                             \
     }                                                                                              \
     }                                                                                              \
     ;

@@ -66,8 +66,9 @@ enum text_need { TEXT_OPT = 0, TEXT_REQ = 1 };
 enum text_who { TEXT_NOBODY = 0, TEXT_CLIENT = 1, TEXT_SERVER = 2, TEXT_BOTH = 3 };
 enum text_when { TEXT_START = 1, TEXT_READY = 2, TEXT_LEFT = 4 };
 
+/* Without an address: tables with addresses are written to at each start of a program. */
 struct text_field {
-    const char *name;
+    char name[19];
     uint8_t name_len;
     uint8_t kind; /* enum text_kind */
     uint8_t need; /* enum text_need */
