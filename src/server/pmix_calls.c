@@ -10,10 +10,11 @@
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #define CALL(id, name, command, others) static const struct pmix_call_attr attrs_##id[] = {
-#define ATTR(key, type)                 { #key, key, type, PMIX_ATTR_HONOURED },
-#define CARRIED(key, type)              { #key, key, type, PMIX_ATTR_CARRIED },
-#define REFUSED(key, type, why)         { #key, key, type, PMIX_ATTR_REFUSED },
-#define IGNORED(key, type, why)         { #key, key, type, PMIX_ATTR_IGNORED },
+#define ATTR(key, type)                 { #key, key, type, PMIX_ATTR_HONOURED, false },
+#define GROUP(key)                      { #key, key, PMIX_DATA_ARRAY, PMIX_ATTR_HONOURED, true },
+#define CARRIED(key, type)              { #key, key, type, PMIX_ATTR_CARRIED, false },
+#define REFUSED(key, type, why)         { #key, key, type, PMIX_ATTR_REFUSED, false },
+#define IGNORED(key, type, why)         { #key, key, type, PMIX_ATTR_IGNORED, false },
 #define END(id)                                                                                    \
     {                                                                                              \
         .class = PMIX_ATTR_IGNORED                                                                 \
@@ -85,7 +86,7 @@ static enum value_kind kind_of(pmix_data_type_t type)
     return type < sizeof kinds ? (enum value_kind)kinds[type] : KIND_ITSELF;
 }
 
-static bool fits(pmix_data_type_t type, const pmix_value_t *v)
+static bool has_type(pmix_data_type_t type, const pmix_value_t *v)
 {
     switch (kind_of(type)) {
     case KIND_ANY: return true;
@@ -94,6 +95,12 @@ static bool fits(pmix_data_type_t type, const pmix_value_t *v)
     case KIND_REAL: return kind_of(v->type) == KIND_NUMBER || kind_of(v->type) == KIND_REAL;
     default: return v->type == type;
     }
+}
+
+static bool fits(const struct pmix_call_attr *a, const pmix_value_t *v)
+{
+    return has_type(a->type, v) || (a->class == PMIX_ATTR_CARRIED && a->type == PMIX_STRING &&
+                                    v->type == PMIX_COMPRESSED_STRING);
 }
 
 /* ---- the check ------------------------------------------------------------------------------- */
@@ -114,6 +121,16 @@ static bool is_off(const struct pmix_call_attr *a, const pmix_info_t *info)
     return a && a->type == PMIX_BOOL && pmix_truth(&info->value) == PMIX_BOOL_FALSE;
 }
 
+static pmix_status_t check_all(const struct pmix_call *c, const pmix_info_t *infos, size_t n);
+
+/* Its depth is that of a value, which has a limit if it comes from elsewhere (pmix_value.h). */
+static pmix_status_t check_group(const struct pmix_call *c, const pmix_data_array_t *d)
+{
+    if (!d || !d->size)
+        return PMIX_SUCCESS;
+    return d->type == PMIX_INFO && d->array ? check_all(c, d->array, d->size) : PMIX_ERR_BAD_PARAM;
+}
+
 static pmix_status_t check(const struct pmix_call *c, const pmix_info_t *info)
 {
     const struct pmix_call_attr *a = find(c, info->key);
@@ -121,19 +138,24 @@ static pmix_status_t check(const struct pmix_call *c, const pmix_info_t *info)
 
     if (info->flags & PMIX_INFO_QUALIFIER) /* it belongs to the key that is asked for */
         return PMIX_SUCCESS;
-    if (a && !fits(a->type, &info->value))
+    if (a && !fits(a, &info->value))
         return PMIX_ERR_BAD_PARAM;
     if ((class == PMIX_ATTR_REFUSED && !is_off(a, info)) ||
         (class == PMIX_ATTR_IGNORED && info->flags & PMIX_INFO_REQD))
         return PMIX_ERR_NOT_SUPPORTED;
-    return PMIX_SUCCESS;
+    return a && a->is_group ? check_group(c, info->value.data.darray) : PMIX_SUCCESS;
 }
 
-pmix_status_t pmix_call_check(enum pmix_call_id id, const pmix_info_t *infos, size_t n)
+static pmix_status_t check_all(const struct pmix_call *c, const pmix_info_t *infos, size_t n)
 {
     pmix_status_t status = PMIX_SUCCESS;
 
     for (size_t i = 0; i < n && status == PMIX_SUCCESS; i++)
-        status = check(&pmix_calls[id], &infos[i]);
+        status = check(c, &infos[i]);
     return status;
+}
+
+pmix_status_t pmix_call_check(enum pmix_call_id id, const pmix_info_t *infos, size_t n)
+{
+    return check_all(&pmix_calls[id], infos, n);
 }

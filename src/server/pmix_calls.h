@@ -2,6 +2,7 @@
 #ifndef WIREUP_SERVER_PMIX_CALLS_H
 #define WIREUP_SERVER_PMIX_CALLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "pmix_common.h"
@@ -31,6 +32,7 @@ struct pmix_call_attr {
     char name[40], key[28]; /* the macro, and its text */
     pmix_data_type_t type;  /* UNDEF: several are allowed */
     uint8_t class;          /* enum pmix_attr_class */
+    bool is_group;          /* an array of infos, to which the rows of the call apply, too */
 };
 
 struct pmix_call {
@@ -47,8 +49,8 @@ extern const struct pmix_call pmix_calls[PMIX_CALLS];
 const struct pmix_call *pmix_call_of(enum pmix_command command);
 
 /* PMIX_ERR_NOT_SUPPORTED: an info is refused, or is not honoured and flagged as required.
- * PMIX_ERR_BAD_PARAM: a value has another type, and cannot be converted.  PMIX_SUCCESS: all others.
- */
+ * PMIX_ERR_BAD_PARAM: a value has another type, and cannot be converted, or a group holds no infos.
+ * PMIX_SUCCESS: all others. */
 pmix_status_t pmix_call_check(enum pmix_call_id id, const pmix_info_t *infos, size_t n);
 
 #endif

@@ -1,5 +1,6 @@
 /* pmix_calls_test.c - every row of proto/pmix_calls.def: with and without the flag that it is
- * required, and with a wrong type; keys that no row has; and the table itself. */
+ * required, and with a wrong type, also inside of arrays; keys that no row has; and the table
+ * itself. */
 #include "server/pmix_calls.h"
 
 #include <string.h>
@@ -110,6 +111,60 @@ static void test_commands(void)
     OK_F(pmix_call_of(CMD_NONE) == NULL, "calls without a command are found by none");
 }
 
+/* The status of a call with one info in an array, which is in another one. */
+static pmix_status_t check_inside(enum pmix_call_id id, const char *group, pmix_info_t *inner)
+{
+    pmix_data_array_t first = { .type = PMIX_INFO, .size = 1, .array = inner }, second;
+    pmix_info_t outer = { .value = { .type = PMIX_DATA_ARRAY, .data.darray = &first } };
+
+    strncpy(outer.key, group, PMIX_MAX_KEYLEN);
+    second = (pmix_data_array_t){ .type = PMIX_INFO, .size = 1, .array = &outer };
+    return check_value(id, group, (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = &second },
+                       0);
+}
+
+static void test_inside(enum pmix_call_id id, const struct pmix_call_attr *group,
+                        const struct pmix_call_attr *a)
+{
+    bool refused = a->class == PMIX_ATTR_REFUSED;
+    pmix_info_t info = { .value = value_of(a->type) };
+    pmix_status_t good, bad;
+
+    strncpy(info.key, a->key, PMIX_MAX_KEYLEN);
+    good = check_inside(id, group->key, &info);
+    info.value.type = WRONG;
+    bad = check_inside(id, group->key, &info);
+    OK_F(good == (refused ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS) &&
+             (a->type == PMIX_UNDEF || bad == PMIX_ERR_BAD_PARAM),
+         "%s, %s in %s, and with a wrong type", pmix_calls[id].name, a->name, group->name);
+}
+
+static void test_group(enum pmix_call_id id, const struct pmix_call_attr *group)
+{
+    const struct pmix_call *c = &pmix_calls[id];
+    pmix_data_array_t empty = { .type = PMIX_INFO }, texts = { .type = PMIX_STRING, .size = 1 };
+    pmix_value_t v = { .type = PMIX_DATA_ARRAY, .data.darray = &empty };
+    pmix_info_t unknown = { .key = "no.key", .flags = PMIX_INFO_REQD };
+    pmix_status_t none = check_value(id, group->key, v, 0);
+
+    for (size_t k = 0; k < c->nrows; k++)
+        test_inside(id, group, &c->attrs[k]);
+    OK_F(check_inside(id, group->key, &unknown) ==
+             (c->others == PMIX_ATTR_CARRIED ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED),
+         "%s, a key that no row has in %s", c->name, group->name);
+    v.data.darray = &texts;
+    OK_F(none == PMIX_SUCCESS && check_value(id, group->key, v, 0) == PMIX_ERR_BAD_PARAM,
+         "%s, %s with nothing in it, and with texts", c->name, group->name);
+}
+
+static void test_compressed(void)
+{
+    OK_F(check_one(PMIX_CALL_REGISTER_NSPACE, PMIX_LOCAL_PEERS, PMIX_COMPRESSED_STRING, 0) ==
+                 PMIX_SUCCESS &&
+             check_one(PMIX_CALL_SPAWN, PMIX_WDIR, PMIX_COMPRESSED_STRING, 0) == PMIX_ERR_BAD_PARAM,
+         "a text that is carried on may be compressed, one that is read here not");
+}
+
 static void test_types(void)
 {
     static const pmix_data_type_t numbers[] = { PMIX_INT8, PMIX_UINT16, PMIX_INT64, PMIX_SIZE };
@@ -136,10 +191,15 @@ int main(void)
         const struct pmix_call *c = &pmix_calls[i];
         for (size_t k = 0; k < c->nrows; k++)
             test_row((enum pmix_call_id)i, &c->attrs[k]);
+        for (size_t k = 0; k < c->nrows; k++) {
+            if (c->attrs[k].is_group)
+                test_group((enum pmix_call_id)i, &c->attrs[k]);
+        }
         test_others((enum pmix_call_id)i);
         test_order(c);
     }
     test_commands();
     test_types();
+    test_compressed();
     return tap_done();
 }

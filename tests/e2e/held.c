@@ -193,7 +193,9 @@ static void on_zero(size_t handler, pmix_status_t status, const pmix_proc_t *sou
                                         PMIX_EVENT_TERMINATE_PROC,
                                         PMIX_EVENT_TERMINATE_NODE,
                                         PMIX_EVENT_TERMINATE_JOB,
-                                        PMIX_EVENT_TERMINATE_SESSION };
+                                        PMIX_EVENT_TERMINATE_SESSION,
+                                        PMIX_MODEL_PHASE_NAME,
+                                        PMIX_MODEL_PHASE_TYPE };
 
     (void)handler, (void)status, (void)source, (void)results, (void)nresults;
     about_zero++;
@@ -245,7 +247,9 @@ static void notify_all(void)
     PMIX_INFO_LOAD(&infos[5], PMIX_EVENT_TERMINATE_NODE, NULL, PMIX_BOOL);
     PMIX_INFO_LOAD(&infos[6], PMIX_EVENT_TERMINATE_JOB, NULL, PMIX_BOOL);
     PMIX_INFO_LOAD(&infos[7], PMIX_EVENT_TERMINATE_SESSION, NULL, PMIX_BOOL);
-    notify(ABOUT_ZERO, infos, 8);
+    PMIX_INFO_LOAD(&infos[8], PMIX_MODEL_PHASE_NAME, "solve", PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[9], PMIX_MODEL_PHASE_TYPE, "compute", PMIX_STRING);
+    notify(ABOUT_ZERO, infos, 10);
     notify(THE_LAST, NULL, 0);
 }
 
@@ -267,7 +271,7 @@ static void check_events(void)
         wait_for("the last event", &last_come, 1);
         wait_for("events for a handler of one", &once, ours ? 1 : 2);
         wait_for("events about rank 0", &about_zero, 1);
-        wait_for("what an event says besides", &marks, 7);
+        wait_for("what an event says besides", &marks, 9);
     }
     fence();
 }

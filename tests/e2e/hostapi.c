@@ -152,6 +152,39 @@ static void print_number(const pmix_proc_t *me, const char *key)
         PMIX_VALUE_RELEASE(v);
 }
 
+static void print_array(const pmix_data_array_t *a)
+{
+    const pmix_endpoint_t *end = a->array;
+    const pmix_geometry_t *place = a->array;
+    const uint32_t *number = a->array;
+
+    if (a->type == PMIX_GEOMETRY && place->ncoords == 1)
+        printf(" %s:%u:%u", place->uuid, place->coordinates->coord[0],
+               place->coordinates->coord[1]);
+    else if (a->type == PMIX_ENDPOINT)
+        printf(" %s:%02x", end->uuid, (unsigned char)end->endpt.bytes[0]);
+    else if (a->type == PMIX_UINT32)
+        printf(" %ux%u", number[0], number[1]);
+    else
+        printf(" ?");
+}
+
+/* What the host tells of the process itself. */
+static void print_own(const pmix_proc_t *me, const char *key)
+{
+    pmix_value_t *v = NULL;
+    pmix_status_t rc = PMIx_Get(me, key, NULL, 0, &v);
+
+    if (rc == PMIX_SUCCESS && v->type == PMIX_DATA_ARRAY)
+        print_array(v->data.darray);
+    else if (rc == PMIX_SUCCESS && v->type == PMIX_UINT32)
+        printf(" %u", v->data.uint32);
+    else
+        print_value(rc, v);
+    if (v)
+        PMIX_VALUE_RELEASE(v);
+}
+
 static void print_xml(char *host)
 {
     char key[] = PMIX_HWLOC_XML_V2, *keys[] = { key, NULL };
@@ -178,6 +211,8 @@ static int be_client(char **words)
         const char *value;
         if (!strncmp(*words, "get:", 4))
             print_get(&me, NULL, *words + 4);
+        else if (!strncmp(*words, "own:", 4))
+            print_own(&me, *words + 4);
         else if (!strncmp(*words, "number:", 7))
             print_number(&me, *words + 7);
         else if (!strncmp(*words, "session:", 8))
@@ -525,6 +560,52 @@ static void test_fabric_refused(void)
     PMIX_INFO_DESTRUCT(&info);
 }
 
+/* It takes the list. */
+static void load_group(pmix_info_t *i, const char *key, pmix_info_t *list, size_t n)
+{
+    pmix_data_array_t *a = calloc(1, sizeof *a);
+
+    *a = (pmix_data_array_t){ .type = PMIX_INFO, .size = n, .array = list };
+    memset(i, 0, sizeof *i);
+    PMIX_LOAD_KEY(i->key, key);
+    i->value.type = PMIX_DATA_ARRAY;
+    i->value.data.darray = a;
+}
+
+static void register_inside(const char *array, const char *key, pmix_data_type_t type,
+                            pmix_status_t want)
+{
+    pmix_nspace_t name;
+    pmix_info_t info, *one;
+    pmix_status_t rc;
+
+    PMIX_LOAD_NSPACE(name, "typed");
+    PMIX_INFO_CREATE(one, 1);
+    PMIX_INFO_LOAD(one, key, type == PMIX_STRING ? "text" : (const void *)&(uint64_t){ 0 }, type);
+    PMIX_INFO_REQUIRED(one);
+    load_group(&info, array, one, 1);
+    rc = PMIx_server_register_nspace(name, 1, &info, 1, on_op, NULL);
+    if (want == PMIX_SUCCESS)
+        wait_op(array, rc);
+    else
+        expect(array, PMIx_Error_string(rc), PMIx_Error_string(want));
+    PMIX_INFO_DESTRUCT(&info);
+}
+
+/* Inside of arrays, too, where all other keys are carried on, even those that must be supported. */
+static void test_types_inside(void)
+{
+    static const char *const arrays[] = { PMIX_SESSION_INFO_ARRAY, PMIX_JOB_INFO_ARRAY,
+                                          PMIX_APP_INFO_ARRAY, PMIX_PROC_INFO_ARRAY,
+                                          PMIX_NODE_INFO_ARRAY };
+
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        register_inside(arrays[i], PMIX_RANK, PMIX_STRING, PMIX_ERR_BAD_PARAM);
+        register_inside(arrays[i], PMIX_HOSTNAME, PMIX_UINT32, PMIX_ERR_BAD_PARAM);
+        register_inside(arrays[i], "test.unknown", PMIX_STRING, PMIX_SUCCESS);
+    }
+}
+
 /* What is told to processes has the type of its attribute. */
 static void test_types(void)
 {
@@ -544,6 +625,47 @@ static void test_types(void)
            PMIx_Error_string(PMIx_server_register_nspace(name, 1, &info, 1, on_op, NULL)),
            PMIx_Error_string(PMIX_ERR_BAD_PARAM));
     PMIX_INFO_DESTRUCT(&info);
+    test_types_inside();
+}
+
+/* What only the host can know of the fabric, in the arrays of a process and of a node. */
+static void test_fabric_data(void)
+{
+    static const char *const texts[] = { PMIX_CREDENTIAL, PMIX_FABRIC_GROUPS,
+                                         PMIX_FABRIC_SHAPE_STRING, PMIX_FABRIC_SWITCH,
+                                         PMIX_SWITCH_PEERS };
+    pmix_coord_t where = { .view = PMIX_COORD_LOGICAL_VIEW, .coord = (uint32_t[]){ 1, 2 }, 2 };
+    pmix_geometry_t place = { .uuid = WORD("u"), .osname = WORD("o"), .coordinates = &where, 1 };
+    pmix_endpoint_t end = { .uuid = WORD("u"), .osname = WORD("o"), .endpt = { WORD("e"), 1 } };
+    pmix_data_array_t places = { PMIX_GEOMETRY, 1, &place }, ends = { PMIX_ENDPOINT, 1, &end },
+                      shape = { PMIX_UINT32, 2, (uint32_t[]){ 3, 4 } };
+    pmix_rank_t rank = 0;
+    uint32_t two = 2;
+    pmix_nspace_t name;
+    pmix_info_t info[2], *one;
+    size_t n = 0;
+
+    PMIX_INFO_CREATE(one, 10);
+    PMIX_INFO_LOAD(&one[n++], PMIX_RANK, &rank, PMIX_PROC_RANK);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        PMIX_INFO_LOAD(&one[n++], texts[i], texts[i], PMIX_STRING);
+    PMIX_INFO_LOAD(&one[n++], PMIX_FABRIC_COORDINATES, &places, PMIX_DATA_ARRAY);
+    PMIX_INFO_LOAD(&one[n++], PMIX_FABRIC_ENDPT, &ends, PMIX_DATA_ARRAY);
+    PMIX_INFO_LOAD(&one[n++], PMIX_FABRIC_SHAPE, &shape, PMIX_DATA_ARRAY);
+    PMIX_INFO_LOAD(&one[n++], PMIX_FABRIC_DIMS, &two, PMIX_UINT32);
+    PMIX_LOAD_NSPACE(name, "fabric data");
+    PMIX_INFO_LOAD(&info[0], PMIX_JOB_SIZE, &(uint32_t){ 1 }, PMIX_UINT32);
+    load_group(&info[1], PMIX_PROC_INFO_ARRAY, one, n);
+    wait_op("register a fabric", PMIx_server_register_nspace(name, 1, info, 2, on_op, NULL));
+    SEES("a fabric of the host", "fabric data",
+         " " PMIX_CREDENTIAL " " PMIX_FABRIC_GROUPS " " PMIX_FABRIC_SHAPE_STRING
+         " " PMIX_FABRIC_SWITCH " " PMIX_SWITCH_PEERS " u:1:2 u:65 3x4 2",
+         WORD("own:" PMIX_CREDENTIAL), WORD("own:" PMIX_FABRIC_GROUPS),
+         WORD("own:" PMIX_FABRIC_SHAPE_STRING), WORD("own:" PMIX_FABRIC_SWITCH),
+         WORD("own:" PMIX_SWITCH_PEERS), WORD("own:" PMIX_FABRIC_COORDINATES),
+         WORD("own:" PMIX_FABRIC_ENDPT), WORD("own:" PMIX_FABRIC_SHAPE),
+         WORD("own:" PMIX_FABRIC_DIMS));
+    PMIX_INFO_DESTRUCT(&info[1]);
 }
 
 /* ---- resources ------------------------------------------------------------------------------- */
@@ -691,6 +813,7 @@ static void test_all_setup(void)
     test_fabric_variable();
     test_fabric_refused();
     test_types();
+    test_fabric_data();
     test_resources();
     test_levels();
     test_no_data();

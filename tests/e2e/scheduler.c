@@ -1,15 +1,18 @@
 /* scheduler.c - a tool that schedules, and those that ask for allocations.
  *
- *   scheduler ADDRESS serve    the scheduler of the launcher with this address, until its input
- * ends; each line is the number of a session, which it ends scheduler ADDRESS WHAT     a tool of
- * it; WHAT without an address: a process of a job ask     allocates by the words of the scheduler,
- * which names the nodes lost    what a scheduler that dies has been asked none    without a
- * scheduler keep    allocates, prints the number of the session, and holds it until its input ends
+ *   scheduler ADDRESS serve   the scheduler of the launcher with this address, until its input
+ *                             ends; each line is the number of a session, which it ends
+ *   scheduler ADDRESS WHAT    a tool of it; WHAT without an address: a process of a job
+ *       ask     allocates by the words of the scheduler, which names the nodes
+ *       all     asks for all that only a scheduler can grant
+ *       lost    what a scheduler that dies has been asked
+ *       none    without a scheduler
+ *       keep    allocates, prints the number of the session, and holds it until its input ends
  *       end N   ends the session of another one
  *
  * The scheduler grants what names the queue `fast`, node n2 for a new allocation, n3 for more, and
- * releases; it answers nobody who calls his request `lost`.  Runs on our library; ask, lost and
- * none on OpenPMIx's, too.  Prints `scheduler WHAT good`, or `scheduler WHAT WRONG ...`. */
+ * releases; it answers nobody who calls his request `lost`.  Runs on our library; ask, all, lost
+ * and none on OpenPMIx's, too.  Prints `scheduler WHAT good`, or `scheduler WHAT WRONG ...`. */
 #include <pmix_server.h>
 #include <pmix_tool.h>
 #include <stdbool.h>
@@ -59,6 +62,8 @@ static pmix_status_t on_request(const pmix_proc_t *client, pmix_alloc_directive_
     const char *queue = text_of(infos, n, PMIX_ALLOC_QUEUE);
 
     printf("asked %d %s rank %u\n", (int)directive, queue, client->rank);
+    for (size_t i = 0; i < n && !strcmp(queue, "all"); i++)
+        printf("told %s %s\n", infos[i].key, PMIx_Data_type_string(infos[i].value.type));
     fflush(stdout);
     if (!strcmp(text_of(infos, n, PMIX_ALLOC_REQ_ID), "lost"))
         return PMIX_SUCCESS;
@@ -177,6 +182,53 @@ static void ask(void)
     want("release of nothing", rc, PMIX_ERR_NOT_FOUND, got, NULL);
 }
 
+/* Only a scheduler can judge these. */
+static const struct {
+    const char *key;
+    pmix_data_type_t type;
+} for_it[] = {
+    { PMIX_ALLOC_NUM_CPU_LIST, PMIX_STRING }, { PMIX_ALLOC_CPU_LIST, PMIX_STRING },
+    { PMIX_ALLOC_MEM_SIZE, PMIX_FLOAT },      { PMIX_ALLOC_BANDWIDTH, PMIX_FLOAT },
+    { PMIX_ALLOC_FABRIC_ID, PMIX_STRING },    { PMIX_ALLOC_FABRIC_QOS, PMIX_STRING },
+    { PMIX_ALLOC_FABRIC_TYPE, PMIX_STRING },  { PMIX_ALLOC_FABRIC_PLANE, PMIX_STRING },
+    { PMIX_ALLOC_FABRIC_ENDPTS, PMIX_SIZE },  { PMIX_ALLOC_FABRIC_ENDPTS_NODE, PMIX_SIZE },
+#ifndef ONLY_ASKS
+    { PMIX_ALLOC_BEGIN, PMIX_STRING },        { PMIX_ALLOC_DEPENDENCY, PMIX_STRING },
+    { PMIX_ALLOC_IMAGE, PMIX_STRING },        { PMIX_ALLOC_LEND, PMIX_STRING },
+    { PMIX_ALLOC_PREEMPTIBLE, PMIX_BOOL },    { PMIX_ALLOC_SHARE, PMIX_BOOL },
+#endif
+};
+
+enum { FOR_IT = sizeof for_it / sizeof *for_it };
+
+static pmix_status_t request_with(const char *queue, size_t first, size_t count)
+{
+    static const float number = 1;
+    static const size_t size = 1;
+    pmix_info_t infos[FOR_IT + 1], *results = NULL;
+    size_t n = 0, ninfos = 0;
+    pmix_status_t rc;
+
+    PMIX_INFO_LOAD(&infos[ninfos++], PMIX_ALLOC_QUEUE, queue, PMIX_STRING);
+    for (size_t i = first; i < first + count; i++) {
+        const void *value = for_it[i].type == PMIX_STRING  ? (const void *)"1"
+                            : for_it[i].type == PMIX_FLOAT ? (const void *)&number
+                            : for_it[i].type == PMIX_SIZE  ? (const void *)&size
+                                                           : NULL;
+        PMIX_INFO_LOAD(&infos[ninfos++], for_it[i].key, value, for_it[i].type);
+    }
+    rc = PMIx_Allocation_request(PMIX_ALLOC_NEW, infos, ninfos, &results, &n);
+    if (results)
+        PMIX_INFO_FREE(results, n);
+    return rc;
+}
+
+/* The scheduler is told all of them, which it does not grant. */
+static void all(void)
+{
+    want("all of them", request_with("all", 0, FOR_IT), PMIX_ERR_NO_PERMISSIONS, "", NULL);
+}
+
 static void lost(void)
 {
     char got[200];
@@ -191,6 +243,8 @@ static void none(void)
 
     want("a queue", request(PMIX_ALLOC_NEW, NULL, PMIX_ALLOC_QUEUE, "fast", got),
          PMIX_ERR_NOT_SUPPORTED, got, NULL);
+    for (size_t i = 0; i < FOR_IT; i++)
+        want(for_it[i].key, request_with("", i, 1), PMIX_ERR_NOT_SUPPORTED, "", NULL);
     want("new", request(PMIX_ALLOC_NEW, NULL, NULL, NULL, got), PMIX_SUCCESS, got, NULL);
     sscanf(got, "%199s", id);
     want("release", request(PMIX_ALLOC_RELEASE, id, NULL, NULL, got), PMIX_SUCCESS, got, NULL);
@@ -238,6 +292,8 @@ int main(int argc, char **argv)
         return 1;
     if (!strcmp(what, "ask"))
         ask();
+    else if (!strcmp(what, "all"))
+        all();
     else if (!strcmp(what, "lost"))
         lost();
     else if (!strcmp(what, "keep"))

@@ -42,6 +42,15 @@ for program in $programs; do
     same "it decides, and is asked of all: ${program##*/}" "$rc $(cat "$out")" "0 scheduler ask good" || explain
 done
 same "it hears what is wanted" "$(grep -c "^asked 1 fast rank 0" "$tmp/served")" $((2 * $(echo "$programs" | wc -w)))
+for program in $programs; do
+    run "$patience" "$program" "$uri" all
+    same "what no launcher can judge reaches it: ${program##*/}" "$rc $(cat "$out")" "0 scheduler all good" || explain
+done
+for told in "ncpulist STRING" "cpulist STRING" "msize FLOAT" "bw FLOAT" "netid STRING" "netqos STRING" \
+    "nettype STRING" "netplane STRING" "endpts SIZE" "endpts.nd SIZE"; do
+    same "with its type: $told" "$(grep -c "^told pmix.alloc.${told% *} PMIX_${told#* }\$" "$tmp/served")" \
+        "$(echo "$programs" | wc -w)" || explain
+done
 # It ends what it has granted; another tool does not.
 mkfifo "$tmp/kept"
 "$ours" "$uri" keep <"$tmp/kept" >"$out" 2>"$err" 8>&- &
