@@ -52,9 +52,11 @@ static bool is_word(const char *word, const char *name)
 /* The values behind that option; they are no options themselves. */
 static uint32_t values_of(const char *word)
 {
-    const struct option_row *row = option_find(slice_str(word + strspn(word, "-")));
+    struct option_row row;
 
-    return row && !strchr(word, '=') ? option_values(row) : 0;
+    return !strchr(word, '=') && option_find(slice_str(word + strspn(word, "-")), &row)
+               ? option_values(&row)
+               : 0;
 }
 
 /* Where -batch is among the options of `wireup run`; 0: it is not, or only behind the program. */

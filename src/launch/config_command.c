@@ -27,16 +27,19 @@ static bool is_flag(const struct option_row *row)
 /* -enable-auto-cleanup and -disable-auto-cleanup are of one field. */
 static bool same_option(const struct option_row *a, const struct option_row *b)
 {
-    return a == b ||
+    return a->at == b->at ||
            (is_flag(a) && is_flag(b) && a->offset == b->offset && a->in_block == b->in_block);
 }
 
 static bool is_overridden(const struct option_setting *s)
 {
+    struct option_row row = option_row_at(s->row);
+
     for (const struct option_setting *t = s->next; t; t = t->next) {
-        if (same_option(s->row, t->row) && !s->row->many)
+        struct option_row later = option_row_at(t->row);
+        if (same_option(&row, &later) && !row.many)
             return true;
-        if (s->row->set && s->row->set == t->row->set && t->source > s->source &&
+        if (row.set && row.set == later.set && t->source > s->source &&
             s->source < OPTION_ENVIRONMENT)
             return true;
     }
@@ -56,8 +59,10 @@ static bool was_read(const struct config *c, const char *path)
 
 static void put_setting_json(struct json *j, const struct option_setting *s)
 {
+    struct option_row row = option_row_at(s->row);
+
     json_object(j, NULL);
-    json_text(j, "option", option_name(s->row));
+    json_text(j, "option", option_name(&row));
     json_str(j, "value", s->value);
     json_str(j, "source",
              s->source == OPTION_ENVIRONMENT ? "environment" : whose[s->source - OPTION_SYSTEM]);
@@ -99,7 +104,8 @@ static int print_text(const struct config *c)
     }
     printf(c->opt.settings ? "\nSettings:\n" : "\nNo settings: the defaults hold.\n");
     for (const struct option_setting *s = c->opt.settings; s; s = s->next) {
-        struct slice name = option_name(s->row);
+        struct option_row row = option_row_at(s->row);
+        struct slice name = option_name(&row);
         printf("  %-20.*s %-20s %s%s\n", SLICE_ARG(name), s->value, s->where,
                is_overridden(s) ? " (overridden)" : "");
     }

@@ -76,8 +76,8 @@ static void put_options(struct json *j, const struct option_row *only, bool all)
 {
     json_array(j, "options");
     for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
-        if (row == only ||
+        const struct option_row here = option_row_at(i), *row = &here;
+        if ((only && row->at == only->at) ||
             (all && row->take != TAKE_GROUP && row->take != TAKE_ALIAS && !row->hidden))
             put_option(j, row);
     }
@@ -87,7 +87,9 @@ static void put_options(struct json *j, const struct option_row *only, bool all)
 int help_json(const struct command_line *l)
 {
     const struct command_row *command = l->operand ? find_command(l->operand) : NULL;
-    const struct option_row *option = l->operand ? option_find(slice_str(l->operand)) : NULL;
+    struct option_row row;
+    const struct option_row *option =
+        l->operand && option_find(slice_str(l->operand), &row) ? &row : NULL;
     struct command_json o;
 
     if (l->operand && !command && !option) {

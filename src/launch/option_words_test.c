@@ -64,8 +64,10 @@ static void put_environment(struct buf *out, const struct env_rules *r)
  */
 static void dump(struct buf *out)
 {
-    for (size_t i = 0; i < option_row_count; i++)
-        put_row(out, &option_rows[i]);
+    for (size_t i = 0; i < option_row_count; i++) {
+        struct option_row row = option_row_at(i);
+        put_row(out, &row);
+    }
     put_environment(out, &opt.env);
     put_environment(out, &block()->env);
     for (uint32_t i = 0; i < opt.hosts.count; i++)
@@ -245,11 +247,15 @@ static void try_option(const struct synonym *s, struct slice name)
 {
     const char *values = s->count == 0 ? "" : s->count == 1 ? " 2" : " 2 3";
     const char *line = line_of("w -" SLICE_FMT "%s p", SLICE_ARG(name), values);
-    const struct option_row *row = option_find(name);
+    struct option_row row, meant_row;
+    bool known = option_find(name, &row);
 
     switch (s->kind) {
-    case SYNONYM_OWN: OK_F(row && row->take != TAKE_REFUSED, "%s", line); break;
-    case SYNONYM_ALIAS: OK_F(row && row == option_find(slice_str(s->means)), "%s", line); break;
+    case SYNONYM_OWN: OK_F(known && row.take != TAKE_REFUSED, "%s", line); break;
+    case SYNONYM_ALIAS:
+        OK_F(known && option_find(slice_str(s->means), &meant_row) && row.at == meant_row.at, "%s",
+             line);
+        break;
     case SYNONYM_AS:
         if (strstr(meant(s), "-configfile"))
             line = line_of("w -" SLICE_FMT "%s", SLICE_ARG(name), values);
@@ -259,7 +265,7 @@ static void try_option(const struct synonym *s, struct slice name)
     case SYNONYM_REFUSED: check_refused(line, s->means); break;
     case SYNONYM_CALLED:
         check_refused(line_of("/usr/bin/mpirun -" SLICE_FMT " p", SLICE_ARG(name)), s->means);
-        OK_F(row && row->take != TAKE_REFUSED, "%s: ours is another", line);
+        OK_F(known && row.take != TAKE_REFUSED, "%s: ours is another", line);
         break;
     default: OK_F(false, "%s", line); break;
     }

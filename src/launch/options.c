@@ -385,36 +385,44 @@ static int on_help(struct option_parse *p, const struct option_row *row, const c
 
 /* ---- the table ---- */
 
-#define GROUP(id, title) { .take = TAKE_GROUP, .names = #id, .help = (title) },
-#define OPTION(...)      { __VA_ARGS__ },
-#define JOB(field)       .offset = offsetof(struct launch_options, field)
-#define BLOCK(field)     .in_block = true, .offset = offsetof(struct launch_block, field)
-#define ON               TAKE_ON
-#define OFF              TAKE_OFF
-#define U32              TAKE_U32
-#define TEXT             TAKE_TEXT
-#define WORD             TAKE_WORD
-#define CALL             TAKE_CALL
+#define JOB(field)   .offset = offsetof(struct launch_options, field)
+#define BLOCK(field) .in_block = true, .offset = offsetof(struct launch_block, field)
+#define ON           TAKE_ON
+#define OFF          TAKE_OFF
+#define U32          TAKE_U32
+#define TEXT         TAKE_TEXT
+#define WORD         TAKE_WORD
+#define CALL         TAKE_CALL
 
-const struct option_row option_rows[] = {
-#include "launch/options.def"
-    GROUP(OTHERS, "Words of other launchers")
-#define AS(whose, word, n, value, options)                                                         \
-    { .names = (word), .take = TAKE_AS, .as = (options), .count = (n), .arg = (value) },
-#define NOTHING(whose, word, n, value, why)                                                        \
-    { .names = (word), .take = TAKE_NOTHING, .count = (n), .arg = (value), .help = (why) },
-#include "launch/synonyms.def"
-        GROUP(REFUSALS, "Options of other launchers that are not supported")
-#define REFUSED(whose, word, n, why)                                                               \
-    { .names = (word), .take = TAKE_REFUSED, .count = (n), .help = (why) },
-#define CALLED(whose, word, n, why)                                                                \
-    { .names = (word), .take = TAKE_REFUSED, .called = true, .count = (n), .help = (why) },
-#include "launch/synonyms.def"
-#define ALIAS(whose, word, option) { .names = (word), .take = TAKE_ALIAS, .as = (option) },
-#include "launch/synonyms.def"
+enum { FIRST = __COUNTER__ + 1 };
+
+struct option_row option_row_at(size_t i)
+{
+    switch (i) {
+#define ROW(kind, ...)                                                                             \
+    case __COUNTER__ - FIRST:                                                                      \
+        return (struct option_row){ __VA_ARGS__, .at = i };
+#include "launch/options_rows.def"
+#undef ROW
+    }
+    return (struct option_row){ .names = "" };
+}
+
+enum { ROWS = __COUNTER__ - FIRST };
+
+const size_t option_row_count = ROWS;
+
+/* For find_row(): an option is looked for before anything starts, and would be compared with the
+ * names in some 300 rows of code. */
+static const struct row_names {
+    enum { OF_GROUP, OF_OPTION, OF_SYNONYM, OF_CALLED } kind;
+    char names[76];
+} row_names[ROWS] = {
+#define FIRST_OF(names, ...) names
+#define ROW(of, ...)         { .kind = OF_##of, FIRST_OF(__VA_ARGS__, ) },
+#include "launch/options_rows.def"
+#undef ROW
 };
-
-const size_t option_row_count = sizeof option_rows / sizeof option_rows[0];
 
 #undef ON
 #undef OFF
@@ -430,11 +438,11 @@ uint32_t option_values(const struct option_row *row)
     return one ? 1 : row->count;
 }
 
-/* Without cutting the names into slices: an option is looked for in some 400 rows, before anything
+/* Without cutting the names into slices: an option is looked for in all rows, before anything
  * starts. */
-static bool has_name(const struct option_row *row, struct slice name)
+static bool has_name(const char *names, struct slice name)
 {
-    for (const char *at = row->names; at; at = strchr(at, '|')) {
+    for (const char *at = names; at; at = strchr(at, '|')) {
         at += *at == '|';
         if (*at == *name.ptr && strncmp(at, name.ptr, name.len) == 0 &&
             (at[name.len] == '|' || at[name.len] == '\0'))
@@ -444,35 +452,36 @@ static bool has_name(const struct option_row *row, struct slice name)
 }
 
 /* The first row of a name, of those for our own names, or for mpirun's. */
-static const struct option_row *find_row(struct slice name, bool called)
+static bool find_row(struct slice name, bool called, struct option_row *row_p)
 {
     if (name.len == 0 || memchr(name.ptr, '|', name.len))
-        return NULL;
-    for (size_t i = 0; i < option_row_count; i++) {
-        if (option_rows[i].take != TAKE_GROUP && option_rows[i].called == called &&
-            has_name(&option_rows[i], name))
-            return &option_rows[i];
+        return false;
+    for (size_t i = 0; i < ROWS; i++) {
+        if (row_names[i].kind != OF_GROUP && (row_names[i].kind == OF_CALLED) == called &&
+            has_name(row_names[i].names, name)) {
+            *row_p = option_row_at(i);
+            return true;
+        }
     }
-    return NULL;
+    return false;
 }
 
-const struct option_row *option_find(struct slice name)
+bool option_find(struct slice name, struct option_row *row_p)
 {
-    const struct option_row *row = find_row(name, false);
-
-    return row && row->take == TAKE_ALIAS ? find_row(slice_str(row->as), false) : row;
+    return find_row(name, false, row_p) &&
+           (row_p->take != TAKE_ALIAS || find_row(slice_str(row_p->as), false, row_p));
 }
 
-static const struct option_row *find_called(const struct option_parse *p, struct slice name)
+static bool find_called(const struct option_parse *p, struct slice name, struct option_row *row_p)
 {
-    const struct option_row *row = p->as_mpirun ? find_row(name, true) : NULL;
-
-    return row ? row : option_find(name);
+    return (p->as_mpirun && find_row(name, true, row_p)) || option_find(name, row_p);
 }
 
-static bool is_alias_of(const struct option_row *alias, const struct option_row *row)
+static bool is_alias_of(size_t i, const struct option_row *row)
 {
-    return alias->take == TAKE_ALIAS && slice_is(option_name(row), alias->as);
+    struct option_row alias = option_row_at(i);
+
+    return alias.take == TAKE_ALIAS && slice_is(option_name(row), alias.as);
 }
 
 bool option_each_name(const struct option_row *row, size_t *at_p, struct slice *rest_p,
@@ -483,11 +492,11 @@ bool option_each_name(const struct option_row *row, size_t *at_p, struct slice *
         *at_p = 1;
     }
     while (!option_next_name(rest_p, name_p)) {
-        while (*at_p <= option_row_count && !is_alias_of(&option_rows[*at_p - 1], row))
+        while (*at_p <= ROWS && !is_alias_of(*at_p - 1, row))
             (*at_p)++;
-        if (*at_p > option_row_count)
+        if (*at_p > ROWS)
             return false;
-        *rest_p = slice_str(option_rows[(*at_p)++ - 1].names);
+        *rest_p = slice_str(row_names[(*at_p)++ - 1].names);
     }
     return true;
 }
@@ -588,7 +597,7 @@ static int note_setting(struct option_parse *p, const struct option_row *row, co
 
     if (!s || !value || !where)
         return -ENOMEM;
-    *s = (struct option_setting){ NULL, row, p->source, value, where };
+    *s = (struct option_setting){ NULL, row->at, p->source, value, where };
     if (o->last_setting)
         o->last_setting->next = s;
     else
@@ -682,14 +691,15 @@ int option_apply(struct option_parse *p, const char *as, const char *value)
     int rc = 0;
 
     while (rest.len && rc == 0) {
-        const struct option_row *row = option_find(slice_cut(&rest, ' '));
+        struct option_row row;
+        bool known = option_find(slice_cut(&rest, ' '), &row);
         const char *given[4] = { NULL };
-        for (uint32_t i = 0; row && i < option_values(row); i++) {
+        for (uint32_t i = 0; known && i < option_values(&row); i++) {
             given[i] = fill_in(p, slice_cut(&rest, ' '), value);
             if (!given[i])
                 return -ENOMEM;
         }
-        rc = row ? apply(p, row, given) : -EINVAL;
+        rc = known ? apply(p, &row, given) : -EINVAL;
     }
     return rc;
 }
@@ -747,13 +757,20 @@ static int apply_text(struct option_parse *p, const struct option_row *row, cons
     return apply(p, row, &text);
 }
 
+/* Only our own options have defaults and variables; others' rows are not even looked at. */
+static struct option_row own_row(size_t i)
+{
+    return row_names[i].kind == OF_OPTION ? option_row_at(i) : (struct option_row){ .names = "" };
+}
+
 static int apply_fallbacks(struct option_parse *p)
 {
     int rc = 0;
 
-    for (size_t i = 0; i < option_row_count && rc == 0; i++) {
-        if (option_rows[i].fallback)
-            rc = apply_text(p, &option_rows[i], option_rows[i].fallback);
+    for (size_t i = 0; i < ROWS && rc == 0; i++) {
+        struct option_row row = own_row(i);
+        if (row.fallback)
+            rc = apply_text(p, &row, row.fallback);
     }
     return rc;
 }
@@ -779,10 +796,11 @@ static int apply_environment(struct option_parse *p, char *const *envp)
 {
     int rc = option_words_environment(p, envp);
 
-    for (size_t i = 0; i < option_row_count && rc == 0; i++) {
-        const char *value = variable_of(p, &option_rows[i], envp);
+    for (size_t i = 0; i < ROWS && rc == 0; i++) {
+        struct option_row row = own_row(i);
+        const char *value = variable_of(p, &row, envp);
         if (value)
-            rc = apply_text(p, &option_rows[i], value);
+            rc = apply_text(p, &row, value);
     }
     return rc;
 }
@@ -794,9 +812,10 @@ static int unknown(struct option_parse *p, struct slice name)
     struct slice best = SLICE_NULL;
     unsigned nearest = name.len > 5 ? 3 : 2; /* names at a larger distance are not suggested */
 
-    for (size_t i = 0; i < option_row_count; i++) {
-        struct slice rest = slice_str(option_rows[i].names), one;
-        if (option_rows[i].take == TAKE_GROUP || option_rows[i].hidden)
+    for (size_t i = 0; i < ROWS; i++) {
+        struct option_row row = option_row_at(i);
+        struct slice rest = slice_str(row.names), one;
+        if (row.take == TAKE_GROUP || row.hidden)
             continue;
         while (option_next_name(&rest, &one)) {
             unsigned d = slice_distance(name, one);
@@ -860,7 +879,7 @@ static int read_line_values(struct option_parse *p, const struct option_row *row
 static int read_setting(struct option_parse *p, struct mpmd_words words)
 {
     struct slice rest = slice_str(words.items[0]), name;
-    const struct option_row *row;
+    struct option_row row;
     bool equals = strchr(words.items[0], '=') != NULL;
 
     while (rest.len && rest.ptr[0] == '-')
@@ -869,8 +888,8 @@ static int read_setting(struct option_parse *p, struct mpmd_words words)
     p->next = words.items + 1;
     p->left = words.count - 1;
     snprintf(p->name, sizeof p->name, SLICE_FMT, SLICE_ARG(slice_head(name, 100)));
-    row = name.len ? option_find(name) : NULL;
-    return row ? read_line_values(p, row, equals ? rest.ptr : NULL) : unknown(p, name);
+    return option_find(name, &row) ? read_line_values(p, &row, equals ? rest.ptr : NULL)
+                                   : unknown(p, name);
 }
 
 static int read_settings(struct option_parse *p, const struct settings_file *f)
@@ -937,24 +956,22 @@ static int read_values(struct option_parse *p, const struct option_row *row,
     return apply(p, row, values);
 }
 
-/* "-n4": a name of an option that takes a number, and the number; NULL: it is none. */
-static const struct option_row *find_glued(struct slice name, const char **number_p)
+/* "-n4": a name of an option that takes a number, and the number. */
+static bool find_glued(struct slice name, struct option_row *row_p, const char **number_p)
 {
-    const struct option_row *row;
     size_t n = name.len;
 
     while (n && name.ptr[n - 1] >= '0' && name.ptr[n - 1] <= '9')
         n--;
-    row = n && n < name.len ? option_find(slice_head(name, n)) : NULL;
     *number_p = name.ptr + n;
-    return row && row->take == TAKE_U32 ? row : NULL;
+    return n < name.len && option_find(slice_head(name, n), row_p) && row_p->take == TAKE_U32;
 }
 
 static int read_option(struct option_parse *p, const char *word)
 {
     const char *equals = strchr(word, '=');
     struct slice name = slice_str(word);
-    const struct option_row *row;
+    struct option_row row;
     const char *value = equals ? equals + 1 : NULL;
 
     while (name.len && name.ptr[0] == '-')
@@ -962,10 +979,9 @@ static int read_option(struct option_parse *p, const char *word)
     if (equals)
         name.len = (size_t)(equals - name.ptr);
     snprintf(p->name, sizeof p->name, "-" SLICE_FMT, SLICE_ARG(slice_head(name, 100)));
-    row = name.len ? find_called(p, name) : NULL;
-    if (!row && !equals)
-        row = find_glued(name, &value);
-    return row ? read_values(p, row, value) : unknown(p, name);
+    if (find_called(p, name, &row) || (!equals && find_glued(name, &row, &value)))
+        return read_values(p, &row, value);
+    return unknown(p, name);
 }
 
 static int new_block(struct option_parse *p, const char *where)

@@ -97,12 +97,10 @@ struct settings_file {
     struct slice text;
 };
 
-struct option_row;
-
 /* One setting of a file or of the environment, as it was read. */
 struct option_setting {
     struct option_setting *next;
-    const struct option_row *row;
+    size_t row; /* option_row_at() */
     enum option_source source;
     const char *value; /* several are joined by blanks */
     const char *where; /* "/etc/wireup.conf:3", "the variable HYDRA_RMK" */

@@ -43,9 +43,10 @@ void options_put_as(struct buf *out, const char *options, const char *arg)
     for (; rest.len; between = " ") {
         struct slice word = slice_cut(&rest, ' ');
         struct slice name = word.ptr[0] == '-' ? slice_skip(word, 1) : word;
-        const struct option_row *row = option_find(name);
+        struct option_row row;
+        uint32_t n = option_find(name, &row) ? option_values(&row) : 0;
         buf_printf(out, "%s-" SLICE_FMT, between, SLICE_ARG(name));
-        for (uint32_t i = 0; row && i < option_values(row) && rest.len; i++) {
+        for (uint32_t i = 0; i < n && rest.len; i++) {
             buf_byte(out, ' ');
             put_value(out, slice_cut(&rest, ' '), arg);
         }
@@ -143,8 +144,9 @@ static void refused_names(struct buf *out)
     const char *comma = "";
 
     for (size_t i = 0; i < option_row_count; i++) {
-        struct slice rest = slice_str(option_rows[i].names), name;
-        if (option_rows[i].take != TAKE_REFUSED || option_rows[i].called)
+        struct option_row row = option_row_at(i);
+        struct slice rest = slice_str(row.names), name;
+        if (row.take != TAKE_REFUSED || row.called)
             continue;
         while (option_next_name(&rest, &name)) {
             buf_printf(&list, "%s-" SLICE_FMT, comma, SLICE_ARG(name));
@@ -219,7 +221,7 @@ void options_help(struct buf *out)
         "  wireup -n 8 -map-by numa -bind-to core --dry-run ./solver\n"
         "\nOptions begin with one or more dashes; their value is the next word or follows '='.\n");
     for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
+        const struct option_row here = option_row_at(i), *row = &here;
         if (row->take == TAKE_GROUP)
             buf_printf(out, "\n%s:\n", row->help);
         else if (row->take != TAKE_REFUSED && row->take != TAKE_ALIAS && !row->hidden)
@@ -303,7 +305,7 @@ void options_man(struct buf *out)
     bool open = false;
 
     for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
+        const struct option_row here = option_row_at(i), *row = &here;
         if (row->take == TAKE_GROUP)
             buf_printf(out, "%s.Ss %s\n.Bl -tag -width Ds\n", open ? ".El\n" : "", row->help);
         else if (!row->hidden && row->take != TAKE_ALIAS)
@@ -357,7 +359,7 @@ void options_man_commands(struct buf *out)
 void options_man_environment(struct buf *out)
 {
     for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
+        const struct option_row here = option_row_at(i), *row = &here;
         if (!row->env)
             continue;
         buf_str(out, ".It Ev ");
@@ -396,7 +398,7 @@ static void pattern(struct buf *out, bool (*wanted)(const struct option_row *, u
     const char *between = "";
 
     for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
+        const struct option_row here = option_row_at(i), *row = &here;
         if (!is_given(row) || !wanted(row, n))
             continue;
         buf_str(out, between);
@@ -427,11 +429,12 @@ static void all_names(struct buf *out)
     size_t column = 0;
 
     for (size_t i = 0; i < option_row_count; i++) {
+        struct option_row row = option_row_at(i);
         struct slice rest, name;
         size_t at = 0;
-        if (!is_given(&option_rows[i]) || option_rows[i].hidden)
+        if (!is_given(&row) || row.hidden)
             continue;
-        while (option_each_name(&option_rows[i], &at, &rest, &name)) {
+        while (option_each_name(&row, &at, &rest, &name)) {
             if (slice_is(name, "?"))
                 continue;
             buf_printf(out, "%s" SLICE_FMT, column ? " " : "", SLICE_ARG(name));
@@ -447,7 +450,7 @@ static void all_names(struct buf *out)
 static void complete_words(struct buf *out)
 {
     for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
+        const struct option_row here = option_row_at(i), *row = &here;
         struct slice words, word;
         if (!row->words || row->hidden)
             continue;

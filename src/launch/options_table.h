@@ -38,6 +38,7 @@ struct option_parse;
 
 struct option_row {
     const char *names;
+    size_t at; /* among all rows */
     enum option_take take;
     enum option_set set;
     bool many, project; /* see options.def; typed as well */
@@ -61,7 +62,9 @@ struct option_row {
     const char *help;
 };
 
-extern const struct option_row option_rows[];
+/* Row i of option_row_count.  The rows are code: a table with so many addresses would be written
+ * to, page by page, at each start of the launcher, which reads a few of them. */
+struct option_row option_row_at(size_t i);
 extern const size_t option_row_count;
 
 /* The number of values that follow the option on the command line. */
@@ -107,8 +110,9 @@ static inline struct slice option_name(const struct option_row *row)
     return slice_cut(&rest, '|');
 }
 
-/* The row of a name given without dashes, or NULL; never an ALIAS, but the option that it means. */
-const struct option_row *option_find(struct slice name);
+/* The row of a name given without dashes; never an ALIAS, but the option that it means.  False: no
+ * option has this name. */
+bool option_find(struct slice name, struct option_row *row_p);
 
 /* Takes the next of the names of an option: its own, then those of its aliases.  *at_p begins with
  * 0, and *rest_p is the function's own; false at the end. */

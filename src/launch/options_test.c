@@ -388,12 +388,13 @@ static void test_table(void)
     bool unique = true, sane = true;
 
     for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
+        const struct option_row here = option_row_at(i), *row = &here;
         struct slice rest = slice_str(row->names), name;
+        struct option_row found;
         if (row->take == TAKE_GROUP || row->take == TAKE_ALIAS || row->called)
             continue; /* option_words_test.c tries these */
         while (option_next_name(&rest, &name)) {
-            if (option_find(name) != row) {
+            if (!option_find(name, &found) || found.at != i) {
                 printf("# -" SLICE_FMT " is there twice\n", SLICE_ARG(name));
                 unique = false;
             }
@@ -423,10 +424,11 @@ static void test_hydra(void)
         "gpus-per-proc gpu-subdevs-per-proc memory-alloc-kinds profile v verbose debug info "
         "version h help soft arch path file";
     struct slice rest = slice_str(names);
+    struct option_row row;
 
     while (rest.len) {
         struct slice name = slice_cut(&rest, ' ');
-        OK_F(option_find(name) != NULL, "-" SLICE_FMT " is known", SLICE_ARG(name));
+        OK_F(option_find(name, &row), "-" SLICE_FMT " is known", SLICE_ARG(name));
     }
 }
 
@@ -520,8 +522,6 @@ static void check_file(const char *user, const char *found, const char *sentence
 
 static void test_settings_mistakes(void)
 {
-    const struct option_row *row;
-
     check_file("\n\nbind-too core", NULL,
                "user:3: unknown option 'bind-too'; did you mean -bind-to?");
     check_file("=", NULL, "user:1: unknown option ''; --help lists all");
@@ -537,7 +537,7 @@ static void test_settings_mistakes(void)
     check_file("soft 1:2", NULL,
                "user:1: soft is not supported: give one number of processes by -n");
     for (size_t i = 0; i < option_row_count; i++) {
-        row = &option_rows[i];
+        const struct option_row here = option_row_at(i), *row = &here;
         if (row->take == TAKE_TEXT && !row->typed && !row->project)
             OK_F(parse_files(NULL, NULL, setting_of(row), "w|prog", "") == LAUNCH_USAGE &&
                      strstr(err.text, "that nobody has named"),

@@ -44,7 +44,7 @@ static int print_help(const struct command_row *row)
 /* `wireup help`, `wireup help who`, `wireup help bind-to` */
 static int help(const struct command_line *l)
 {
-    const struct option_row *option;
+    struct option_row option;
     struct buf text = BUF_NULL(1 << 20);
 
     if (l->choices[CHOICE_help_json])
@@ -57,13 +57,12 @@ static int help(const struct command_line *l)
         if (!strcmp(command_rows[i].name, l->operand))
             return print_help(&command_rows[i]);
     }
-    option = option_find(slice_str(l->operand));
-    if (!option) {
+    if (!option_find(slice_str(l->operand), &option)) {
         log_error(l->log, "help: '%s' is neither a command nor an option; --help lists all",
                   l->operand);
         return 2;
     }
-    options_help_one(&text, option);
+    options_help_one(&text, &option);
     return print(&text);
 }
 

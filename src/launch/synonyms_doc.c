@@ -76,9 +76,10 @@ static struct slice first_sentence(const char *text)
 /* The first sentence of our option. */
 static void put_option_help(struct page *p, const char *name)
 {
-    const struct option_row *row = option_find(slice_str(name));
+    struct option_row row;
+    bool known = option_find(slice_str(name), &row);
 
-    put_cell(p->out, first_sentence(row && row->help ? row->help : ""));
+    put_cell(p->out, first_sentence(known && row.help ? row.help : ""));
 }
 
 static void put_meaning(struct page *p, const struct synonym *s)
@@ -112,15 +113,16 @@ static void put_own(struct page *p, const struct synonym *s)
     struct slice rest = slice_str(s->names), name;
 
     while (option_next_name(&rest, &name)) {
-        const struct option_row *row = option_find(name);
+        struct option_row row;
+        bool known = option_find(name, &row);
         buf_printf(p->out, "| `-" SLICE_FMT "`", SLICE_ARG(name));
-        if (row && row->arg) {
+        if (known && row.arg) {
             buf_byte(p->out, ' ');
-            put_cell(p->out, slice_str(row->arg));
+            put_cell(p->out, slice_str(row.arg));
         }
         buf_str(p->out, " | ");
         put_whose(p, s);
-        put_cell(p->out, first_sentence(row && row->help ? row->help : ""));
+        put_cell(p->out, first_sentence(known && row.help ? row.help : ""));
         buf_str(p->out, " |\n");
     }
 }
@@ -181,7 +183,7 @@ static void put_section(struct page *p, const struct section *all)
 static void put_variables(struct page *p, const char *begin)
 {
     for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
+        const struct option_row here = option_row_at(i), *row = &here;
         struct slice rest = slice_str(row->env ? row->env : ""), name;
         while (option_next_name(&rest, &name)) {
             if (slice_starts(name, slice_str(begin)))
