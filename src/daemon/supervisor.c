@@ -286,11 +286,8 @@ __attribute__((noreturn)) static void keep_guard(struct supervisor *g)
     while (status < 0) {
         if (poll(p, 2, keep_time(g)) < 0)
             continue;
-        if (p[1].revents) {
+        if (p[1].revents)
             read_worker(g);
-            if (p[1].revents & (POLLHUP | POLLERR)) /* it is exiting; SIGCHLD follows */
-                p[1].fd = -1;
-        }
         if (p[0].revents)
             status = take_signals(g);
     }
@@ -333,8 +330,7 @@ int supervisor_split(const struct log *log, supervisor_word *word, void *arg, in
     g.worker = fork();
     if (g.worker < 0)
         return -errno;
-    if (g.worker > 0) {
-        close(ends[0]);
+    if (g.worker > 0) { /* ends[0] stays open: one wake-up less when the worker ends, by SIGCHLD */
         g.control = ends[1];
         keep_guard(&g);
     }
