@@ -415,7 +415,7 @@ const size_t option_row_count = ROWS;
 /* For find_row(): an option is looked for before anything starts, and would be compared with the
  * names in some 300 rows of code. */
 static const struct row_names {
-    enum { OF_GROUP, OF_OPTION, OF_SYNONYM, OF_CALLED } kind;
+    enum { OF_GROUP, OF_OPTION, OF_SETTING, OF_SYNONYM, OF_CALLED } kind;
     char names[76];
 } row_names[ROWS] = {
 #define FIRST_OF(names, ...) names
@@ -757,10 +757,9 @@ static int apply_text(struct option_parse *p, const struct option_row *row, cons
     return apply(p, row, &text);
 }
 
-/* Only our own options have defaults and variables; others' rows are not even looked at. */
-static struct option_row own_row(size_t i)
+bool option_is_setting(size_t i)
 {
-    return row_names[i].kind == OF_OPTION ? option_row_at(i) : (struct option_row){ .names = "" };
+    return row_names[i].kind == OF_SETTING;
 }
 
 static int apply_fallbacks(struct option_parse *p)
@@ -768,7 +767,10 @@ static int apply_fallbacks(struct option_parse *p)
     int rc = 0;
 
     for (size_t i = 0; i < ROWS && rc == 0; i++) {
-        struct option_row row = own_row(i);
+        struct option_row row;
+        if (!option_is_setting(i))
+            continue;
+        row = option_row_at(i);
         if (row.fallback)
             rc = apply_text(p, &row, row.fallback);
     }
@@ -797,8 +799,12 @@ static int apply_environment(struct option_parse *p, char *const *envp)
     int rc = option_words_environment(p, envp);
 
     for (size_t i = 0; i < ROWS && rc == 0; i++) {
-        struct option_row row = own_row(i);
-        const char *value = variable_of(p, &row, envp);
+        struct option_row row;
+        const char *value;
+        if (!option_is_setting(i))
+            continue;
+        row = option_row_at(i);
+        value = variable_of(p, &row, envp);
         if (value)
             rc = apply_text(p, &row, value);
     }

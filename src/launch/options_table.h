@@ -67,6 +67,9 @@ struct option_row {
 struct option_row option_row_at(size_t i);
 extern const size_t option_row_count;
 
+/* The row is a SETTING: it may have a default and variables. */
+bool option_is_setting(size_t i);
+
 /* The number of values that follow the option on the command line. */
 uint32_t option_values(const struct option_row *row);
 

@@ -401,6 +401,7 @@ static void test_table(void)
         }
         if ((!row->help && row->take != TAKE_AS) || (row->take == TAKE_AS && !row->as) ||
             (option_values(row) && row->take != TAKE_REFUSED && !row->arg) ||
+            option_is_setting(i) != (row->fallback || row->env) ||
             (row->take == TAKE_WORD && !row->words) || (row->take == TAKE_CALL && !row->call)) {
             printf("# -%s lacks something\n", row->names);
             sane = false;
