@@ -401,6 +401,32 @@ static bool as_srun(struct arena *a, int *argc_p, char ***argv_p, const struct l
     return rc == LAUNCH_GO;
 }
 
+/* `wireup up`, `wireup who`: the first word names what is to be done, and is no option.  False: a
+ * launch.  As mpiexec it has no commands: `mpiexec who` runs the program who. */
+static bool is_command(int argc, char **argv, const struct log *log, int *code_p)
+{
+    static char dry_run[] = "-dry-run";
+    bool asks = argc == 3 && strstr(argv[2], "help");
+
+    if (argc < 2 || argv[1][0] == '-' || strcmp(log->who, "wireup") != 0)
+        return false;
+    if (!strcmp(argv[1], "up") && !asks)
+        *code_p = dvm_up(argc, argv, log);
+    else if (!strcmp(argv[1], "on") && argc > 3 && (argc > 4 || argv[2][0] != '-'))
+        *code_p = dvm_on(argc, argv, log);
+    else if (!strcmp(argv[1], "enter") && argc > 2 && !asks)
+        *code_p = enter_command(argc, argv, log);
+    else if (!strcmp(argv[1], "conform") && !asks)
+        *code_p = conform_become(argv, log);
+    else if (batch_meant(argc, argv))
+        *code_p = batch_run(argc, argv, log);
+    else if (strcmp(argv[1], "map") != 0 || asks)
+        return run_command(argc, argv, log, code_p);
+    else
+        return argv[1] = dry_run, false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     struct arena words = ARENA_NULL((size_t)256 << 20); /* until the end */
@@ -408,7 +434,6 @@ int main(int argc, char **argv)
                        wants_colour() };
     struct launch launch = { .log = log, .begun_ns = clock_now_ns(), .guard = getpid() };
     struct errmsg err;
-    char dry_run[] = "-dry-run";
     bool again = true;
     int code;
 
@@ -421,25 +446,7 @@ int main(int argc, char **argv)
     supervisor_tidy();
     if (srun_words_meant(argc, argv) && !as_srun(&words, &argc, &argv, &log, &code))
         return code;
-    if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "up") &&
-        !(argc == 3 && strstr(argv[2], "help")))
-        return dvm_up(argc, argv, &log);
-    if (!strcmp(log.who, "wireup") && argc > 3 && !strcmp(argv[1], "on") &&
-        (argc > 4 || argv[2][0] != '-'))
-        return dvm_on(argc, argv, &log);
-    if (!strcmp(log.who, "wireup") && argc > 2 && !strcmp(argv[1], "enter") &&
-        !(argc == 3 && strstr(argv[2], "help")))
-        return enter_command(argc, argv, &log);
-    if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "map") &&
-        !(argc == 3 && strstr(argv[2], "help")))
-        argv[1] = dry_run;
-    if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "conform") &&
-        !(argc == 3 && strstr(argv[2], "help")))
-        return conform_become(argv, &log);
-    if (!strcmp(log.who, "wireup") && batch_meant(argc, argv))
-        return batch_run(argc, argv, &log);
-    /* As mpiexec it has no commands: `mpiexec who` runs the program who. */
-    if (!strcmp(log.who, "wireup") && run_command(argc, argv, &log, &code))
+    if (is_command(argc, argv, &log, &code))
         return code;
     session_dir_name(&launch.sessions, tool_files_dir(NULL, "TMPDIR"));
     mpir_open();
