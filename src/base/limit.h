@@ -364,6 +364,9 @@
 #define LIMIT_JOIN_MINUTE_MS 60000u
 #define LIMIT_JOIN_RETRY_MS  4000u
 
+/* A node joins under the name of another one, which has so long to answer, or is lost. */
+#define LIMIT_JOIN_PROBE_MS 3000
+
 /* A launcher that was offered slots of a DVM must have placed its ranks within this time; the next
  * one waits for it. */
 #define LIMIT_DVM_TURN_MS 10000

@@ -245,6 +245,27 @@ static void on_leaves(struct cluster_io *s, uint32_t from)
         membership_lose(&s->overlay_io.member, from);
 }
 
+void cluster_io_probe(struct cluster_io *s, uint32_t position)
+{
+    struct msg out = { .kind = MSG_probe, .to = position };
+
+    router_send(&s->router, &out); /* fails: that position is lost, which is told */
+}
+
+static void on_probe(struct cluster_io *s, uint32_t from)
+{
+    struct msg out = { .kind = MSG_alive, .to = 0 };
+
+    if (from == 0)
+        router_send(&s->router, &out);
+}
+
+static void on_alive(struct cluster_io *s, uint32_t from)
+{
+    if (cluster_io_is_root(s) && s->calls.on_alive)
+        s->calls.on_alive(s->arg, from);
+}
+
 /* A message that does not concern the core. */
 static void receive(struct cluster_io *s, const struct msg *m)
 {
@@ -258,6 +279,8 @@ static void receive(struct cluster_io *s, const struct msg *m)
     case MSG_grow: on_grow(s, &m->u.grow); break;
     case MSG_leave: on_leave(s, m->u.leave.position); break;
     case MSG_leaves: on_leaves(s, m->from); break;
+    case MSG_probe: on_probe(s, m->from); break;
+    case MSG_alive: on_alive(s, m->from); break;
     case MSG_job:
     case MSG_unloaded:
     case MSG_job_done: job_handlers_receive(s, m); break;

@@ -47,6 +47,8 @@ struct cluster_io_calls {
     void (*on_hardware)(void *arg, uint32_t position, struct slice view, struct slice why_not);
     /* A node joins whose parent we are: its daemon has to be started. */
     void (*on_grow)(void *arg, const struct bootstrap_node *node);
+    /* Launcher: the answer to cluster_io_probe(). */
+    void (*on_alive)(void *arg, uint32_t position);
     /* Launcher: all daemons are told to exit; its state before. */
     void (*on_quit)(void *arg, enum launcher_state before);
     /* Launcher: all daemons are gone; last call.  In the state LAUNCHER_STATE_STOPPING
@@ -116,6 +118,8 @@ static inline void cluster_io_send(struct cluster_io *s, struct msg *m, uint32_t
 int cluster_io_grow(struct cluster_io *s, const struct bootstrap_node *node, uint32_t parent);
 /* Launcher: asks a daemon to leave.  It ends, and is lost as far as others know.  0 or -errno. */
 int cluster_io_dismiss(struct cluster_io *s, uint32_t position);
+/* Launcher: asks a daemon for an answer, on_alive(). */
+void cluster_io_probe(struct cluster_io *s, uint32_t position);
 /* Has that position a node, or has it had one? */
 static inline bool cluster_io_has(const struct cluster_io *s, uint32_t position)
 {

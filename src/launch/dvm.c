@@ -188,14 +188,30 @@ static void nodes_changed(void *arg)
     struct dvm *s = arg;
 
     dvm_members_changed(&s->members);
+    joins_go(&s->joins);
+}
+
+static void judged(void *arg)
+{
+    struct dvm *s = arg;
+
+    joins_go(&s->joins);
+}
+
+static void alive(void *arg, uint32_t position)
+{
+    struct dvm *s = arg;
+
+    dvm_members_alive(&s->members, position);
 }
 
 static int open_leases(struct dvm *s, struct job_map *plan)
 {
     const struct dvm_leases_config config = { s->is_up.name, joins_wanted(s->options), node_use,
                                               nodes_changed, s };
-    const struct dvm_members_config members = { s->is_up.name, &s->remote, &s->leases,
-                                                &s->dvm_execs, plan };
+    const struct dvm_members_config members = {
+        s->is_up.name, &s->remote, &s->leases, &s->dvm_execs, plan, judged, s
+    };
 
     dvm_leases_open(&s->leases, &s->remote.cluster, &config);
     return dvm_members_open(&s->members, &members);
@@ -242,6 +258,7 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
         s->remote.on_up = come_up;
         s->remote.on_member = member_up;
         s->remote.on_no_member = member_failed;
+        s->remote.on_alive = alive;
         s->remote.arg = s;
         dvm_execs_open(&s->dvm_execs, &s->remote.cluster);
         s->remote.cluster.dvm_execs = &s->dvm_execs;

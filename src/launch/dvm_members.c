@@ -1,5 +1,5 @@
 /* dvm_members.c - see dvm_members.h.  Reading order: members; answers; nodes that join; nodes that
- * leave; requests. */
+ * leave; requests; nodes that come under the name of another one. */
 #include "launch/dvm_members.h"
 
 #include <errno.h>
@@ -9,9 +9,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/limit.h"
 #include "daemon/allocations.h"
 #include "daemon/local_job.h"
+#include "daemon/node_failure.h"
 
 enum { DVM_MEMBERS_OUT = 16 << 20, DVM_MEMBERS_ARENA = 64 << 20 };
 
@@ -23,6 +25,14 @@ enum dvm_member_state {
     DVM_MEMBER_LEAVING,  /* it has been asked to */
     DVM_MEMBER_LEFT,
     DVM_MEMBER_FAILED /* it has not come up */
+};
+
+/* Whether a node is there whose name another one has. */
+enum dvm_member_answer {
+    DVM_ANSWER_UNKNOWN,
+    DVM_ANSWER_AWAITED,
+    DVM_ANSWER_ALIVE,
+    DVM_ANSWER_NONE
 };
 
 struct dvm_resize {
@@ -41,6 +51,9 @@ struct dvm_member {
     struct dvm_resize *asked; /* whom its end or failure is told; NULL: nobody */
     struct dvm_resize *again; /* LEAVING: who wants it as this one when it has left; NULL: nobody */
     struct host anew;
+    bool itself; /* it has come by itself */
+    enum dvm_member_answer answer;
+    uint64_t until_ns; /* AWAITED */
 };
 
 /* ---- members --------------------------------------------------------------------------------- */
@@ -76,6 +89,16 @@ static uint32_t position_named(const struct dvm_members *m, const char *name)
     return p;
 }
 
+/* It is there again, at another position, or was. */
+static bool has_successor(const struct dvm_members *m, uint32_t position)
+{
+    for (uint32_t p = position + 1; p < count_of(m) && name_of(m, p); p++) {
+        if (!strcmp(name_of(m, p), name_of(m, position)) && m->all[p].state != DVM_MEMBER_FAILED)
+            return true;
+    }
+    return false;
+}
+
 static bool is_reserved(const struct dvm_members *m, uint32_t position)
 {
     return allocations_has(cluster_of(m)->jobs->allocations, name_of(m, position));
@@ -92,8 +115,8 @@ enum dvm_node_use dvm_members_use(const struct dvm_members *m, uint32_t position
     case DVM_MEMBER_FAILED: return DVM_NODE_LEFT;
     case DVM_MEMBER_USUAL: break;
     }
-    if (m->all && is_lost(m, position) && position_named(m, name_of(m, position)) < count_of(m))
-        return DVM_NODE_LEFT; /* it has joined again, at another position */
+    if (m->all && is_lost(m, position) && has_successor(m, position))
+        return DVM_NODE_LEFT;
     return is_reserved(m, position) ? DVM_NODE_RESERVED : DVM_NODE_FREE;
 }
 
@@ -371,6 +394,77 @@ static int check_new(const struct dvm_members *m, const struct host_list *list, 
     return list->count ? 0 : errmsg_set(err, 1, "name the nodes that are to join by -hosts");
 }
 
+/* ---- nodes that come under the name of another one --------------------------------------------
+ */
+
+/* Only while it is judged does an answer count. */
+static void judge(struct dvm_members *m, uint32_t position, enum dvm_member_answer answer)
+{
+    m->all[position].answer = answer;
+    m->config.judged(m->config.arg);
+    m->all[position].answer = DVM_ANSWER_UNKNOWN;
+}
+
+void dvm_members_alive(struct dvm_members *m, uint32_t position)
+{
+    if (m->all && m->all[position].answer == DVM_ANSWER_AWAITED)
+        judge(m, position, DVM_ANSWER_ALIVE);
+}
+
+static void out_of_patience(void *arg)
+{
+    struct dvm_members *m = arg;
+    uint64_t now = clock_now_ns(), next = UINT64_MAX;
+
+    for (uint32_t p = 1; p < count_of(m); p++) {
+        if (m->all[p].answer != DVM_ANSWER_AWAITED)
+            continue;
+        if (m->all[p].until_ns <= now)
+            judge(m, p, DVM_ANSWER_NONE);
+        else if (m->all[p].until_ns < next)
+            next = m->all[p].until_ns;
+    }
+    timer_at(&m->patience, next);
+}
+
+static void ask(struct dvm_members *m, uint32_t position)
+{
+    m->all[position].answer = DVM_ANSWER_AWAITED;
+    m->all[position].until_ns = clock_now_ns() + LIMIT_JOIN_PROBE_MS * NS_PER_MS;
+    cluster_io_probe(cluster_of(m), position);
+    if (!m->patience.set)
+        timer_at(&m->patience, m->all[position].until_ns);
+}
+
+/* The one that it was is not there any more. */
+static void lose(struct dvm_members *m, uint32_t position)
+{
+    static const char why[] = "it did not answer, and another node has come under its name";
+
+    if (m->all[position].state == DVM_MEMBER_STARTING) {
+        dvm_members_failed(m, position, slice_str(why));
+        return;
+    }
+    node_failure_reason(cluster_of(m), position, why);
+    membership_lose(&cluster_of(m)->overlay_io.member, position);
+}
+
+/* True: it may still turn out that the name is free. */
+static bool may_replace(struct dvm_members *m, uint32_t position)
+{
+    struct dvm_member *b = &m->all[position];
+
+    if (position == 0 || (b->state == DVM_MEMBER_STARTING && !b->itself))
+        return false;
+    if (b->state != DVM_MEMBER_USUAL && b->state != DVM_MEMBER_STARTING)
+        return b->state >= DVM_MEMBER_DRAINING && !b->again; /* when it has left */
+    if (b->answer == DVM_ANSWER_UNKNOWN)
+        ask(m, position);
+    else if (b->answer == DVM_ANSWER_NONE)
+        lose(m, position);
+    return b->answer != DVM_ANSWER_ALIVE;
+}
+
 int dvm_members_place(struct dvm_members *m, const struct join_request *q, uint32_t *position_p,
                       struct errmsg *err)
 {
@@ -380,12 +474,15 @@ int dvm_members_place(struct dvm_members *m, const struct join_request *q, uint3
 
     if (!m->all || node_state(m->config.remote->node) != LAUNCHER_STATE_STANDING)
         return JOINS_LATER;
+    p = position_named(m, h.name);
+    if (p < count_of(m) && may_replace(m, p))
+        return JOINS_LATER;
     if (check_new(m, &list, false, err))
         return JOINS_REFUSED;
     p = remote_add(m->config.remote, &h);
     if (p == 0)
         return errmsg_set(err, JOINS_REFUSED, "out of memory for another node");
-    m->all[p] = (struct dvm_member){ .state = DVM_MEMBER_STARTING };
+    m->all[p] = (struct dvm_member){ .state = DVM_MEMBER_STARTING, .itself = true };
     *position_p = p;
     return 0;
 }
@@ -555,6 +652,7 @@ int dvm_members_open(struct dvm_members *m, const struct dvm_members_config *con
 {
     *m = (struct dvm_members){ .config = *config };
     list_init(&m->requests);
+    timer_init(&m->patience, node_loop(config->remote->node), out_of_patience, m);
     m->all = calloc(count_of(m), sizeof *m->all);
     m->unusable = calloc(count_of(m), sizeof *m->unusable);
     return m->all && m->unusable ? 0 : -ENOMEM;
@@ -564,6 +662,7 @@ void dvm_members_close(struct dvm_members *m)
 {
     if (!m->requests.next)
         return;
+    timer_stop(&m->patience);
     LIST_EACH(l, &m->requests)
     resize_free(LIST_OF(l, struct dvm_resize, link));
     free(m->all);

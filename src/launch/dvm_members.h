@@ -16,6 +16,10 @@
  * the end, and is called off when the connection ends before; `drain` answers at once.  `grow` of a
  * node that leaves keeps it if it only drains and nobody waits for its end, else lets it join again
  * when it has left.
+ *
+ * A node that comes by itself under the name of another one waits until that one has left, if it
+ * leaves; else that one is asked for an answer: it is there, and the node is refused, or it is
+ * lost, and the node gets its place.
  */
 #ifndef WIREUP_LAUNCH_DVM_MEMBERS_H
 #define WIREUP_LAUNCH_DVM_MEMBERS_H
@@ -32,7 +36,9 @@ struct dvm_members_config {
     struct remote *remote;
     struct dvm_leases *leases;
     const struct dvm_exec_list *execs;
-    struct job_map *plan; /* what jobs of tools are like: gets the nodes that join */
+    struct job_map *plan;      /* what jobs of tools are like: gets the nodes that join */
+    void (*judged)(void *arg); /* dvm_members_place() knows more about nodes that it let wait */
+    void *arg;
 };
 
 struct dvm_members {
@@ -40,7 +46,8 @@ struct dvm_members {
     struct dvm_member *all; /* by position; NULL: not open */
     struct list requests;
     const char **unusable;
-    bool turning, again; /* something has changed; … meanwhile */
+    bool turning, again;   /* something has changed; … meanwhile */
+    struct timer patience; /* with nodes that were asked for an answer */
 };
 
 /* After remote_open().  0 or -ENOMEM. */
@@ -51,13 +58,14 @@ void dvm_members_close(struct dvm_members *m); /* harmless twice, and on zeroed 
 void dvm_members_take(struct dvm_members *m, int fd, struct slice words);
 
 /* Gives a node that has come by itself (launch/joins.h) its position.  0; JOINS_REFUSED with a
- * sentence; JOINS_LATER: the DVM is not up yet. */
+ * sentence; JOINS_LATER: the DVM is not up yet, or a node of that name is there still. */
 int dvm_members_place(struct dvm_members *m, const struct join_request *q, uint32_t *position_p,
                       struct errmsg *err);
 
 /* The daemon of a node that joins is up, or will not come. */
 void dvm_members_up(struct dvm_members *m, uint32_t position);
 void dvm_members_failed(struct dvm_members *m, uint32_t position, struct slice why);
+void dvm_members_alive(struct dvm_members *m, uint32_t position); /* it has answered */
 /* Processes may have ended, or nodes been lost. */
 void dvm_members_changed(struct dvm_members *m);
 

@@ -91,16 +91,28 @@ static void answer(struct joins_node *n)
         send_record(n);
 }
 
-void joins_go(struct joins *j)
+static void answer_all(struct joins *j)
 {
-    if (!j->open)
-        return;
     LIST_EACH(l, &j->all)
     {
         struct joins_node *n = LIST_OF(l, struct joins_node, list);
         if (n->asks && n->link)
             answer(n);
     }
+}
+
+/* An answer may change what the others get. */
+void joins_go(struct joins *j)
+{
+    j->again = true;
+    if (!j->open || j->going)
+        return;
+    j->going = true;
+    while (j->again) {
+        j->again = false;
+        answer_all(j);
+    }
+    j->going = false;
 }
 
 /* ---- links ----------------------------------------------------------------------------------- */

@@ -30,7 +30,8 @@ struct joins {
     struct errmsg why;
     struct list all; /* nodes that have not linked yet */
     bool open;
-    const char *file; /* that has our addresses; NULL: none was made */
+    bool going, again; /* joins_go() runs; … is wanted once more */
+    const char *file;  /* that has our addresses; NULL: none was made */
 };
 
 /* Whether the options want nodes that come by themselves. */

@@ -223,6 +223,14 @@ static void on_ready(void *arg, uint32_t position)
     maybe_begin(f);
 }
 
+static void on_alive(void *arg, uint32_t position)
+{
+    struct remote *f = arg;
+
+    if (f->on_alive)
+        f->on_alive(f->arg, position);
+}
+
 static void on_near(void *arg, uint32_t position)
 {
     struct remote *f = arg;
@@ -524,6 +532,7 @@ static int open_cluster(struct remote *f, struct errmsg *err)
                                                   .on_lost = on_lost,
                                                   .on_trouble = on_trouble,
                                                   .on_hardware = on_hardware,
+                                                  .on_alive = on_alive,
                                                   .on_grow = on_grow,
                                                   .on_quit = on_quit,
                                                   .on_gone = on_gone };

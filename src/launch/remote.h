@@ -38,6 +38,7 @@ struct remote {
      * sentence).  May be NULL. */
     void (*on_member)(void *arg, uint32_t position);
     void (*on_no_member)(void *arg, uint32_t position, struct slice why);
+    void (*on_alive)(void *arg, uint32_t position); /* the answer to a probe; may be NULL */
     void *arg;
     uint32_t *slots;         /* by position */
     struct rank_set members; /* ... at first; empty: all */

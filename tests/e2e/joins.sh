@@ -25,6 +25,7 @@ join() # NODE WORDS...
     # shellcheck disable=SC2016
     unshare -u sh -c 'hostname "$0"; "$@"; echo "ended: $?"' "$joiner" "$wireupd" "$@" \
         >"$tmp/$joiner.log" 2>&1 </dev/null &
+    eval "pid_$joiner=$!"
 }
 up() { dvm up -join-only -join-token-file "$token" -join-file "$where" "$@"; }
 log_has() { grep -q "$2" "$tmp/$1.log" 2>/dev/null; } # NODE WORDS
@@ -185,6 +186,36 @@ kill -9 $(pgrep -f "^$wireupd --join localhost")
 ok "a lost one is named" wait_until 60 line_is "2 of 2 slots free; lost: n3" || explain
 join n3 --join "$where" --token-file "$token" --slots 2
 ok "and comes again under its name" wait_until 60 line_is "4 of 4 slots free" || { explain; log_of n3; }
+
+# ---- under the name of one that is there still
+ln "$tmp/n3.log" "$tmp/stopped.log"
+stopped=$(pgrep -P "$(pgrep -P "$pid_n3")")
+kill -STOP "$stopped"
+join n3 --join "$where" --token-file "$token" --slots 1
+ok "one that does not answer is replaced" wait_until 60 line_is "3 of 3 slots free" || { explain; log_of n3; }
+ok "and not named as lost" eval 'dvm ps && ! grep -q lost "$out"' || explain
+kill -CONT "$stopped"
+ok "and ends when it hears of that" wait_until 60 grep -q "^ended: 1" "$tmp/stopped.log" || note "$(cat "$tmp/stopped.log")"
+mkfifo "$tmp/go"
+exec 8<>"$tmp/go" # nobody waits for the other end
+"$WIREUP" run -dvm dvm -hosts n3 -n 1 sh -c 'echo here; read -r _ <"$0"' "$tmp/go" >"$tmp/held.out" 2>&1 </dev/null &
+pid_held=$!
+wait_until 60 [ -s "$tmp/held.out" ]
+dvm shrink -drain -hosts n3
+ln "$tmp/n3.log" "$tmp/left.log"
+port=$(cut -d ' ' -f 1 "$where" | sed 's/.*://')
+links() { cat /proc/self/net/tcp /proc/self/net/tcp6 | grep -cE "^ *[0-9]+: [0-9A-F]+:$(printf %04X "$port") [0-9A-F:]+ 01 "; }
+before=$(links)
+join n3 --join "$where" --token-file "$token" --slots 2
+ok "who comes under the name of one that leaves waits" wait_until 60 eval '[ "$(links)" -gt "$before" ]' || log_of n3
+same "for a long time if need be" "$(cat "$tmp/n3.log")" ""
+echo >&8
+exec 8>&-
+wait $pid_held
+ok "until it has left" wait_until 60 line_is "4 of 4 slots free" || { explain; log_of n3; }
+ok "as it was asked to" wait_until 60 grep -q "^ended: 0" "$tmp/left.log" || note "$(cat "$tmp/left.log")"
+dvm run -n 4 hostname
+same "and takes jobs" "$rc $(places)$(cat "$err")" "0  2 n1 2 n3 " || explain
 dvm down
 same "down" "$rc $(cat "$err")" "0 " || explain
 ok "ends them all" wait_until 60 eval 'log_has n1 "^ended: 0" && log_has n3 "^ended: 0"' || { log_of n1; log_of n3; }
