@@ -197,6 +197,10 @@ static void add_storage(void *arg, const struct storage_usage *u)
                    (pmix_value_t){ .type = PMIX_STOR_ACCESS_TYPE,
                                    .data.uint16 = u->is_read_only ? PMIX_STORAGE_ACCESS_RD
                                                                   : PMIX_STORAGE_ACCESS_RDWR });
+    if (u->in_memory) /* how long a site keeps what is on its disks, a node does not show */
+        info_array_add(&one, PMIX_STORAGE_PERSISTENCE,
+                       (pmix_value_t){ .type = PMIX_STOR_PERSIST,
+                                       .data.uint64 = PMIX_STORAGE_PERSISTENCE_NODE });
     if (u->is_measured)
         add_numbers(&one, u);
     info_array_infos(all->list, NODE_PART_OF_STORAGE, &one);

@@ -1,10 +1,15 @@
 /* pmix_query_support.c - see pmix_findings.h: this server, its abilities, and the attributes of its
  * functions. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "core/core.h"
 #include "core/job_attr.h"
+#include "core/request.h"
 #include "server/pmix_calls.h"
 #include "server/pmix_findings.h"
 #include "server/pmix_support.h"
+#include "server/rights.h"
 #include "server/server.h"
 
 enum { TEXT_MAX = 1 << 24 };
@@ -71,6 +76,48 @@ void pmix_find_debug_support(struct pmix_findings *f, const char *key,
 
     (void)about;
     info_array_text(&f->list, key, words);
+}
+
+/* The request that a call is, where it may need rights (server/rights.h). */
+static const struct {
+    uint8_t call, request;
+} guarded[] = { { PMIX_CALL_SPAWN, REQ_spawn },
+                { PMIX_CALL_CONNECT, REQ_connect },
+                { PMIX_CALL_PUBLISH, REQ_publish },
+                { PMIX_CALL_LOOKUP, REQ_lookup },
+                { PMIX_CALL_UNPUBLISH, REQ_unpublish },
+                { PMIX_CALL_JOB_CONTROL, REQ_signal },
+                { PMIX_CALL_IOF_PULL, REQ_iof_pull },
+                { PMIX_CALL_IOF_PUSH, REQ_input },
+                { PMIX_CALL_ALLOCATION, REQ_allocate },
+                { PMIX_CALL_SESSION_CONTROL, REQ_allocate },
+                { PMIX_CALL_GET_CREDENTIAL, REQ_credential } };
+
+static bool may_call(const struct peer *p, unsigned call)
+{
+    for (size_t i = 0; p->restricted && i < sizeof guarded / sizeof *guarded; i++) {
+        if (guarded[i].call == call)
+            return !rights_needed(&(struct request){ .kind = guarded[i].request });
+    }
+    return pmix_calls[call].command != CMD_NONE && pmix_calls[call].others != PMIX_ATTR_REFUSED;
+}
+
+/* The functions of servers that the caller may call, by name. */
+void pmix_find_authorizations(struct pmix_findings *f, const char *key,
+                              const struct query_subject *about)
+{
+    char **names = calloc(PMIX_CALLS, sizeof *names);
+    size_t n = 0;
+
+    (void)about;
+    for (unsigned i = 0; names && i < PMIX_CALLS; i++) {
+        if (may_call(f->s->base.peer, i))
+            names[n++] = strdup(pmix_calls[i].name);
+        f->list.no_memory = f->list.no_memory || (n && !names[n - 1]);
+    }
+    f->list.no_memory = f->list.no_memory || !names;
+    if (names)
+        info_array_items(&f->list, key, PMIX_STRING, names, n);
 }
 
 /* The attributes of the call to spawn. */

@@ -120,6 +120,39 @@ static void test_rights(void)
     world_close(&w);
 }
 
+static bool is_authorized(struct world *w, uint32_t rank, const char *call)
+{
+    struct pmsg_status_infos m;
+    const pmix_data_array_t *a;
+    bool is = false;
+
+    ask(w, rank, PMIX_QUERY_AUTHORIZATIONS, NULL);
+    if (reply(w, rank, &m) && m.infos.n == 1 && m.infos.items[0].value.type == PMIX_DATA_ARRAY) {
+        a = m.infos.items[0].value.data.darray;
+        for (size_t i = 0; a->type == PMIX_STRING && i < a->size; i++)
+            is = is || !strcmp(((char **)a->array)[i], call);
+    }
+    pmsg_free_status_infos(&m, NULL);
+    return is;
+}
+
+static void test_authorizations(void)
+{
+    struct world w;
+
+    world_open(&w, 2, 1);
+    enter(&w, 0);
+    enter(&w, 1);
+    server_deliver(&w.server, INPUT(rights_lost, .connection = w.jobs[0].peers[1]->id));
+    OK_F(is_authorized(&w, 0, "PMIx_Spawn") && is_authorized(&w, 0, "PMIx_Fence"),
+         "a process of the user may spawn");
+    OK_F(!is_authorized(&w, 1, "PMIx_Spawn") && !is_authorized(&w, 1, "PMIx_Job_control") &&
+             is_authorized(&w, 1, "PMIx_Fence"),
+         "one that is another user now may not, but takes part in its job");
+    OK_F(!is_authorized(&w, 0, "PMIx_Resource_block"), "nobody may call what is refused");
+    world_close(&w);
+}
+
 /* Nor does a client of a host of another user see more, whom that host has let in. */
 static void test_owner(void)
 {
@@ -423,6 +456,7 @@ static void test_samples(void)
 int main(void)
 {
     test_rights();
+    test_authorizations();
     test_owner();
     test_table();
     test_device();

@@ -1201,21 +1201,21 @@ static void tool_requests(void)
 /* Attributes that are required, or have another type. */
 static void required(void)
 {
-    pmix_info_t spawn_tool, host;
+    pmix_info_t daemon, host;
     pmix_app_t app = good.app;
     pmix_nspace_t nspace;
     uint32_t number = 1;
 
     if (!join(NULL, 0))
         return;
-    PMIX_INFO_LOAD(&spawn_tool, PMIX_SPAWN_TOOL, NULL, PMIX_BOOL);
-    PMIX_INFO_REQUIRED(&spawn_tool);
+    PMIX_INFO_LOAD(&daemon, PMIX_LAUNCHER_DAEMON, "none", PMIX_STRING);
+    PMIX_INFO_REQUIRED(&daemon);
     PMIX_INFO_LOAD(&host, PMIX_HOST, &number, PMIX_UINT32);
-    TRY("PMIx_Spawn, PMIX_SPAWN_TOOL required of the job",
-        PMIx_Spawn(&spawn_tool, 1, &app, 1, nspace));
-    app.info = &spawn_tool;
+    TRY("PMIx_Spawn, PMIX_LAUNCHER_DAEMON required of the job",
+        PMIx_Spawn(&daemon, 1, &app, 1, nspace));
+    app.info = &daemon;
     app.ninfo = 1;
-    TRY("PMIx_Spawn, PMIX_SPAWN_TOOL required of an application",
+    TRY("PMIx_Spawn, PMIX_LAUNCHER_DAEMON required of an application",
         PMIx_Spawn(NULL, 0, &app, 1, nspace));
     app.info = &host;
     TRY("PMIx_Spawn, PMIX_HOST with a number", PMIx_Spawn(NULL, 0, &app, 1, nspace));

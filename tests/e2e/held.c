@@ -301,6 +301,36 @@ static void get(const pmix_proc_t *p, const char *key, pmix_info_t *info, pmix_d
         PMIX_VALUE_RELEASE(v);
 }
 
+static uint32_t node_of(uint32_t rank)
+{
+    pmix_proc_t p = process(rank);
+    pmix_value_t *v = NULL;
+    uint32_t node = UINT32_MAX;
+
+    if (PMIx_Get(&p, PMIX_NODEID, NULL, 0, &v) == PMIX_SUCCESS)
+        node = v->data.uint32;
+    if (v)
+        PMIX_VALUE_RELEASE(v);
+    return node;
+}
+
+/* What a rank shares with each of the others: nothing with those of other nodes. */
+static void check_localities(void)
+{
+    for (uint32_t r = 0; r < size; r++) {
+        bool here = node_of(r) == node_of(me.rank);
+        pmix_proc_t p = process(r);
+        pmix_value_t *v = NULL;
+        pmix_status_t rc = PMIx_Get(&p, PMIX_LOCALITY, NULL, 0, &v);
+        if (rc != PMIX_SUCCESS || v->type != PMIX_UINT16 ||
+            (v->data.uint16 == PMIX_LOCALITY_NONLOCAL) == here ||
+            !(v->data.uint16 & PMIX_LOCALITY_SHARE_NODE) == here)
+            complain("locality of %u: %s %x", r, PMIx_Error_string(rc), v ? v->data.uint16 : 0);
+        if (v)
+            PMIX_VALUE_RELEASE(v);
+    }
+}
+
 static void check_gets(void)
 {
     pmix_proc_t job = process(PMIX_RANK_WILDCARD);
@@ -311,6 +341,8 @@ static void check_gets(void)
     if (!ours)
         return;
     get(&me, PMIX_TOPOLOGY2, NULL, PMIX_TOPO);
+    get(&me, PMIX_TOPOLOGY, NULL, PMIX_POINTER);
+    check_localities();
     get(&me, PMIX_VERSION_INFO, NULL, PMIX_STRING);
 #ifdef PMIX_VERSION_NUMERIC
     get(&me, PMIX_VERSION_NUMERIC, NULL, PMIX_UINT32);

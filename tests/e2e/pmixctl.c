@@ -604,7 +604,7 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, p
 
 static void check_beats(void)
 {
-    pmix_info_t what, how[2];
+    pmix_info_t what, how[3];
     uint32_t period = 1, drops = 1;
     bool yes = true;
 
@@ -614,8 +614,10 @@ static void check_beats(void)
         PMIX_INFO_LOAD(&what, PMIX_MONITOR_HEARTBEAT, &yes, PMIX_BOOL);
         PMIX_INFO_LOAD(&how[0], PMIX_MONITOR_HEARTBEAT_TIME, &period, PMIX_UINT32);
         PMIX_INFO_LOAD(&how[1], PMIX_MONITOR_HEARTBEAT_DROPS, &drops, PMIX_UINT32);
+        PMIX_INFO_LOAD(&how[2], PMIX_MONITOR_APP_CONTROL, &yes, PMIX_BOOL);
+        PMIX_INFO_REQUIRED(&how[2]);
         must("monitor",
-             PMIx_Process_monitor(&what, PMIX_MONITOR_HEARTBEAT_ALERT, how, 2, NULL, NULL));
+             PMIx_Process_monitor(&what, PMIX_MONITOR_HEARTBEAT_ALERT, how, 3, NULL, NULL));
         for (int i = 0; i < 3; i++) {
             PMIX_INFO_LOAD(&what, PMIX_SEND_HEARTBEAT, NULL, PMIX_BOOL); /* as PMIx_Heartbeat() */
             must("beat", PMIx_Process_monitor_nb(&what, PMIX_SUCCESS, NULL, 0, NULL, NULL));
@@ -808,10 +810,11 @@ static void check_query(void)
         { PMIX_QUERY_NUM_GROUPS, PMIX_SIZE },
         { PMIX_QUERY_GROUP_NAMES, PMIX_STRING },
         { PMIX_QUERY_SPAWN_SUPPORT, PMIX_STRING },
+        { PMIX_QUERY_AUTHORIZATIONS, PMIX_DATA_ARRAY },
         { PMIX_QUERY_SUPPORTED_KEYS, PMIX_STRING },
     };
     static const char *const none[] = { PMIX_QUERY_QUEUE_LIST, PMIX_QUERY_ALLOC_STATUS,
-                                        PMIX_QUERY_AUTHORIZATIONS, "pmix.qry.nonsense" };
+                                        "pmix.qry.nonsense" };
     pmix_proc_t all = process(PMIX_RANK_WILDCARD);
     pmix_info_t *found;
     bool yes = true;

@@ -451,6 +451,22 @@ static void check_storage_facts(const struct qualifier *which)
         expect_type(facts[i].key, which, facts[i].type);
 }
 
+/* What is in memory is kept until the node stops, where there is such a storage. */
+static void check_memory_storage(void)
+{
+    const struct qualifier which[] = { TEXT(PMIX_STORAGE_TYPE, "tmpfs"), { NULL } };
+    struct answer a = ask_all((const char *const[]){ PMIX_STORAGE_TYPE, NULL }, which);
+    const pmix_value_t *v;
+
+    if (a.status != PMIX_SUCCESS)
+        return;
+    a = ask_all((const char *const[]){ PMIX_STORAGE_PERSISTENCE, NULL }, which);
+    v = value_of(&a, PMIX_STORAGE_PERSISTENCE);
+    if (!v || v->type != PMIX_STOR_PERSIST ||
+        memcmp(&v->data, &(uint64_t){ PMIX_STORAGE_PERSISTENCE_NODE }, sizeof(uint64_t)) != 0)
+        complain("how long memory is kept: type %d", v ? v->type : 0);
+}
+
 static void check_storage(void)
 {
     struct answer a = ASK(PMIX_QUERY_STORAGE_LIST, TEXT(PMIX_HOSTNAME, last_host));
@@ -469,6 +485,7 @@ static void check_storage(void)
     if (!*text_of(&a, PMIX_STORAGE_TYPE))
         complain("storage %s has no type", list);
     check_storage_facts(which);
+    check_memory_storage();
     expect_missing("a storage that is not there",
                    ASK(PMIX_STORAGE_TYPE, TEXT(PMIX_STORAGE_ID, "nowhere")));
     free(list);
@@ -897,7 +914,7 @@ static void check_abilities(void)
     struct answer signals = ASK_BARE(SIGNALS_QUERY);
     const char *words = text_of(&keys, PMIX_QUERY_SUPPORTED_KEYS);
 
-    if (!has_word(words, NODE_USAGE) || has_word(words, PMIX_QUERY_AUTHORIZATIONS))
+    if (!has_word(words, NODE_USAGE) || !has_word(words, PMIX_QUERY_AUTHORIZATIONS))
         complain("keys: %s", words);
     words = text_of(&all, PMIX_QUERY_SUPPORTED_QUALIFIERS);
     if (!has_word(words, PMIX_QUERY_REPORT_AVG) || has_word(words, PMIX_STORAGE_ID) != PARTS_KEYS)

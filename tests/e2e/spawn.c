@@ -148,6 +148,7 @@ static const struct row rows[] = {
     { "staged", "a file that is not there", PMIX_ERR_JOB_SYS_OP_FAILED, { TEXT_INFO(PMIX_PRELOAD_FILES, "@/none") }, { { .nprocs = 1, .checks = { "never" } } } },
     { "staged", "of the wrong type", PMIX_ERR_BAD_PARAM, { FLAG_INFO(PMIX_PRELOAD_FILES) }, { { .nprocs = 1, .checks = { "never" } } } },
 
+    { "agents", "a tool", 0, { REQUIRED_INFO(PMIX_SPAWN_TOOL, FLAG, NULL) }, { { .nprocs = 1, .checks = { "size 1", "parent" } } } },
     { "agents", "a command", 0, { REQUIRED_INFO(PMIX_EXEC_AGENT, STRING, "env SPAWN_AGENT=yes"), REQUIRED_INFO(PMIX_PERSONALITY, STRING, "prte, ompi") }, { { .nprocs = 2, .checks = { "env SPAWN_AGENT=yes", "parent" } } } },
     { "agents", "a path", 0, { { 0 } }, { { .infos = { REQUIRED_INFO(PMIX_FORKEXEC_AGENT, STRING, "@/agent.sh  of two words") }, .checks = { "env SPAWN_AGENT=of two words" } } } },
     { "agents", "one that is not there", PMIX_ERR_JOB_EXE_NOT_FOUND, { TEXT_INFO(PMIX_EXEC_AGENT, "@/none") }, { { .nprocs = 1, .checks = { "never" } } } },

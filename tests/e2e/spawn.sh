@@ -47,7 +47,7 @@ everything() # TITLE LAUNCHER-OPTIONS...
     rows "$case_of" place 6 13 "$@"
     rows "$case_of" sets 2 6 "$@"
     rows "$case_of" bind 9 10 "$@"
-    rows "$case_of" agents 3 3 "$@"
+    rows "$case_of" agents 4 4 "$@"
     rows "$case_of" staged 4 6 "$@"
     again "$case_of" "$@"
     raw "$case_of" "$@"

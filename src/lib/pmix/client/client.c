@@ -84,6 +84,7 @@ static void free_client(struct client *c, bool abandoned)
         *c->kept = c->store;
     else
         detach_store(&c->store);
+    PMIx_Topology_destruct(&c->topology);
     free(c->hostname);
     free(c);
 }

@@ -99,6 +99,7 @@ struct client {
     struct client_events events;
     struct outputs outputs;
     struct client_stdin input;
+    pmix_topology_t topology; /* that PMIX_TOPOLOGY lends; empty until then */
     /* For a host in a server's process (client_api.h); otherwise NULL. */
     pmix_status_t (*notify_others)(pmix_status_t status, const pmix_proc_t *source,
                                    pmix_data_range_t range, const pmix_info_t *infos,

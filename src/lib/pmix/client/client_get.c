@@ -476,6 +476,65 @@ static bool hand_out_group(struct client *c, const struct query *q, pmix_value_t
     return true;
 }
 
+/* What is told of a rank, as a text; NULL: nothing.  The caller frees it. */
+static char *text_at_rank(const struct space *s, uint32_t rank, const char *key)
+{
+    struct found_value f = { NULL };
+    pmix_value_t v;
+
+    if (!find_at_rank(s, rank, slice_str(key), &f) || copy_out(&f, &v) != PMIX_SUCCESS)
+        return NULL;
+    if (v.type == PMIX_STRING)
+        return v.data.string;
+    value_release(&v);
+    return NULL;
+}
+
+static pmix_locality_t locality_of(const struct space *s, uint32_t rank)
+{
+    pmix_locality_t shared = PMIX_LOCALITY_SHARE_NODE;
+    char *mine = text_at_rank(s, s->me, PMIX_LOCALITY_STRING);
+    char *other = text_at_rank(s, rank, PMIX_LOCALITY_STRING);
+
+    if (mine && other && PMIx_Get_relative_locality(mine, other, &shared) != PMIX_SUCCESS)
+        shared = PMIX_LOCALITY_SHARE_NODE;
+    free(mine);
+    free(other);
+    return shared;
+}
+
+/* What this process shares with another of its job, unless the host tells that. */
+static bool hand_out_locality(struct client *c, const struct query *q, pmix_value_t *v,
+                              pmix_status_t *rc_p)
+{
+    const struct space *s = cache_space(&c->cache, q->nspace);
+    struct found_value f;
+    pmix_locality_t shared;
+    uint32_t here, there;
+
+    if (!q->reserved || !PMIx_Check_key(q->key, PMIX_LOCALITY) || !s ||
+        !PMIX_RANK_IS_VALID(q->rank) || !PMIx_Check_nspace(q->nspace, c->me.nspace) ||
+        look_up(c, q, &f))
+        return false;
+    here = number_at_rank(s, s->me, PMIX_NODEID);
+    there = number_at_rank(s, q->rank, PMIX_NODEID);
+    if (here == UINT32_MAX || there == UINT32_MAX)
+        return false;
+    shared = here == there ? locality_of(s, q->rank) : PMIX_LOCALITY_NONLOCAL;
+    *rc_p = PMIx_Value_load(v, &shared, PMIX_UINT16);
+    return true;
+}
+
+/* The library's own, which stays as long as it does; the newer key gives a copy. */
+static pmix_status_t lend_topology(struct client *c, pmix_value_t *v)
+{
+    if (PMIx_Load_topology(&c->topology) != PMIX_SUCCESS)
+        return PMIX_ERR_NOT_FOUND;
+    v->type = PMIX_POINTER;
+    v->data.ptr = c->topology.topology;
+    return PMIX_SUCCESS;
+}
+
 static pmix_status_t load_topology(pmix_value_t *v)
 {
     pmix_topology_t *topo = PMIx_Topology_create(1);
@@ -492,12 +551,15 @@ static pmix_status_t load_topology(pmix_value_t *v)
 }
 
 /* What the library itself knows. */
-static bool hand_out_library(const char *key, pmix_value_t *v, pmix_status_t *rc_p)
+static bool hand_out_library(struct client *c, const char *key, pmix_value_t *v,
+                             pmix_status_t *rc_p)
 {
     uint32_t version = PMIX_NUMERIC_VERSION;
 
     if (PMIx_Check_key(key, PMIX_TOPOLOGY2))
         *rc_p = load_topology(v);
+    else if (PMIx_Check_key(key, PMIX_TOPOLOGY))
+        *rc_p = lend_topology(c, v);
     else if (PMIx_Check_key(key, PMIX_VERSION_NUMERIC))
         *rc_p = PMIx_Value_load(v, &version, PMIX_UINT32);
     else if (PMIx_Check_key(key, PMIX_VERSION_INFO))
@@ -515,7 +577,8 @@ static bool hand_out_self(struct client *c, const struct query *q, pmix_value_t 
     bool unnamed = q->rank == PMIX_RANK_INVALID && q->reserved &&
                    PMIx_Check_key(q->key, PMIX_RANK) && PMIx_Check_nspace(q->nspace, c->me.nspace);
 
-    if (hand_out_context(c, q, v, rc_p) || hand_out_group(c, q, v, rc_p))
+    if (hand_out_context(c, q, v, rc_p) || hand_out_group(c, q, v, rc_p) ||
+        hand_out_locality(c, q, v, rc_p))
         return true;
     if (!q->reserved || (!unnamed && !client_is_me(c, q->nspace, q->rank)))
         return false;
@@ -530,7 +593,7 @@ static bool hand_out_self(struct client *c, const struct query *q, pmix_value_t 
              c->server && c->server->uri)
         *rc_p = PMIx_Value_load(v, c->server->uri, PMIX_STRING);
     else
-        return hand_out_library(q->key, v, rc_p);
+        return hand_out_library(c, q->key, v, rc_p);
     return true;
 }
 
