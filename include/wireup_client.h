@@ -24,4 +24,18 @@
  * get of the key "PMI_fetch_node:RANK", or with proc, app or job in the place of node.) */
 #define WIREUP_PREFETCH "wireup.prefetch"
 
+/* Events about the nodes of the DVM in which the job runs, or whose tool this is, for
+ * PMIx_Register_event_handler(); only handlers for the very code are called.  (pmix_common.h comes
+ * before this file.)  Each has PMIX_HOSTNAME, and PMIX_NUM_SLOTS, a uint32_t.
+ *
+ * JOINED: the node takes jobs; a job that was spawned in the DVM itself may spawn there, one of
+ * `wireup run` keeps to its nodes.  LEAVES: it gets no new jobs, and leaves when its processes have
+ * ended; PMIX_EVENT_AFFECTED_PROCS has those of them that the launcher of the job knows.  STAYS: it
+ * was to leave, and takes jobs again.  LEFT: it has left.  Who registers later is not told.  (A
+ * node that is lost: PMIX_EVENT_NODE_DOWN.) */
+#define WIREUP_EVENT_NODE_JOINED (PMIX_EXTERNAL_ERR_BASE - 1)
+#define WIREUP_EVENT_NODE_LEAVES (PMIX_EXTERNAL_ERR_BASE - 2)
+#define WIREUP_EVENT_NODE_STAYS  (PMIX_EXTERNAL_ERR_BASE - 3)
+#define WIREUP_EVENT_NODE_LEFT   (PMIX_EXTERNAL_ERR_BASE - 4)
+
 #endif

@@ -11,7 +11,12 @@
 #include "daemon/local_job.h"
 #include "daemon/node_context.h"
 
-enum { DVM_LEASES_ARENA = 64 << 20, DVM_LEASES_OUT = 16 << 20, DVM_LEASES_LINE = 1 << 20 };
+enum {
+    DVM_LEASES_ARENA = 64 << 20,
+    DVM_LEASES_NEWS = 64 << 10,
+    DVM_LEASES_OUT = 16 << 20,
+    DVM_LEASES_LINE = 1 << 20
+};
 
 enum dvm_lessee_state {
     DVM_LESSEE_QUEUED,
@@ -307,6 +312,19 @@ void dvm_leases_changed(struct dvm_leases *l)
             return;
         if (e->state == DVM_LESSEE_QUEUED)
             others_wait = consider(e, others_wait) || others_wait;
+    }
+}
+
+/* One that does not read must not cost memory without bound. */
+void dvm_leases_news(struct dvm_leases *l, int code, const char *name, uint32_t slots)
+{
+    LIST_EACH(k, &l->all)
+    {
+        struct dvm_lessee *e = LIST_OF(k, struct dvm_lessee, link);
+        if (e->state != DVM_LESSEE_HELD || buf_len(&e->out) > DVM_LEASES_NEWS)
+            continue;
+        buf_printf(&e->out, "news %d %s %u\n", code, name, slots);
+        flush(e);
     }
 }
 

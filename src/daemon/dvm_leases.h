@@ -13,6 +13,9 @@
  *               .
  *     launcher  took NAME RANKS NAME RANKS ...     within LIMIT_DVM_TURN_MS; again if it changes
  *
+ *     DVM       news CODE NAME SLOTS               a node joins or leaves (wireup_client.h); if it
+ * has taken some; dropped if it does not read
+ *
  * or `error: SENTENCE`, and the connection ends.
  */
 #ifndef WIREUP_DAEMON_DVM_LEASES_H
@@ -65,6 +68,9 @@ struct dvm_slots_node *dvm_leases_nodes(const struct dvm_leases *l, struct arena
 
 /* Processes of jobs on that node. */
 uint32_t dvm_leases_used(const struct dvm_leases *l, uint32_t position);
+
+/* Tells all launchers that have a job of a node that joins or leaves. */
+void dvm_leases_news(struct dvm_leases *l, int code, const char *name, uint32_t slots);
 
 /* Launchers that wait. */
 uint32_t dvm_leases_waiting(const struct dvm_leases *l);

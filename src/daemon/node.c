@@ -669,6 +669,12 @@ enum launcher_action node_event(struct node *n, enum launcher_event event)
     return launcher_state_event(&n->state, event, &n->config.log);
 }
 
+void node_dvm_news(struct node *n, int code, struct slice name, uint32_t slots)
+{
+    server_dvm_news(&n->server, code, name, slots);
+    turn_end(&n->turn);
+}
+
 void node_stands(struct node *n)
 {
     pending_queries_lead(&n->pending_queries, JOB_NO_RANK);

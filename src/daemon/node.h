@@ -132,6 +132,10 @@ void node_begin(struct node *n);
 enum launcher_state node_state(const struct node *n);
 enum launcher_action node_event(struct node *n, enum launcher_event event);
 
+/* A node joins the DVM, or leaves it: processes and tools that want to know are notified.  code: of
+ * wireup_client.h. */
+void node_dvm_news(struct node *n, int code, struct slice name, uint32_t slots);
+
 /* All daemons are up and stay, without a job: the time limit was for their start, and so were our
  * standard output and error. */
 void node_stands(struct node *n);

@@ -191,6 +191,15 @@ static void nodes_changed(void *arg)
     joins_go(&s->joins);
 }
 
+/* Jobs of tools, tools, and the launchers of `wireup run`. */
+static void news(void *arg, int code, const char *name, uint32_t slots)
+{
+    struct dvm *s = arg;
+
+    node_dvm_news(s->remote.node, code, slice_str(name), slots);
+    dvm_leases_news(&s->leases, code, name, slots);
+}
+
 static void judged(void *arg)
 {
     struct dvm *s = arg;
@@ -209,9 +218,9 @@ static int open_leases(struct dvm *s, struct job_map *plan)
 {
     const struct dvm_leases_config config = { s->is_up.name, joins_wanted(s->options), node_use,
                                               nodes_changed, s };
-    const struct dvm_members_config members = {
-        s->is_up.name, &s->remote, &s->leases, &s->dvm_execs, plan, judged, s
-    };
+    const struct dvm_members_config members = { s->is_up.name, &s->remote, &s->leases,
+                                                &s->dvm_execs, plan,       news,
+                                                judged,        s };
 
     dvm_leases_open(&s->leases, &s->remote.cluster, &config);
     return dvm_members_open(&s->members, &members);

@@ -232,6 +232,55 @@ int dvm_lease_take(struct dvm_lease *l, const struct job_map *plan, struct errms
     return errmsg_set(err, LAUNCH_REFUSED, "the DVM %s has ended: nothing was started", l->name);
 }
 
+/* ---- news ------------------------------------------------------------------------------------ */
+
+static void take_news(struct dvm_lease *l, struct slice line)
+{
+    struct slice word = slice_cut(&line, ' '), code = slice_cut(&line, ' ');
+    struct slice name = slice_cut(&line, ' ');
+    uint32_t number, slots;
+
+    if (slice_is(word, "news") && slice_starts(code, SLICE("-")) &&
+        slice_u32(slice_skip(code, 1), &number) && number <= INT32_MAX && slice_u32(line, &slots))
+        node_dvm_news(l->node, -(int)number, name, slots);
+}
+
+/* When the DVM has ended, its daemons end with it, which others notice. */
+static void on_read(void *arg)
+{
+    struct dvm_lease *l = arg;
+    char *room = buf_room(&l->in, 4096);
+    ssize_t n = room ? recv(l->fd, room, 4096, MSG_DONTWAIT) : 0;
+    struct slice all;
+
+    if (n > 0)
+        buf_commit(&l->in, (size_t)n);
+    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+        watch_close(&l->watch);
+    all = buf_slice(&l->in);
+    while (slice_find(all, '\n') < all.len)
+        take_news(l, slice_cut(&all, '\n'));
+    buf_take(&l->in, buf_len(&l->in) - all.len);
+}
+
+void dvm_lease_follow(struct dvm_lease *l, struct node *n)
+{
+    if (l->fd < 0)
+        return;
+    l->node = n;
+    buf_init(&l->in, DVM_LEASE_LINE);
+    watch_open(&l->watch, node_loop(n), l->fd, on_read, NULL, l);
+    watch_want(&l->watch, LOOP_READ); /* fails: nobody is told */
+}
+
+void dvm_lease_unfollow(struct dvm_lease *l)
+{
+    watch_close(&l->watch);
+    if (l->node)
+        buf_free(&l->in);
+    l->node = NULL;
+}
+
 void dvm_lease_end(struct dvm_lease *l)
 {
     if (l->fd >= 0)

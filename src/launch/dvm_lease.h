@@ -7,6 +7,8 @@
 
 #include "base/limit.h"
 #include "base/log.h"
+#include "daemon/node.h"
+#include "io/loop.h"
 #include "launch/plan_builder.h"
 
 struct dvm_lease {
@@ -14,6 +16,9 @@ struct dvm_lease {
     bool by_rule; /* a DVM is used if there is one (`wireup run`) */
     struct log log;
     char name[LIMIT_JOB_NAME + 1]; /* of the DVM */
+    struct node *node;             /* whose processes are told of nodes that join and leave */
+    struct watch watch;
+    struct buf in;
 };
 
 /* A dvm_fn; arg: the lease.  Blocks until the DVM has given the launcher its turn. */
@@ -23,6 +28,11 @@ int dvm_lease_nodes(void *arg, struct launch_options *opt, const struct dvm_wish
 /* The ranks have been placed, or again.  0; LAUNCH_REFUSED with a sentence: the DVM has ended.
  * Harmless without a lease. */
 int dvm_lease_take(struct dvm_lease *l, const struct job_map *plan, struct errmsg *err);
+
+/* From now on processes are told of nodes that join the DVM or leave it.  Harmless without a lease.
+ */
+void dvm_lease_follow(struct dvm_lease *l, struct node *n);
+void dvm_lease_unfollow(struct dvm_lease *l); /* before the node is freed; harmless twice */
 
 /* Harmless twice. */
 void dvm_lease_end(struct dvm_lease *l);

@@ -14,6 +14,8 @@
 #include "daemon/allocations.h"
 #include "daemon/local_job.h"
 #include "daemon/node_failure.h"
+#include "pmix_common.h"
+#include "wireup_client.h"
 
 enum { DVM_MEMBERS_OUT = 16 << 20, DVM_MEMBERS_ARENA = 64 << 20 };
 
@@ -134,6 +136,12 @@ uint32_t dvm_members_unusable(struct dvm_members *m, const char *const **names_p
     return n;
 }
 
+/* Jobs are told. */
+static void notify(const struct dvm_members *m, uint32_t position, int code)
+{
+    m->config.news(m->config.arg, code, name_of(m, position), m->config.remote->slots[position]);
+}
+
 /* ---- answers --------------------------------------------------------------------------------- */
 
 static void resize_free(struct dvm_resize *q)
@@ -239,6 +247,7 @@ void dvm_members_up(struct dvm_members *m, uint32_t position)
         return;
     b->state = DVM_MEMBER_USUAL;
     add_to_plan(m, position);
+    notify(m, position, WIREUP_EVENT_NODE_JOINED);
     if (b->asked) {
         buf_printf(&b->asked->out, "up %s %u\n", name_of(m, position),
                    m->config.remote->slots[position]);
@@ -326,6 +335,7 @@ static void look_at_old(struct dvm_members *m, uint32_t position)
         return;
     }
     b->state = DVM_MEMBER_LEFT;
+    notify(m, position, WIREUP_EVENT_NODE_LEFT);
     if (b->again)
         join_again(b);
     if (!b->asked)
@@ -496,6 +506,7 @@ static bool return_to(struct dvm_resize *q, uint32_t position, const struct host
 
     if (b->state == DVM_MEMBER_DRAINING) {
         b->state = DVM_MEMBER_USUAL;
+        notify(q->of, position, WIREUP_EVENT_NODE_STAYS);
         buf_printf(&q->out, "up %s %u\n", h->name, f->slots[position]);
         return false;
     }
@@ -573,6 +584,7 @@ static void drain(struct dvm_resize *q, struct slice names, bool waits)
             m->all[p].state = DVM_MEMBER_DRAINING;
             m->all[p].asked = waits ? q : NULL;
             q->awaited += waits;
+            notify(m, p, WIREUP_EVENT_NODE_LEAVES);
             if (!waits)
                 buf_printf(&q->out, "draining %s %u\n", name_of(m, p), processes_at(m, p));
         }
@@ -596,8 +608,10 @@ static void call_off(struct dvm_resize *q)
     struct dvm_members *m = q->of;
 
     for (uint32_t p = 1; p < count_of(m); p++) {
-        if (m->all[p].asked == q && m->all[p].state == DVM_MEMBER_DRAINING)
-            m->all[p].state = DVM_MEMBER_USUAL;
+        if (m->all[p].asked != q || m->all[p].state != DVM_MEMBER_DRAINING)
+            continue;
+        m->all[p].state = DVM_MEMBER_USUAL;
+        notify(m, p, WIREUP_EVENT_NODE_STAYS);
     }
     resize_free(q);
     dvm_leases_changed(m->config.leases);

@@ -36,7 +36,9 @@ struct dvm_members_config {
     struct remote *remote;
     struct dvm_leases *leases;
     const struct dvm_exec_list *execs;
-    struct job_map *plan;      /* what jobs of tools are like: gets the nodes that join */
+    struct job_map *plan; /* what jobs of tools are like: gets the nodes that join */
+    /* A node joins or leaves; code: of wireup_client.h. */
+    void (*news)(void *arg, int code, const char *name, uint32_t slots);
     void (*judged)(void *arg); /* dvm_members_place() knows more about nodes that it let wait */
     void *arg;
 };

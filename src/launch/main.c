@@ -255,6 +255,7 @@ static int run_plan(struct launch *launch, struct job_map *plan, struct log log)
         log = *node_log(node);
     rc = node ? begin(node, launch, plan, log, &err) : -EIO;
     if (rc == 0) {
+        dvm_lease_follow(&launch->lease, node);
         code = node_run(node);
         launch->failed = node_has_failed(node);
         note_lost_nodes(launch);
@@ -263,6 +264,7 @@ static int run_plan(struct launch *launch, struct job_map *plan, struct log log)
     }
     if (rc == NODE_BAD_FILE)
         code = launch_exit_code(LAUNCH_USAGE);
+    dvm_lease_unfollow(&launch->lease);
     trace_collect_close(&launch->traces);
     remote_close(&launch->remote);
     node_free(node);

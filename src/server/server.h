@@ -113,6 +113,8 @@ bool server_output(struct server *s, const struct job *j, uint32_t rank, uint16_
 void server_job_gone(struct server *s, const struct job *j);
 void server_job_failed(struct server *s, const struct job *j, int code, struct slice reason);
 void server_abort_connected(struct server *s, const struct job *j);
+/* code: of wireup_client.h. */
+void server_dvm_news(struct server *s, int code, struct slice name, uint32_t slots);
 void server_node_down(struct server *s, const struct job *j, uint32_t node);
 /* Bytes of a connection (`in`), its end, and what was found out about its process. */
 void server_read(struct server *s, struct peer *p, uint64_t now_ns, struct slice bytes);

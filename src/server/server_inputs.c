@@ -59,6 +59,11 @@ void server_node_down(struct server *s, const struct job *j, uint32_t node)
     server_deliver(s, INPUT(node_down, .job = j->id, .node = node));
 }
 
+void server_dvm_news(struct server *s, int code, struct slice name, uint32_t slots)
+{
+    server_deliver(s, INPUT(dvm_news, .code = code, .name = name, .slots = slots));
+}
+
 void server_read(struct server *s, struct peer *p, uint64_t now_ns, struct slice bytes)
 {
     server_deliver_from(s, p, INPUT_AT(now_ns, in, .connection = p->id, .bytes = bytes));

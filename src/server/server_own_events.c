@@ -15,6 +15,7 @@
 #include "server/server_job_logs.h"
 #include "server/server_priv.h"
 #include "wire/pmix_message.h"
+#include "wireup_client.h"
 
 enum { SAMPLES_MAX = 64 << 20 }; /* as what the nodes tell */
 
@@ -456,4 +457,61 @@ void server_notify_node_down(struct server *s, const struct job *j, uint32_t nod
         notify_of_node(s, j, node, PMIX_EVENT_NODE_OFFLINE, &list);
     }
     free(list.array);
+}
+
+/* ---- nodes of a DVM -------------------------------------------------------------------------- */
+
+static bool add_procs(const struct job *j, const char *name, pmix_data_array_t *list)
+{
+    for (uint32_t node = 0; node < j->plan.nnodes; node++) {
+        size_t n = 0;
+        pmix_proc_t *procs, *all;
+        if (strcmp(j->plan.nodes[node].name, name) != 0)
+            continue;
+        procs = procs_of(j, node, &n);
+        all = realloc(list->array, (list->size + n + 1) * sizeof *all);
+        if (all)
+            list->array = all;
+        if (all && procs)
+            memcpy(all + list->size, procs, n * sizeof *procs);
+        free(procs);
+        if (!all || !procs)
+            return false;
+        list->size += n;
+    }
+    return true;
+}
+
+/* Of all jobs; false: no memory. */
+static bool find_procs(const struct server *s, const char *name, pmix_data_array_t *list)
+{
+    LIST_EACH(l, &s->core.jobs)
+    {
+        const struct job *j = LIST_OF(l, struct job, link);
+        if (!j->is_tool && j->phase != JOB_ENDED && !add_procs(j, name, list))
+            return false;
+    }
+    return true;
+}
+
+bool server_on_dvm_news(struct server *s, const struct op_dvm_news *o, uint64_t now_ns)
+{
+    pmix_data_array_t list = { .type = PMIX_PROC };
+    char *name = strndup(o->name.len ? o->name.ptr : "", o->name.len);
+    struct own_event e;
+
+    (void)now_ns;
+    begin_of(&e, s->core.name ? s->core.name : "", 0, o->code, PMIX_RANGE_SESSION);
+    e.notice.flags |= EVENT_NOT_KEPT; /* what is there now can be asked for */
+    add(&e, PMIX_NUM_SLOTS, (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = o->slots });
+    if (name && (o->code != WIREUP_EVENT_NODE_LEAVES || find_procs(s, name, &list))) {
+        add_text(&e, PMIX_HOSTNAME, name);
+        if (list.size)
+            add(&e, PMIX_EVENT_AFFECTED_PROCS,
+                (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = &list });
+        raise_event(s, NULL, &e);
+    }
+    free(list.array);
+    free(name);
+    return true;
 }

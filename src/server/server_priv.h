@@ -57,6 +57,7 @@ bool server_input_is_known(struct server *s, const struct input *in);
  * of the row. */
 struct op_event;
 struct op_file_seen;
+struct op_dvm_news;
 struct op_greet;
 struct op_hangup;
 struct op_in;
@@ -79,6 +80,7 @@ bool server_on_owner(struct server *s, const struct op_owner *o, uint64_t now_ns
 bool server_on_tool_reply(struct server *s, const struct op_tool_reply *o, uint64_t now_ns);
 bool server_on_event(struct server *s, const struct op_event *o, uint64_t now_ns);
 bool server_on_node_down(struct server *s, const struct op_node_down *o, uint64_t now_ns);
+bool server_on_dvm_news(struct server *s, const struct op_dvm_news *o, uint64_t now_ns);
 bool server_on_schedule(struct server *s, const struct op_schedule *o, uint64_t now_ns);
 bool server_on_launcher_ready(struct server *s, const struct op_launcher_ready *o, uint64_t now_ns);
 bool server_on_session_event(struct server *s, const struct op_session_event *o, uint64_t now_ns);

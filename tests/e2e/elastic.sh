@@ -125,6 +125,40 @@ ok "its slots are the new ones" line_is "6 of 6 slots free" || explain
 dvm shrink -hosts n6
 same "it leaves for good" "$rc $(cat "$out")" "0 node n6 has left your DVM dvm" || explain
 
+# ---- jobs and tools are told
+members=$WU_BUILD/tests/e2e/e2e-members
+mkfifo "$tmp/members.go"
+exec 9<>"$tmp/members.go" # nobody waits for the other end
+dvm tools
+uri=$(cut -f 2 "$out")
+"$members" "$uri" <"$tmp/members.go" >"$tmp/members.tool" 2>&1 9>&- &
+pid_tool=$!
+said() { wait_until 60 grep -q "$1" "$2" || note "$2: $(cat "$2")"; }
+"$WIREUP" run -dvm dvm -hosts n5 -n 1 "$members" <"$tmp/members.go" >"$tmp/members.job" 2>&1 9>&- &
+pid_job=$!
+said listening "$tmp/members.tool"
+said listening "$tmp/members.job"
+dvm grow -hosts n7:2
+dvm shrink -hosts n7
+dvm shrink -drain -hosts n5
+dvm grow -hosts n5
+told="listening
+n7 joined 2 0
+n7 leaves 2 0
+n7 left 2 0"
+said "n5 stays" "$tmp/members.job"
+same "a job knows which nodes join and leave, and which of its processes must end" "$(cat "$tmp/members.job")" "$told
+n5 leaves 1 1
+n5 stays 1 0"
+said "n5 stays" "$tmp/members.tool"
+same "and so does a tool of the DVM" "$(cat "$tmp/members.tool")" "$told
+n5 leaves 1 0
+n5 stays 1 0"
+kill "$pid_tool"
+exec 9>&-
+wait $pid_job
+same "the job ends well" "$?" 0
+
 dvm shrink -hosts n9
 same "a node that it has not" "$rc $(cat "$err")" "1 wireup: n9 is not a node of your DVM dvm" || explain
 
