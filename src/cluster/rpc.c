@@ -273,12 +273,18 @@ void rpc_node_parts(struct rpc *r, uint64_t number, uint32_t parts)
     send_to(r, &m, MSG_EVERYBODY);
 }
 
+/* Who answers for that process: its node; the launcher, if it is another launcher's. */
+static uint32_t answerer(const struct rpc *r, const struct job *j, uint32_t rank)
+{
+    return j->is_foreign ? 0 : node_map_rank(r->context->map, j, rank);
+}
+
 /* A lost node has nothing. */
 static void send_modex_request(struct rpc *r, const struct effect *e)
 {
     const struct op_modex_request *q = &e->u.modex_request;
     const struct job *j = core_context_job(r->context, q->job);
-    uint32_t to = j ? node_map_rank(r->context->map, j, q->rank) : 0;
+    uint32_t to = j ? answerer(r, j, q->rank) : 0;
 
     if (!j)
         return;

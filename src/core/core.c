@@ -12,6 +12,7 @@
 #include "core/group_bootstrap.h"
 #include "core/host_calls.h"
 #include "core/job_connect.h"
+#include "core/modex.h"
 #include "core/name_batch.h"
 #include "core/store_counters.h"
 
@@ -184,6 +185,8 @@ void core_job_remove(struct core *c, struct job *j)
 {
     if (!j->is_tool)
         bury(c, j);
+    if (j->is_foreign)
+        modex_job_gone(j);
     core_names_job_ended(c, j);
     if (!j->facts.count) /* a host of others deletes its own */
         psets_job_ended(&c->sets, j->nspace);

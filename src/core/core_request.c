@@ -644,6 +644,8 @@ uint64_t core_tick(struct core *c, uint64_t now_ns)
         uint64_t due = earlier(modex_tick(j, now_ns), job_fences_tick(j, now_ns));
         next = earlier(due, next);
     }
+    LIST_EACH(f, &c->foreign)
+    next = earlier(modex_tick(LIST_OF(f, struct job, link), now_ns), next);
     return next;
 }
 

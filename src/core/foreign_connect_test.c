@@ -1,4 +1,5 @@
-/* foreign_connect_test.c - connects over several launchers: the table of the one that decides. */
+/* foreign_connect_test.c - connects over several launchers: the table of the one that decides; gets
+ * of values that come later. */
 #include "core/foreign_connect.h"
 
 #include <string.h>
@@ -6,6 +7,7 @@
 #include "core/effect.h"
 #include "core/core_request.h"
 #include "core/job_event.h"
+#include "core/modex.h"
 #include "store/memory.h"
 #include "tests/plan.h"
 #include "tests/tap.h"
@@ -289,6 +291,121 @@ static void test_states(void)
     close_world(&w);
 }
 
+/* ---- gets of values of the other launcher's processes ---------------------------------------- */
+
+/* What has been asked for and answered since the last look. */
+struct seen {
+    unsigned requests, answers, replies;
+    enum answer_status status; /* of the last answer or reply */
+    uint64_t ticket;           /* of that one */
+};
+
+static struct seen look(struct world *w)
+{
+    struct seen s = { 0 };
+    struct effect e;
+
+    while (effects_pop(&w->core.effects, &e)) {
+        s.requests += e.kind == EFFECT_modex_request;
+        s.answers += e.kind == EFFECT_answer;
+        s.replies += e.kind == EFFECT_modex_reply;
+        if (e.kind == EFFECT_answer) {
+            s.status = e.u.answer.status;
+            s.ticket = e.u.answer.ticket;
+        } else if (e.kind == EFFECT_modex_reply) {
+            s.status = e.u.modex_reply.status;
+            s.ticket = e.u.modex_reply.asker;
+        }
+        effect_drop(&e);
+    }
+    return s;
+}
+
+/* A process of "a" gets a key of rank 1 of "b". */
+static enum answer_status get(struct world *w, uint32_t rank, const char *key, bool immediate)
+{
+    struct request rq =
+        REQUEST_WITH(modex_get, .nspace = SLICE("b"), .rank = 1, .key = slice_str(key),
+                     .timeout_ns = 10, .immediate = immediate);
+    struct answer a;
+
+    core_request(&w->core, w->jobs[0], rank, 20 + rank, &rq, 100, &a);
+    return a.status;
+}
+
+static void test_gets(void)
+{
+    struct world w;
+    struct seen s;
+
+    open_world(&w);
+    look(&w);
+    EQ(get(&w, 0, "key", true), ANSWER_NOT_FOUND);
+    EQ(look(&w).requests, 0);
+    EQ(get(&w, 0, "key", false), ANSWER_LATER);
+    EQ(get(&w, 1, "key", false), ANSWER_LATER);
+    EQ(look(&w).requests, 1); /* one for both */
+    modex_fetched(w.jobs[1], 1, ANSWER_NOT_FOUND);
+    s = look(&w);
+    EQ(s.answers, 2);
+    EQ(s.status, ANSWER_NOT_FOUND);
+    close_world(&w);
+}
+
+static void test_late_get(void)
+{
+    struct world w;
+    struct seen s;
+
+    open_world(&w);
+    get(&w, 0, "key", false);
+    look(&w);
+    EQ(core_tick(&w.core, 109), 110);
+    EQ(look(&w).answers, 0);
+    core_tick(&w.core, 110);
+    s = look(&w);
+    EQ(s.answers, 1);
+    EQ(s.status, ANSWER_TIMEOUT);
+    close_world(&w);
+}
+
+/* Its launcher is lost. */
+static void test_lost_get(void)
+{
+    struct world w;
+    struct seen s;
+
+    open_world(&w);
+    get(&w, 1, "key", false);
+    look(&w);
+    core_job_remove(&w.core, w.jobs[1]);
+    s = look(&w);
+    EQ(s.answers, 1);
+    EQ(s.status, ANSWER_NOT_FOUND);
+    EQ(s.ticket, 21);
+    close_world(&w);
+}
+
+/* A daemon has asked this launcher, which asks the other. */
+static void test_asks_on(void)
+{
+    struct modex_get g = { .rank = 1, .key = SLICE("key"), .ticket = 3 };
+    struct world w;
+    struct seen s;
+
+    open_world(&w);
+    look(&w);
+    modex_serve(w.jobs[1], &g);
+    s = look(&w);
+    EQ(s.requests, 1);
+    EQ(s.replies, 0);
+    modex_fetched(w.jobs[1], 1, ANSWER_NOT_FOUND);
+    s = look(&w);
+    EQ(s.replies, 1);
+    EQ(s.ticket, 3);
+    close_world(&w);
+}
+
 int main(void)
 {
     test_complete();
@@ -299,5 +416,9 @@ int main(void)
     test_repeated();
     test_request();
     test_states();
+    test_gets();
+    test_late_get();
+    test_lost_get();
+    test_asks_on();
     return tap_done();
 }

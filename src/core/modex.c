@@ -307,9 +307,9 @@ enum answer_status modex_get(struct job *owner, const struct modex_get *g)
     bool ask = is_to_be_asked(owner, g);
     struct modex_wait *w;
 
-    if ((!ask || owner->is_foreign) && is_there(owner, g->rank, g->key))
+    if (!ask && is_there(owner, g->rank, g->key))
         return ANSWER_OK;
-    if (owner->is_foreign) /* its values have come with the connect, all of them */
+    if (owner->is_foreign && g->rank == SEG_ANY_RANK) /* nobody tells which of them have it */
         return ANSWER_NOT_FOUND;
     if ((g->immediate && !ask) || (!is_elsewhere(owner, g->rank) && !owner_may_put(owner, g)))
         return look_elsewhere(owner, g);
@@ -325,11 +325,34 @@ enum answer_status modex_get(struct job *owner, const struct modex_get *g)
     return ANSWER_LATER;
 }
 
+/* A launcher has been asked for values of another node, or of another launcher. */
+static bool is_to_ask_on(const struct job *owner, const struct modex_get *g)
+{
+    return is_elsewhere(owner, g->rank) && (owner->is_foreign || g->ticket >= MODEX_LAUNCHERS);
+}
+
+static void ask_on(struct job *owner, const struct modex_get *g)
+{
+    struct modex_get fresh = *g;
+    struct modex_wait *w;
+
+    fresh.refresh = true;
+    w = add_wait(owner, &fresh);
+    if (!w) {
+        send_cards(owner, g->rank, g->ticket, ANSWER_NO_MEMORY);
+        return;
+    }
+    w->foreign = true;
+    fetch(owner, w, w->timeout_ns);
+}
+
 void modex_serve(struct job *owner, const struct modex_get *g)
 {
     struct modex_wait *w;
 
-    if (g->rank >= owner->plan.nprocs || is_elsewhere(owner, g->rank)) {
+    if (is_to_ask_on(owner, g)) {
+        ask_on(owner, g);
+    } else if (g->rank >= owner->plan.nprocs || is_elsewhere(owner, g->rank)) {
         send_cards(owner, g->rank, g->ticket, ANSWER_NOT_FOUND);
     } else if (is_there(owner, g->rank, g->key)) {
         send_cards(owner, g->rank, g->ticket, ANSWER_OK);
@@ -352,7 +375,7 @@ static void answer_asked(struct job *j, uint32_t rank, enum answer_status status
     LIST_EACH(l, &j->waits)
     {
         struct modex_wait *w = LIST_OF(l, struct modex_wait, link);
-        if (w->rank == rank && w->asked && !w->foreign)
+        if (w->rank == rank && w->asked)
             asked = w;
     }
     if (!asked)
@@ -360,8 +383,7 @@ static void answer_asked(struct job *j, uint32_t rank, enum answer_status status
     LIST_EACH(a, &j->waits)
     {
         struct modex_wait *w = LIST_OF(a, struct modex_wait, link);
-        if (w != asked && !is_early(w) && w->rank == rank && !w->foreign &&
-            slice_eq(w->key, asked->key))
+        if (w != asked && !is_early(w) && w->rank == rank && slice_eq(w->key, asked->key))
             answer_wait(j, w, status);
     }
     answer_wait(j, asked, status);
@@ -375,7 +397,7 @@ void modex_fetched(struct job *j, uint32_t rank, enum answer_status status)
     LIST_EACH(l, &j->waits)
     {
         struct modex_wait *w = LIST_OF(l, struct modex_wait, link);
-        if (w->rank == rank && !w->foreign && !w->number)
+        if (w->rank == rank && !w->number)
             fetch(j, w, w->timeout_ns);
     }
 }
@@ -413,6 +435,12 @@ void modex_owner_gone(struct job *j, uint32_t rank)
         if (w->rank == rank)
             answer_wait(j, w, ANSWER_NOT_FOUND);
     }
+}
+
+void modex_job_gone(struct job *j)
+{
+    LIST_EACH(l, &j->waits)
+    answer_wait(j, LIST_OF(l, struct modex_wait, link), ANSWER_NOT_FOUND);
 }
 
 void modex_any_gone(struct job *j)

@@ -9,8 +9,11 @@
  * is asked, once for all waiting gets here, and sends everything that its scope permits.
  *
  * A get of a missing value waits for its owner's next commit, until its timeout, unless the
- * requester wants an answer at once, the owner has ended, or it is another launcher's: for a value
- * of any rank, all processes of the job but the requester.
+ * requester wants an answer at once, or the owner has ended: for a value of any rank, all processes
+ * of the job but the requester.
+ *
+ * A process of another launcher (core.foreign) is asked in the same way: all nodes ask the own
+ * launcher, and that one asks the other, which asks the node.
  */
 #ifndef WIREUP_CORE_MODEX_H
 #define WIREUP_CORE_MODEX_H
@@ -20,6 +23,9 @@
 
 #include "core/job.h"
 #include "core/ondemand.h"
+
+/* Askers from here on are other launchers, by numbers of the host; below, nodes. */
+#define MODEX_LAUNCHERS (UINT64_C(1) << 32)
 
 enum { MODEX_STRING = 3 }; /* PMIX_STRING */
 enum { MODEX_LOCAL = 1, MODEX_REMOTE = 2, MODEX_GLOBAL = 3 };
@@ -43,7 +49,7 @@ struct modex_wait {
     uint64_t ticket, deadline_ns, timeout_ns;
     uint32_t rank;
     uint32_t asker; /* job->base + rank: the number of the process among all */
-    bool foreign;   /* from another node, whose host has the ticket (EFFECT_modex_reply) */
+    bool foreign;   /* from elsewhere, whose host has the ticket (EFFECT_modex_reply) */
     bool asked;     /* the owner's node has been asked for this key */
     bool refresh;   /* only its answer counts */
     enum ondemand_extent extent;
@@ -76,7 +82,8 @@ void modex_drop(struct job *j, uint32_t rank);
 /* OK: it is present; LATER; NOT_FOUND. */
 enum answer_status modex_get(struct job *owner, const struct modex_get *g);
 
-/* The same for another node; the answer is always an EFFECT_modex_reply. */
+/* The same for another node or launcher; the answer is always an EFFECT_modex_reply.  A launcher
+ * asks on, of which node ever the process is. */
 void modex_serve(struct job *owner, const struct modex_get *g);
 
 /* The owner's node has answered EFFECT_modex_request; the entries that it sent are in the store
@@ -93,6 +100,9 @@ void modex_wake(struct job *j, uint32_t rank);
 
 /* Answers the gets whose owner will put nothing any more. */
 void modex_owner_gone(struct job *j, uint32_t rank);
+
+/* The job is forgotten: answers all gets of its values. */
+void modex_job_gone(struct job *j);
 
 /* A process of the job has changed its state: answers the gets of any rank's value when no process
  * is left that could put it, except the requester. */

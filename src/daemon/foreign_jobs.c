@@ -119,11 +119,10 @@ void foreign_jobs_state(struct foreign_jobs *f, const struct job *j, uint32_t ra
 
 void foreign_jobs_values(struct foreign_jobs *f, const struct job *j, struct slice block)
 {
-    struct msg m = MSG_WITH(modex_reply, .job = j->id, .status = ANSWER_OK, .block = block);
+    struct msg m = MSG_WITH(modex_ahead, .job = j->id, .block = block);
 
     notify_daemons(f, &m);
-    server_deliver(server_of(f),
-                   INPUT(modex_reply, .job = j->id, .status = ANSWER_OK, .block = block));
+    server_deliver(server_of(f), INPUT(modex_ahead, .job = j->id, .block = block));
 }
 
 void foreign_jobs_connected(struct foreign_jobs *f, const struct job *j, bool on,

@@ -364,7 +364,9 @@ static bool on_message(void *arg, struct launcher_link *k, const struct msg *m)
         take_values(d, m->u.foreign_block.nspace, m->u.foreign_block.block);
         return true;
     case MSG_foreign_connected: return on_connected(d, m->u.foreign_connected.group);
-    case MSG_answer: return on_answer(d, k, &m->u.answer);
+    case MSG_foreign_get: foreign_values_serve(&d->values, k, &m->u.foreign_get); return true;
+    case MSG_answer:
+        return foreign_values_answer(&d->values, k, &m->u.answer) || on_answer(d, k, &m->u.answer);
     default: return false;
     }
 }
@@ -405,6 +407,7 @@ static void on_lost(void *arg, uint32_t number)
             call_free(w);
     }
     foreign_connects_lost(&d->connects, number);
+    foreign_values_lost(&d->values, number);
 }
 
 /* ---- the module ------------------------------------------------------------------------------ */
@@ -423,6 +426,7 @@ void foreign_launchers_open(struct foreign_launchers *d, const struct node_conte
     list_init(&d->calls);
     list_init(&d->asked);
     launcher_links_open(&d->links, c, jobs, &links, d);
+    foreign_values_open(&d->values, c, &d->links);
     foreign_connects_open(&d->connects, &c->server->core, &calls, d);
     timer_init(&d->due, c->loop, on_due, d);
 }
@@ -441,5 +445,6 @@ void foreign_launchers_close(struct foreign_launchers *d)
         free(LIST_OF(l, struct asked_call, link));
     }
     foreign_connects_close(&d->connects);
+    foreign_values_close(&d->values);
     d->context = NULL;
 }

@@ -10,6 +10,7 @@
 #define WIREUP_DAEMON_FOREIGN_LAUNCHERS_H
 
 #include "core/foreign_connect.h"
+#include "daemon/foreign_values.h"
 #include "daemon/launcher_links.h"
 
 struct op_foreign_connect;
@@ -20,6 +21,7 @@ struct foreign_launchers {
     struct list calls; /* that wait for searches */
     struct list asked; /* calls that another launcher decides about */
     struct foreign_connects connects;
+    struct foreign_values values;
     struct timer due; /* a time-out of these passes */
     uint64_t last_ticket;
 };

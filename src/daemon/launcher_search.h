@@ -16,7 +16,7 @@ struct node_context;
 struct rendezvous_search;
 
 /* What follows `link` in the question: launchers with other messages do not connect. */
-#define LAUNCHER_LINK_VERSION "1"
+#define LAUNCHER_LINK_VERSION "2"
 /* The answers, of the same length. */
 #define LAUNCHER_LINK_YES "link\n"
 #define LAUNCHER_LINK_NO  "none\n"

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "core/effect.h"
 #include "core/input.h"
+#include "core/modex.h"
 #include "io/child.h"
 #include "io/netinfo.h"
 #include "daemon/job_msgs.h"
@@ -470,6 +471,36 @@ static void on_foreign_connect(void *arg, struct effect *e)
         foreign_launchers_connect(&n->foreign_launchers, &e->u.foreign_connect);
 }
 
+static void for_other_nodes(void *arg, struct effect *e)
+{
+    struct node *n = arg;
+
+    if (n->context.cluster)
+        cluster_io_effect(n->context.cluster, e);
+}
+
+/* Of a process of another launcher: this one asks that one, its daemons ask this one. */
+static void on_modex_request(void *arg, struct effect *e)
+{
+    struct node *n = arg;
+    const struct job *j = job_of(n, e);
+
+    if (j && j->is_foreign && !n->server.core.names_elsewhere)
+        foreign_values_get(&n->foreign_launchers.values, &e->u.modex_request);
+    else
+        for_other_nodes(n, e);
+}
+
+static void on_modex_reply(void *arg, struct effect *e)
+{
+    struct node *n = arg;
+
+    if (e->u.modex_reply.asker >= MODEX_LAUNCHERS)
+        foreign_values_reply(&n->foreign_launchers.values, &e->u.modex_reply);
+    else
+        for_other_nodes(n, e);
+}
+
 static void on_foreign_state(void *arg, struct effect *e)
 {
     struct node *n = arg;
@@ -523,14 +554,6 @@ static void on_tool(void *arg, struct effect *e)
     tools_admit(&n->tools, &e->u.tool_connect);
 }
 
-static void for_other_nodes(void *arg, struct effect *e)
-{
-    struct node *n = arg;
-
-    if (n->context.cluster)
-        cluster_io_effect(n->context.cluster, e);
-}
-
 static effect_fn *const kinds[OPERATIONS] = {
     [EFFECT_job_attr] = on_attr,
     [EFFECT_input] = on_input,
@@ -540,6 +563,8 @@ static effect_fn *const kinds[OPERATIONS] = {
     [EFFECT_names] = on_names,
     [EFFECT_foreign_connect] = on_foreign_connect,
     [EFFECT_foreign_state] = on_foreign_state,
+    [EFFECT_modex_request] = on_modex_request,
+    [EFFECT_modex_reply] = on_modex_reply,
     [EFFECT_signal] = on_signal,
     [EFFECT_restart] = on_restart,
     [EFFECT_proc_root] = on_control,

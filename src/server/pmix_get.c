@@ -551,7 +551,7 @@ void pmix_read_refresh(struct command *c)
     j = pmix_known_job_of(c, m.nspace);
     if (!j || (m.rank >= j->plan.nprocs && m.rank != PMIX_RANK_WILDCARD))
         pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_FOUND);
-    else if (m.rank == PMIX_RANK_WILDCARD || j->is_foreign || job_rank_is_here(j, m.rank))
+    else if (m.rank == PMIX_RANK_WILDCARD || job_rank_is_here(j, m.rank))
         send_refreshed(c->s, c->tag, j, m.rank);
     else
         ask_refresh(c, j, m.rank);

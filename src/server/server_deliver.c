@@ -466,7 +466,10 @@ static bool server_on_modex_ahead(struct server *s, const struct op_modex_ahead 
     struct job *j = job_of(s, o->job);
 
     (void)now_ns;
-    exchange_data_add(j, o->block);
+    if (j->is_foreign)
+        exchange_data_store(j, o->block);
+    else
+        exchange_data_add(j, o->block);
     job_lookup_go_on(j);
     return true;
 }

@@ -4,6 +4,7 @@
  * of N
  *
  *   meet      connects, reads the other job's data, disconnects; and once more
+ *   later     connects, puts, and reads what the other job has put since; disconnects
  *   loop      connects and disconnects until that fails: `over STATUS`
  *   outlive   connects, says `connected`, and waits for the events that the other's processes have
  * ended without a disconnect; then a disconnect fails patient   connects with a time-out that
@@ -76,14 +77,15 @@ static void put(const char *key, const char *text)
     must("put", PMIx_Put(PMIX_GLOBAL, key, &v));
 }
 
-static bool get_text(const char *nspace, uint32_t rank, const char *key, char *room, size_t n)
+static bool get_with(const char *nspace, uint32_t rank, const char *key, pmix_info_t *infos,
+                     size_t ninfos, char *room, size_t n)
 {
     pmix_value_t *v = NULL;
     pmix_proc_t p;
     pmix_status_t rc;
 
     PMIX_LOAD_PROCID(&p, nspace, rank);
-    rc = PMIx_Get(&p, key, NULL, 0, &v);
+    rc = PMIx_Get(&p, key, infos, ninfos, &v);
     if (rc != PMIX_SUCCESS || v->type != PMIX_STRING) {
         complain("get %s of %u: %s", key, rank, PMIx_Error_string(rc));
         return false;
@@ -91,6 +93,11 @@ static bool get_text(const char *nspace, uint32_t rank, const char *key, char *r
     snprintf(room, n, "%s", v->data.string);
     PMIX_VALUE_RELEASE(v);
     return true;
+}
+
+static bool get_text(const char *nspace, uint32_t rank, const char *key, char *room, size_t n)
+{
+    return get_with(nspace, rank, key, NULL, 0, room, n);
 }
 
 /* All ranks learn the other namespace from rank 0. */
@@ -155,10 +162,12 @@ static void read_other(const char *theirs)
 static void read_unknown(void)
 {
     pmix_value_t *v = NULL;
+    pmix_info_t now;
     pmix_proc_t p;
 
     PMIX_LOAD_PROCID(&p, other, 0);
-    if (PMIx_Get(&p, "nothing", NULL, 0, &v) == PMIX_SUCCESS)
+    PMIX_INFO_LOAD(&now, PMIX_IMMEDIATE, NULL, PMIX_BOOL);
+    if (PMIx_Get(&p, "nothing", &now, 1, &v) == PMIX_SUCCESS)
         complain("a value that nobody has put");
 }
 
@@ -170,6 +179,49 @@ static void meet(const char *theirs)
         read_unknown();
         must("disconnect", call(false));
     }
+}
+
+static void put_text(const char *key, const char *mine, const char *what)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%s of %s.%u", what, mine, me.rank);
+    put(key, text);
+}
+
+/* Waits for it if it is not there yet. */
+static void expect(uint32_t r, const char *key, const char *theirs, const char *what)
+{
+    char text[300], want[64];
+    pmix_info_t infos[2];
+    int seconds = 60;
+    bool again = !strcmp(what, "new");
+
+    PMIX_INFO_LOAD(&infos[0], PMIX_TIMEOUT, &seconds, PMIX_INT);
+    PMIX_INFO_LOAD(&infos[1], PMIX_GET_REFRESH_CACHE, &again, PMIX_BOOL);
+    snprintf(want, sizeof want, "%s of %s.%u", what, theirs, r);
+    if (get_with(other, r, key, infos, 2, text, sizeof text) && strcmp(text, want) != 0)
+        complain("%s of rank %u there: %s", key, r, text);
+}
+
+/* The second commit has another value of a key that the first one has put. */
+static void later(const char *mine, const char *theirs)
+{
+    must("connect", call(true));
+    put_text("later", mine, "later");
+    put_text("twice", mine, "old");
+    must("commit", PMIx_Commit());
+    for (uint32_t r = 0; r < nothers; r++)
+        expect(r, "later", theirs, "later");
+    put_text("twice", mine, "new");
+    put_text("last", mine, "last");
+    must("commit", PMIx_Commit());
+    for (uint32_t r = 0; r < nothers; r++) {
+        expect(r, "last", theirs, "last");
+        expect(r, "twice", theirs, "new");
+    }
+    read_unknown();
+    must("disconnect", call(false));
 }
 
 static void loop(void)
@@ -275,6 +327,8 @@ int main(int argc, char **argv)
         nobody();
     if (!strcmp(mode, "meet"))
         meet(argv[3]);
+    else if (!strcmp(mode, "later"))
+        later(argv[2], argv[3]);
     else if (!strcmp(mode, "loop"))
         loop();
     else if (!strcmp(mode, "outlive"))

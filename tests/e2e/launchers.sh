@@ -58,6 +58,8 @@ for nodes in one two; do
             both "$client" meet meet "$other" "$a" "$b"
             sums "two jobs meet: ${client##*/} and ${other##*/}, nodes: $nodes" "0 0  5 launchers meet good,"
         done
+        both "$client" later later "$client" "$a" "$b"
+        sums "values put after the connect: ${client##*/}, nodes: $nodes" "0 0  5 launchers later good,"
         both "$client" patient late "$client" "$a" "$b"
         sums "a time-out that passes: ${client##*/}, nodes: $nodes" \
             "0 0  3 launchers late good, 2 launchers patient good,"
