@@ -58,10 +58,11 @@ struct core {
     struct group_store group_data;  /* what they brought their members */
     uint32_t position;              /* of this node among all; 0 for the launcher's node */
     uint64_t seed;
-    uint32_t uid, gid; /* of the host; of each client unless the host says otherwise */
-    bool has_topology; /* the host can provide PMI_hwloc_xmlfile and CORE_TOPOLOGY */
-    bool is_manager;   /* the host starts every process and decides its fate: each eventually has a
-                          pid (MODEX_PID), and connected processes fail together (proc_connect.h) */
+    uint32_t uid, gid;    /* of the host; of each client unless the host says otherwise */
+    bool has_topology;    /* the host can provide PMI_hwloc_xmlfile and CORE_TOPOLOGY */
+    bool shares_topology; /* it can provide CORE_TOPOLOGY, and each client is to have it */
+    bool is_manager; /* the host starts every process and decides its fate: each eventually has a
+                        pid (MODEX_PID), and connected processes fail together (proc_connect.h) */
     bool reports_topologies;  /* no manager, but it answers REQ_node_parts about topologies */
     bool has_neighbours;      /* the host can ask other launchers about names */
     bool reports_collectives; /* collectives across jobs on this node alone are EFFECT_contribute

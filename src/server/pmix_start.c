@@ -19,9 +19,10 @@ enum { TOPOLOGY_FROM = 4 };
 bool pmix_wants_topology(const struct command *c)
 {
     const struct peer *p = c->s->base.peer;
+    bool gains = p->core->has_topology && local_procs(p->job) >= TOPOLOGY_FROM;
 
-    return p->core->has_topology && !p->job->topology_asked &&
-           local_procs(p->job) >= TOPOLOGY_FROM && c->s->as->level >= PTYPE_V4;
+    return (gains || p->core->shares_topology) && !p->job->topology_asked &&
+           c->s->as->level >= PTYPE_V4;
 }
 
 void pmix_keep_topology(struct job *j, const struct answer *a)

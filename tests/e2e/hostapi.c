@@ -185,6 +185,21 @@ static void print_own(const pmix_proc_t *me, const char *key)
         PMIX_VALUE_RELEASE(v);
 }
 
+/* The server's. */
+static void print_topology(const pmix_proc_t *me)
+{
+    pmix_value_t *v = NULL;
+    pmix_proc_t job = *me;
+
+    job.rank = PMIX_RANK_WILDCARD;
+    if (PMIx_Get(&job, PMIX_HWLOC_XML_V2, NULL, 0, &v) == PMIX_SUCCESS && v->type == PMIX_STRING)
+        printf(" %.5s", v->data.string);
+    else
+        printf(" -");
+    if (v)
+        PMIX_VALUE_RELEASE(v);
+}
+
 static void print_xml(char *host)
 {
     char key[] = PMIX_HWLOC_XML_V2, *keys[] = { key, NULL };
@@ -221,6 +236,8 @@ static int be_client(char **words)
             print_get(&me, PMIX_APP_INFO, *words + 4);
         else if (!strncmp(*words, "do:", 3))
             printf(" %s", hostapi_call(&me, *words + 3));
+        else if (!strncmp(*words, "topology", 8))
+            print_topology(&me);
         else if (!strncmp(*words, "xml:", 4))
             print_xml(*words + 4);
         else
@@ -1387,15 +1404,18 @@ static void test_roles(void)
         expect("the number of listeners", "another", "one");
     register_job("beats", "test.own", "its own");
     SEES("a process that the library monitors", "beats", " 0", WORD("do:beats"));
+    register_job("shared", "test.own", "its own");
+    SEES("the topology that the server shares", "shared", " <?xml", WORD("topology"));
     path_in(path, sizeof path, "reported");
     unlink(path);
 }
 
 static size_t load_roles(pmix_info_t *info)
 {
-    static const char *const roles[] = { PMIX_SERVER_SYSTEM_SUPPORT, PMIX_SERVER_SCHEDULER,
-                                         PMIX_SERVER_SYS_CONTROLLER, PMIX_SINGLE_LISTENER,
-                                         PMIX_SERVER_ENABLE_MONITORING };
+    static const char *const roles[] = {
+        PMIX_SERVER_SYSTEM_SUPPORT, PMIX_SERVER_SCHEDULER,         PMIX_SERVER_SYS_CONTROLLER,
+        PMIX_SINGLE_LISTENER,       PMIX_SERVER_ENABLE_MONITORING, PMIX_SERVER_SHARE_TOPOLOGY
+    };
     char path[128];
     size_t n = 0;
 
@@ -1500,7 +1520,7 @@ static void *module_of(const char *mode)
 int main(int argc, char **argv)
 {
     size_t size = sizeof(void (*)(void)) * 32;
-    pmix_info_t info[8];
+    pmix_info_t info[12];
     size_t ninfos = 1;
 
     if (argc > 1 && !strcmp(argv[1], "client"))

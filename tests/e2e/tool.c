@@ -461,6 +461,23 @@ static void must_know(const char *what_for, size_t count, const pmix_proc_t *fir
         PMIX_PROC_FREE(servers, n);
 }
 
+/* To the second server, which is asked from then on; and back. */
+static void reconnect(const pmix_proc_t *first, const char *other)
+{
+    pmix_info_t infos[2];
+    pmix_proc_t second;
+
+    PMIX_INFO_LOAD(&infos[0], PMIX_SERVER_URI, getenv("TOOL_SECOND"), PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[1], PMIX_RECONNECT_SERVER, NULL, PMIX_BOOL);
+    PMIX_INFO_REQUIRED(&infos[1]);
+    must("reconnect", PMIx_tool_attach_to_server(NULL, &second, infos, 2));
+    must_know("reconnected", 2, &second);
+    must_see("reconnected", other);
+    must("disconnect again", PMIx_tool_disconnect(&second));
+    must_know("disconnected again", 1, first);
+    PMIX_INFO_DESTRUCT(&infos[0]);
+}
+
 static void servers(void)
 {
     bool (*is_connected)(void); /* younger than 4.2.2 */
@@ -494,6 +511,8 @@ static void servers(void)
     must("disconnect", PMIx_tool_disconnect(&second));
     must_know("disconnected", 1, &first);
     must_see("disconnected", mine);
+    if (dlsym(RTLD_DEFAULT, "WIREUP_server_connect_child")) /* ours; OpenPMIx ignores it */
+        reconnect(&first, other);
     PMIX_LOAD_PROCID(&nobody, "nobody", 0);
     if (PMIx_tool_set_server(&nobody, NULL, 0) == PMIX_SUCCESS ||
         PMIx_tool_disconnect(&nobody) == PMIX_SUCCESS)

@@ -43,6 +43,7 @@ static bool read_flag(struct wish *w, const pmix_info_t *i)
         { PMIX_TOOL_DO_NOT_CONNECT, &w->alone },
         { PMIX_TOOL_CONNECT_OPTIONAL, &w->optional },
         { PMIX_PRIMARY_SERVER, &w->primary },
+        { PMIX_RECONNECT_SERVER, &w->primary },
         { PMIX_LAUNCHER, &w->launcher },
         { PMIX_SERVER_SCHEDULER, &w->schedules },
         { PMIX_CONNECT_TO_SCHEDULER, &w->scheduler },

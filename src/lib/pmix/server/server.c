@@ -165,6 +165,7 @@ static struct pserver *make(const struct pserver_options *o)
     s->server.arg = s;
     s->server.core.reports_collectives = true;
     s->server.core.reports_topologies = true;
+    s->server.core.shares_topology = o->shares_topology;
     s->wants = o->progress;
     s->cpus = o->cpus;
     s->event_base = o->event_base;

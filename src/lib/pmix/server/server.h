@@ -133,6 +133,7 @@ struct pserver_options {
     const char *hostname, *tmpdir, *system_tmpdir;
     uint32_t uid, gid; /* whose files are cleaned up, if not their processes' users': or ID_UNSET */
     bool serves_tools, is_system, is_session, is_scheduler, is_controller, is_gateway;
+    bool shares_topology;
     const char *report; /* where to report our address: PMIX_TCP_REPORT_URI */
     const char *launcher_file;
     int32_t port; /* to listen on; 0: any */

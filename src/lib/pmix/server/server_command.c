@@ -241,6 +241,7 @@ bool command_takes(void *arg, struct peer *p, const struct request *rq, uint64_t
         a_p->status = admission_ask(s, p, &rq->u.identify, ticket);
         return true;
     case REQ_node_parts: a_p->status = inventory_answer(s, rq, ticket); return true;
+    case REQ_job_attr: return inventory_share(s, rq->u.job_attr.key, a_p);
     case REQ_host: a_p->status = take_command(s, p, &rq->u.host, ticket); return true;
     case REQ_publish:
     case REQ_unpublish:

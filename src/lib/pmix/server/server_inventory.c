@@ -164,3 +164,17 @@ enum answer_status inventory_answer(struct pserver *s, const struct request *rq,
     buf_free(&bytes);
     return ANSWER_LATER;
 }
+
+bool inventory_share(struct pserver *s, struct slice key, struct answer *a_p)
+{
+    const pmix_info_t *node;
+    const char *xml;
+
+    if (!s->server.core.shares_topology || !slice_is(key, CORE_TOPOLOGY))
+        return false;
+    node = own(s);
+    xml = node ? info_inside_text(node, PMIX_HWLOC_XML_V2) : NULL;
+    *a_p = xml ? ANSWER_TO(job_attr, ANSWER_OK, .value = slice_str(xml))
+               : (struct answer){ .status = ANSWER_NOT_FOUND };
+    return true;
+}

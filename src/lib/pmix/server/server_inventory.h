@@ -22,4 +22,8 @@ bool inventory_keep(struct pserver *s, const pmix_info_t *i);
 /* Answers a client's question for topologies (server/node_part.h): its own node's comes first. */
 enum answer_status inventory_answer(struct pserver *s, const struct request *rq, uint64_t ticket);
 
+/* Whether the attribute is the topology that all clients are to have
+ * (PMIX_SERVER_SHARE_TOPOLOGY); the answer is this node's. */
+bool inventory_share(struct pserver *s, struct slice key, struct answer *a_p);
+
 #endif

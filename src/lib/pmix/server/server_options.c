@@ -43,6 +43,8 @@ static void read_option(const pmix_info_t *i, struct pserver_options *o, size_t 
         o->is_controller = flag_of(i);
     else if (PMIx_Check_key(key, PMIX_SERVER_SESSION_SUPPORT))
         o->is_session = flag_of(i);
+    else if (PMIx_Check_key(key, PMIX_SERVER_SHARE_TOPOLOGY))
+        o->shares_topology = flag_of(i);
     else if (PMIx_Check_key(key, PMIX_SERVER_GATEWAY))
         o->is_gateway = flag_of(i);
     else if (PMIx_Check_key(key, PMIX_TCP_REPORT_URI))
