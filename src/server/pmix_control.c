@@ -17,10 +17,13 @@ struct control_request {
     uint32_t nmembers;
     const pmix_proc_t *procs; /* the same, as the client names them */
     size_t nprocs;
-    uint32_t cleanup;  /* how, without CLEANUP_DIRECTORY */
-    struct slice stay; /* names that are kept */
-    struct slice id;   /* of the request */
-    bool refused;      /* a required attribute cannot be satisfied */
+    uint32_t cleanup;       /* how, without CLEANUP_DIRECTORY */
+    struct slice stay;      /* names that are kept */
+    struct slice id;        /* of the request */
+    const char *checkpoint; /* its id; NULL: none is to be made */
+    bool by_event;          /* the processes are told to make it by an event */
+    int by_signal;          /* or by a signal; 0: not */
+    bool refused;           /* a required attribute cannot be satisfied */
 };
 
 static void ask_signal(struct control_request *k, int sig, bool is_end)
@@ -49,6 +52,64 @@ static void ask_cancel(struct control_request *k, const char *id)
     pmix_batch_ask(k->c, k->batch,
                    REQUEST_WITH(cancel_cleanup, .id = pmix_keep(k->c, slice_str(id ? id : ""))));
 }
+
+/* ---- checkpoints ----------------------------------------------------------------------------- */
+
+static void read_checkpoint_words(struct control_request *k, const pmix_info_t *infos, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(infos[i].key, PMIX_JOB_CTRL_CHECKPOINT))
+            k->checkpoint = pmix_text_of(&infos[i]);
+        else if (!strcmp(infos[i].key, PMIX_JOB_CTRL_CHECKPOINT_EVENT))
+            k->by_event = pmix_flag_of(&infos[i].value);
+        else if (!strcmp(infos[i].key, PMIX_JOB_CTRL_CHECKPOINT_SIGNAL))
+            k->by_signal = (int)(pmix_number_of(&infos[i].value) & 0xff);
+    }
+}
+
+static bool is_checkpoint_word(const char *key)
+{
+    return !strcmp(key, PMIX_JOB_CTRL_CHECKPOINT) || !strcmp(key, PMIX_JOB_CTRL_CHECKPOINT_EVENT) ||
+           !strcmp(key, PMIX_JOB_CTRL_CHECKPOINT_SIGNAL);
+}
+
+/* The targets learn the id with it; who registers for it later does not. */
+static void notify_checkpoint(struct control_request *k)
+{
+    pmix_proc_t all;
+    pmix_data_array_t procs = { .type = PMIX_PROC,
+                                .size = k->nprocs,
+                                .array = (void *)(uintptr_t)k->procs };
+    pmix_info_t infos[2] = { { .key = PMIX_EVENT_CUSTOM_RANGE,
+                               .value = { .type = PMIX_DATA_ARRAY, .data.darray = &procs } },
+                             { .key = PMIX_JOB_CTRL_CHECKPOINT,
+                               .value = { .type = PMIX_STRING,
+                                          .data.string = (char *)(uintptr_t)k->checkpoint } } };
+
+    if (k->nprocs == 0) { /* the whole own job */
+        pmix_set_proc(&all, k->c->s->base.peer->job->nspace, PMIX_RANK_WILDCARD);
+        procs.size = 1;
+        procs.array = &all;
+    }
+    pmix_batch_ask(k->c, k->batch,
+                   REQUEST_WITH(notify, .code = PMIX_JCTRL_CHECKPOINT, .range = PMIX_RANGE_CUSTOM,
+                                .flags = EVENT_BY_CODE | EVENT_NOT_KEPT,
+                                .infos = pmix_keep_packed(k->c, infos, 2)));
+}
+
+/* Programs write their checkpoints themselves.  The key of the signal is that of a time-out, too:
+ * beside an event that may be meant, and nobody would wait so long. */
+static void ask_checkpoint(struct control_request *k)
+{
+    if (k->checkpoint && k->by_event && !k->by_signal)
+        notify_checkpoint(k);
+    else if (k->checkpoint && k->by_signal && !k->by_event)
+        ask_signal(k, k->by_signal, false);
+    else
+        k->refused = k->refused || k->checkpoint || k->by_event || k->by_signal;
+}
+
+/* ---- process sets ---------------------------------------------------------------------------- */
 
 static bool write_set(const pmix_proc_t *procs, size_t n, const pmix_info_t *name,
                       struct buf *bytes)
@@ -81,6 +142,8 @@ static void ask_pset(struct control_request *k, const pmix_info_t *name)
     buf_free(&bytes);
 }
 
+/* ---- files ----------------------------------------------------------------------------------- */
+
 static void read_cleanup_words(struct control_request *k, const pmix_info_t *infos, size_t n)
 {
     static const struct {
@@ -109,6 +172,8 @@ static bool is_cleanup_word(const char *key)
            !strcmp(key, PMIX_JOB_CTRL_ID);
 }
 
+/* ---- the command ----------------------------------------------------------------------------- */
+
 static void do_directive(struct control_request *k, const pmix_info_t *info)
 {
     bool yes = pmix_flag_of(&info->value);
@@ -135,7 +200,8 @@ static void do_directive(struct control_request *k, const pmix_info_t *info)
         ask_cancel(k, pmix_text_of(info));
     } else if (!strcmp(info->key, PMIX_JOB_CTRL_DEFINE_PSET)) {
         ask_pset(k, info);
-    } else if (!is_cleanup_word(info->key) && info->flags & PMIX_INFO_REQD) {
+    } else if (!is_cleanup_word(info->key) && !is_checkpoint_word(info->key) &&
+               info->flags & PMIX_INFO_REQD) {
         k->refused = true;
     }
 }
@@ -152,8 +218,11 @@ void pmix_read_control(struct command *c)
         k.nprocs = m.procs.n;
         k.nmembers = k.members ? (uint32_t)m.procs.n : 0;
         read_cleanup_words(&k, m.infos.items, m.infos.n);
+        read_checkpoint_words(&k, m.infos.items, m.infos.n);
         for (size_t i = 0; i < m.infos.n && k.members; i++)
             do_directive(&k, &m.infos.items[i]);
+        if (k.members)
+            ask_checkpoint(&k);
         if (k.refused && k.batch)
             k.batch->refused = true;
         pmix_batch_end(c, k.batch, PMIX_ERR_NOT_SUPPORTED);

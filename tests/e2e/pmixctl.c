@@ -113,6 +113,14 @@ static void on_signal(int sig)
     signals++;
 }
 
+static atomic_int checkpoints, written;
+
+static void on_write(int sig)
+{
+    (void)sig;
+    written++;
+}
+
 static pmix_status_t control(uint32_t rank, const char *key, const void *value,
                              pmix_data_type_t type)
 {
@@ -171,6 +179,40 @@ static void register_event(pmix_status_t code, pmix_notification_fn_t fn)
         complain("register: %s", PMIx_Error_string(rc));
 }
 
+static void on_checkpoint(size_t id, pmix_status_t code, const pmix_proc_t *source,
+                          pmix_info_t *info, size_t ninfo, pmix_info_t *results, size_t nresults,
+                          pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    (void)id;
+    (void)code;
+    (void)results;
+    (void)nresults;
+    for (size_t i = 0; i < ninfo; i++)
+        checkpoints += source->rank == 0 && !strcmp(info[i].key, PMIX_JOB_CTRL_CHECKPOINT) &&
+                       !strcmp(info[i].value.data.string, "first");
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+}
+
+/* The second process writes one when it gets the event, or the signal. */
+static void ask_for_checkpoint(bool event, int sig, pmix_status_t want)
+{
+    pmix_proc_t second = process(1);
+    pmix_info_t infos[3];
+    pmix_status_t rc;
+    size_t n = 0;
+
+    PMIX_INFO_LOAD(&infos[n++], PMIX_JOB_CTRL_CHECKPOINT, "first", PMIX_STRING);
+    if (event)
+        PMIX_INFO_LOAD(&infos[n++], PMIX_JOB_CTRL_CHECKPOINT_EVENT, NULL, PMIX_BOOL);
+    if (sig)
+        PMIX_INFO_LOAD(&infos[n++], PMIX_JOB_CTRL_CHECKPOINT_SIGNAL, &sig, PMIX_INT);
+    for (size_t i = 0; i < n; i++)
+        PMIX_INFO_REQUIRED(&infos[i]);
+    rc = PMIx_Job_control(&second, 1, infos, n, NULL, NULL);
+    if (rc != want)
+        complain("checkpoint by %s%d: %s", event ? "event and " : "", sig, PMIx_Error_string(rc));
+}
+
 static void check_signals(void)
 {
     pmix_value_t v, *pid = NULL;
@@ -180,7 +222,9 @@ static void check_signals(void)
     bool yes = true;
 
     signal(SIGUSR1, on_signal);
+    signal(SIGUSR2, on_write);
     register_event(PMIX_ERR_PROC_KILLED_BY_CMD, on_end);
+    register_event(PMIX_JCTRL_CHECKPOINT, on_checkpoint);
     PMIX_VALUE_LOAD(&v, &mine, PMIX_PID);
     must("put", PMIx_Put(PMIX_GLOBAL, "pid", &v));
     must("commit", PMIx_Commit());
@@ -192,6 +236,10 @@ static void check_signals(void)
         must("resume", control(1, PMIX_JOB_CTRL_RESUME, &yes, PMIX_BOOL));
         wait_state(pid->data.pid, false);
         must("signal", control(1, PMIX_JOB_CTRL_SIGNAL, &usr1, PMIX_INT));
+        ask_for_checkpoint(true, 0, PMIX_SUCCESS);
+        ask_for_checkpoint(false, SIGUSR2, PMIX_SUCCESS);
+        ask_for_checkpoint(false, 0, PMIX_ERR_NOT_SUPPORTED);
+        ask_for_checkpoint(true, SIGUSR2, PMIX_ERR_NOT_SUPPORTED); /* or that is a time-out */
         if (control(9999, PMIX_JOB_CTRL_KILL, &yes, PMIX_BOOL) == PMIX_SUCCESS)
             complain("nobody can be killed");
         if (control(1, PMIX_JOB_CTRL_RESTART, "x", PMIX_STRING) != PMIX_ERR_NOT_SUPPORTED)
@@ -199,7 +247,11 @@ static void check_signals(void)
         must("kill", control(size - 1, PMIX_JOB_CTRL_KILL, &yes, PMIX_BOOL));
     } else if (me.rank == 1) {
         wait_for("signals", &signals, 1);
+        wait_for("checkpoints by event", &checkpoints, 1);
+        wait_for("checkpoints by signal", &written, 1);
     }
+    if (me.rank != 1 && checkpoints)
+        complain("asked for a checkpoint of another process");
     if (me.rank == size - 1)
         pause();
     wait_for("ends that are told", &ends, 1);
