@@ -10,6 +10,7 @@
 
 #include "cluster/msg.h"
 #include "cluster/overlay_codec.h"
+#include "cluster/recovery.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -107,7 +108,7 @@ static void drain(struct state *s)
         overlay_msg_free(m);
     }
     while ((e = overlay_event(&s->o))) {
-        if (e->kind == OVERLAY_COMPLETED) {
+        if (!recovery_event(&s->o, e) && e->kind == OVERLAY_COMPLETED) {
             if (e->generation >= ROUNDS || !s->inside[e->generation])
                 abort();
             s->inside[e->generation] = false;

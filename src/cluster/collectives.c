@@ -24,16 +24,15 @@ static int positions_of(const struct core_context *x, const struct contribution 
     return rc;
 }
 
-/* The members of groups, and processes that connect, get one outcome, whichever nodes are lost
- * meanwhile.  Fences do not, whose data takes other ways than the tree, unless processes are
- * started again: a start comes before or after a result, on all nodes. */
+/* Groups and connections are in order with the events about their members, and fences of jobs whose
+ * processes are started again with these starts. */
 static enum overlay_losses losses_of(const struct contribution *k)
 {
     if (coll_kind_is_flexible(k->id.kind))
         return OVERLAY_LOSS_BORNE;
     return k->id.kind == COLL_GROUP || k->id.kind == COLL_CONNECT ||
-                   k->id.kind == COLL_DISCONNECT || k->decided
-               ? OVERLAY_LOSS_DECIDED
+                   k->id.kind == COLL_DISCONNECT || k->ordered
+               ? OVERLAY_LOSS_ORDERED
                : OVERLAY_LOSS_FAILS;
 }
 
@@ -70,6 +69,47 @@ void collectives_contribute(const struct core_context *x, const struct contribut
     if (rc < 0)
         x->calls.deliver(x->arg, INPUT(completed, .id = k->id,
                                        .status = rc == -ENOMEM ? ANSWER_NO_MEMORY : ANSWER_FAILED));
+}
+
+/* A member of the group that has ended on that node of the job; JOB_NO_RANK: none. */
+static uint32_t ended_there(const struct job *j, const struct collective_group *g, uint32_t node)
+{
+    for (uint32_t i = 0; i < g->nall; i++) {
+        uint32_t rank = g->all ? g->all[i] : i;
+        if (j->procs[rank].unreachable && j->plan.procs[rank].node == node)
+            return rank;
+    }
+    return JOB_NO_RANK;
+}
+
+/* Ends one such round; false: there is none.  The question about the member may have been lost with
+ * its node. */
+static bool end_round(const struct core_context *x, const struct job *j, uint32_t node)
+{
+    LIST_EACH(l, &j->colls.all)
+    {
+        const struct collective_group *g = LIST_OF(l, struct collective_group, link);
+        uint32_t rank =
+            g->spread && !list_empty(&g->rounds) ? ended_there(j, g, node) : JOB_NO_RANK;
+        if (rank == JOB_NO_RANK)
+            continue;
+        return x->calls.deliver(
+            x->arg, INPUT(collective_reply, .job = j->id, .rank = rank, .contributes = false,
+                          .id = collective_id(
+                              LIST_OF(list_first(&g->rounds), struct collective, link), j->id)));
+    }
+    return false;
+}
+
+void collectives_lost(const struct core_context *x, uint32_t position)
+{
+    LIST_EACH(l, &x->core->jobs)
+    {
+        const struct job *j = LIST_OF(l, struct job, link);
+        uint32_t node = j->spread ? node_map_node(x->map, j, position) : JOB_NONE_HERE;
+        while (j->keep_going && node != JOB_NONE_HERE && end_round(x, j, node))
+            continue;
+    }
 }
 
 static void put_if_lost(const struct core_context *x, const struct rank_set *lost,

@@ -95,6 +95,7 @@ void dispatch_tick(struct dispatch *d)
 void dispatch_lost(struct dispatch *d, uint32_t position)
 {
     rpc_lost(&d->rpc, position);
+    collectives_lost(&d->context, position);
     events_lost(&d->events, position);
     iof_forward_lost(&d->iof, position);
 }

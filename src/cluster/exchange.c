@@ -25,7 +25,7 @@ static uint32_t count_in(const struct gather *c, uint32_t step)
 {
     uint32_t n = c->all.count, d = UINT32_C(1) << step;
 
-    return d < n - d ? d : n - d;
+    return step == GATHER_WHOLE ? n : d < n - d ? d : n - d;
 }
 
 static uint32_t peer(const struct gather *c, uint32_t step, bool behind)
@@ -38,16 +38,21 @@ static uint32_t peer(const struct gather *c, uint32_t step, bool behind)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-static bool send_piece(struct overlay *o, const struct gather *c, uint32_t step,
+/* What is sent: a step of an exchange, to a participant. */
+struct sending {
+    uint32_t step, to;
+};
+
+static bool send_piece(struct overlay *o, const struct gather *c, struct sending s,
                        struct block_set *data, uint32_t piece, uint32_t pieces)
 {
-    struct overlay_msg *m = overlay_msg_about(o, OVERLAY_MSG_PIECE, c, peer(c, step, false));
+    struct overlay_msg *m = overlay_msg_about(o, OVERLAY_MSG_PIECE, c, s.to);
 
     if (!m) {
         block_set_drop(data);
         return false;
     }
-    m->step = step;
+    m->step = s.step;
     m->piece = piece;
     m->pieces = pieces;
     m->data = data;
@@ -80,7 +85,7 @@ static uint32_t count_pieces(const struct overlay *o, const struct block_set *al
     return n;
 }
 
-static bool send_cut(struct overlay *o, const struct gather *c, uint32_t step,
+static bool send_cut(struct overlay *o, const struct gather *c, struct sending s,
                      struct block_set *all, uint32_t pieces)
 {
     struct block_set *part = NULL;
@@ -92,30 +97,35 @@ static bool send_cut(struct overlay *o, const struct gather *c, uint32_t step,
     block_set_walk_begin(&w, all);
     while (good && (b = block_set_walk_next(&w))) {
         if (block_set_bytes(part) && part->bytes + b->bytes > o->config.piece_max) {
-            good = send_piece(o, c, step, part, piece++, pieces);
+            good = send_piece(o, c, s, part, piece++, pieces);
             part = NULL;
         }
         good = good && block_set_join(&part, part, block_set_ref((struct block_set *)(uintptr_t)b));
     }
-    good = good && !w.no_memory && send_piece(o, c, step, part, piece, pieces);
+    good = good && !w.no_memory && send_piece(o, c, s, part, piece, pieces);
     block_set_walk_end(&w);
     return good;
 }
 
-static bool send_step(struct overlay *o, const struct gather *c, uint32_t step)
+static bool send_blocks(struct overlay *o, const struct gather *c, struct sending s)
 {
     struct block_set *all;
     uint32_t pieces;
     bool good;
 
-    if (!block_set_first(&all, c->data, count_in(c, step)))
+    if (!block_set_first(&all, c->data, count_in(c, s.step)))
         return false;
     pieces = count_pieces(o, all);
     if (pieces <= 1)
-        return pieces == 1 && send_piece(o, c, step, all, 0, 1);
-    good = send_cut(o, c, step, all, pieces);
+        return pieces == 1 && send_piece(o, c, s, all, 0, 1);
+    good = send_cut(o, c, s, all, pieces);
     block_set_drop(all);
     return good;
+}
+
+static bool send_step(struct overlay *o, const struct gather *c, uint32_t step)
+{
+    return send_blocks(o, c, (struct sending){ step, peer(c, step, false) });
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
@@ -150,6 +160,8 @@ static bool make_steps(struct gather *c)
 /* Goes on with the steps that have arrived. */
 static void go_on(struct overlay *o, struct gather *c)
 {
+    if (c->frozen)
+        return;
     while (c->step < c->steps && c->got[c->step].all) {
         struct gather_step *s = &c->got[c->step];
         struct block_set *more = s->all;
@@ -185,21 +197,27 @@ static void emit_peers(struct overlay *o, const struct gather *c)
     overlay_push_event(o, e);
 }
 
-void exchange_begin(struct overlay *o, struct gather *c)
+/* Our own block is here, and nothing else yet. */
+static bool prepare(struct overlay *o, struct gather *c)
 {
     c->phase = GATHER_EXCHANGES;
     block_set_drop(c->data);
-    c->data = NULL;
+    c->data = c->own ? block_set_ref(c->own) : block_set_one(o->config.me, SLICE_NULL);
+    o->no_memory = o->no_memory || !make_steps(c) || !c->data;
+    c->me = rank_set_rank(&c->all, o->config.me);
+    return !o->no_memory;
+}
+
+void exchange_begin(struct overlay *o, struct gather *c)
+{
     if (!c->mine) {
+        c->phase = GATHER_EXCHANGES;
+        c->data = block_set_drop(c->data);
         gather_finish(o, c);
         return;
     }
-    c->data = c->own ? block_set_ref(c->own) : block_set_one(o->config.me, SLICE_NULL);
-    if (!make_steps(c) || !c->data) {
-        o->no_memory = true;
+    if (!prepare(o, c))
         return;
-    }
-    c->me = rank_set_rank(&c->all, o->config.me);
     emit_peers(o, c);
     if (c->steps && !send_step(o, c, 0)) {
         o->no_memory = true;
@@ -207,6 +225,8 @@ void exchange_begin(struct overlay *o, struct gather *c)
     }
     if (c->suspect)
         exchange_ask_again(o, c);
+    if (rank_set_meets(&c->all, &o->losses))
+        exchange_stuck(o, c);
     go_on(o, c);
 }
 
@@ -221,17 +241,27 @@ static bool put_together(struct gather_step *s)
     return true;
 }
 
+static bool is_piece(const struct gather *c, const struct overlay_msg *m)
+{
+    if (m->pieces == 0 || m->pieces > PIECES_MAX || m->piece >= m->pieces || !m->data)
+        return false;
+    if (m->step == GATHER_WHOLE)
+        return rank_set_has(&c->all, m->from);
+    return m->step < c->steps && m->from == peer(c, m->step, true);
+}
+
 static int take_piece(struct overlay *o, struct gather *c, struct overlay_msg *m)
 {
     struct gather_step *s;
 
     c->me = rank_set_rank(&c->all, o->config.me);
-    if (m->step >= c->steps || m->pieces == 0 || m->pieces > PIECES_MAX || m->piece >= m->pieces ||
-        m->from != peer(c, m->step, true) || !m->data)
+    if (!is_piece(c, m))
         return 1;
     s = &c->got[m->step];
     if (m->step < c->step || s->all)
         return 0; /* it was requested again, and came twice */
+    if (m->step == GATHER_WHOLE && m->from != c->source)
+        return 0; /* of one that was asked before */
     if (!s->pieces) {
         s->pieces = calloc(m->pieces, sizeof *s->pieces);
         if (!s->pieces)
@@ -251,9 +281,23 @@ static int take_piece(struct overlay *o, struct gather *c, struct overlay_msg *m
     return block_set_count(s->all) == count_in(c, m->step) ? 0 : 1;
 }
 
-static bool has_step(const struct gather *c, uint32_t step)
+/* The data of all has come from one that has completed the exchange. */
+static void take_whole(struct overlay *o, struct gather *c)
 {
-    return step < c->step || (c->got && step < GATHER_STEPS && c->got[step].all);
+    struct gather_step *s = &c->got[GATHER_WHOLE];
+
+    block_set_drop(c->data);
+    c->data = s->all;
+    s->all = NULL;
+    gather_account(o, c);
+    gather_finish(o, c);
+}
+
+/* Of a step it comes from one that has sent it already, and does not keep it. */
+static void is_refused(struct overlay *o, const struct gather *c, const struct overlay_msg *m)
+{
+    if (m->step == GATHER_WHOLE && m->from == c->source)
+        overlay_behind(o);
 }
 
 int exchange_piece(struct overlay *o, struct overlay_msg *m)
@@ -261,11 +305,10 @@ int exchange_piece(struct overlay *o, struct overlay_msg *m)
     struct gather *c = gather_find(&o->pending, m->what, m->generation);
     int rc;
 
-    if (!c || !c->mine) /* it has failed here, or is over */
+    if (!c || !c->mine || c->frozen) /* it has failed here, or is over, or will be fetched */
         return 0;
     if (m->failed) {
-        if (!has_step(c, m->step)) /* else it came before it was requested again */
-            gather_fail(o, c, m->culprit);
+        is_refused(o, c, m);
         return 0;
     }
     rc = make_steps(c) ? take_piece(o, c, m) : -ENOMEM;
@@ -273,26 +316,66 @@ int exchange_piece(struct overlay *o, struct overlay_msg *m)
     if (rc == 1) /* a step that does not fit would never be complete */
         step_free(&c->got[m->step < GATHER_STEPS ? m->step : 0]);
     gather_account(o, c);
-    if (rc == 0 && c->phase == GATHER_EXCHANGES)
-        go_on(o, c);
+    if (rc == 0 && c->phase == GATHER_EXCHANGES) {
+        if (c->got[GATHER_WHOLE].all)
+            take_whole(o, c);
+        else
+            go_on(o, c);
+    }
     return rc != 0;
 }
 
 /* ---- after a loss ---------------------------------------------------------------------------- */
 
+static void ask_again(struct overlay *o, const struct gather *c, struct sending s)
+{
+    struct overlay_msg *m = overlay_msg_about(o, OVERLAY_MSG_AGAIN, c, s.to);
+
+    if (!m)
+        return;
+    m->step = s.step;
+    o->stats.again++;
+    overlay_send(o, m);
+}
+
 void exchange_ask_again(struct overlay *o, struct gather *c)
 {
-    for (uint32_t s = c->step; s < c->steps; s++) {
-        struct overlay_msg *m;
-        if (c->got[s].all)
-            continue;
-        m = overlay_msg_about(o, OVERLAY_MSG_AGAIN, c, peer(c, s, true));
-        if (!m)
-            return;
-        m->step = s;
-        o->stats.again++;
-        overlay_send(o, m);
+    if (c->source != TREE_NONE)
+        ask_again(o, c, (struct sending){ GATHER_WHOLE, c->source });
+    for (uint32_t s = c->step; c->source == TREE_NONE && s < c->steps; s++) {
+        if (!c->got[s].all)
+            ask_again(o, c, (struct sending){ s, peer(c, s, true) });
     }
+}
+
+void exchange_stuck(struct overlay *o, struct gather *c)
+{
+    struct overlay_event *e;
+
+    if (c->frozen || c->asked || (c->source != TREE_NONE && !tree_is_lost(o->lost, c->source)))
+        return;
+    c->source = TREE_NONE;
+    c->asked = true;
+    e = calloc(1, sizeof *e);
+    if (e)
+        e->what = strdup(c->what);
+    if (!e || !e->what) {
+        o->no_memory = true;
+        overlay_event_free(e);
+        return;
+    }
+    e->kind = OVERLAY_STUCK;
+    e->generation = c->generation;
+    overlay_push_event(o, e);
+}
+
+void exchange_fetch(struct overlay *o, struct gather *c, uint32_t source)
+{
+    if (c->phase == GATHER_GATHERS && !prepare(o, c))
+        return;
+    step_free(&c->got[GATHER_WHOLE]);
+    c->source = source;
+    ask_again(o, c, (struct sending){ GATHER_WHOLE, source });
 }
 
 /* The collective is over here and was not kept, or has failed. */
@@ -312,6 +395,14 @@ static void refuse(struct overlay *o, const struct overlay_msg *asked, uint32_t 
     o->no_memory = o->no_memory || !m || !m->what;
 }
 
+/* Only of one that is over here is the data of all asked for. */
+static bool may_ask(const struct gather *c, const struct overlay_msg *m, bool over)
+{
+    if (m->step == GATHER_WHOLE)
+        return over && c->mine && rank_set_has(&c->all, m->from);
+    return c->mine && m->step < c->steps && peer(c, m->step, false) == m->from;
+}
+
 /* A node that has not reached that step yet will send it when it does. */
 int exchange_again(struct overlay *o, struct overlay_msg *m)
 {
@@ -326,9 +417,9 @@ int exchange_again(struct overlay *o, struct overlay_msg *m)
     }
     if (!over && (c->phase != GATHER_EXCHANGES || c->step < m->step))
         return 0;
-    if (!c->mine || m->step >= c->steps || peer(c, m->step, false) != m->from)
+    if (!may_ask(c, m, over))
         return 1;
-    if (!send_step(o, c, m->step))
+    if (!send_blocks(o, c, (struct sending){ m->step, m->from }))
         o->no_memory = true;
     return 0;
 }

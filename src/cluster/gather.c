@@ -51,7 +51,7 @@ static struct gather *gather_new(struct overlay *o, const char *what, uint64_t g
         return NULL;
     list_init(&c->link);
     c->generation = generation;
-    c->culprit = TREE_NONE;
+    c->culprit = c->source = TREE_NONE;
     c->key = make_key(what, generation, &c->key_len);
     if (!c->key || !fill(o, c, all))
         return gather_free(c);
@@ -111,7 +111,8 @@ static void forget_done(struct overlay *o, struct gather *c)
     gather_free(c);
 }
 
-/* Results are kept while there is room; the fact that a collective is over is kept longer. */
+/* Results are kept while there is room, and the last one always: others may not have it yet.  The
+ * fact that a collective is over is kept longer. */
 static void trim(struct overlay *o)
 {
     uint32_t n = 0;
@@ -119,7 +120,7 @@ static void trim(struct overlay *o)
     LIST_EACH(l, &o->dones)
     {
         struct gather *c = LIST_OF(l, struct gather, link);
-        if (o->kept > o->config.keep_max && c->data) {
+        if (o->kept > o->config.keep_max && c->data && l->next != &o->dones) {
             o->kept -= c->data->bytes;
             c->data = block_set_drop(c->data);
             gather_account(o, c);
@@ -173,27 +174,19 @@ void gather_finish(struct overlay *o, struct gather *c)
     trim(o);
 }
 
-void gather_lost(struct overlay *o, struct gather *c, uint32_t culprit)
+void gather_lost(struct overlay *o, struct gather *c)
 {
-    if (c->losses == OVERLAY_LOSS_FAILS)
-        gather_fail(o, c, culprit);
+    if (c->phase == GATHER_EXCHANGES)
+        exchange_stuck(o, c);
     else
         gather_advance(o, c);
-}
-
-void gather_fail(struct overlay *o, struct gather *c, uint32_t culprit)
-{
-    c->failed = true;
-    c->culprit = culprit;
-    c->data = block_set_drop(c->data);
-    gather_finish(o, c);
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
 
 static unsigned flags_of_losses(enum overlay_losses l)
 {
-    return l == OVERLAY_LOSS_DECIDED ? OVERLAY_DECIDES
+    return l == OVERLAY_LOSS_ORDERED ? OVERLAY_ORDERED
            : l == OVERLAY_LOSS_BORNE ? OVERLAY_BEARS
                                      : 0;
 }
@@ -201,7 +194,7 @@ static unsigned flags_of_losses(enum overlay_losses l)
 static enum overlay_losses losses_of(unsigned flags)
 {
     return flags & OVERLAY_BEARS     ? OVERLAY_LOSS_BORNE
-           : flags & OVERLAY_DECIDES ? OVERLAY_LOSS_DECIDED
+           : flags & OVERLAY_ORDERED ? OVERLAY_LOSS_ORDERED
                                      : OVERLAY_LOSS_FAILS;
 }
 
@@ -235,9 +228,8 @@ static bool has_part_below(const struct overlay *o, const struct gather *c, uint
     return has;
 }
 
-/* Sends the result to every child that takes part or has participants below it; then the collective
- * is over here, or goes on among the participants. */
-static void settle(struct overlay *o, struct gather *c)
+/* To every child that takes part or has participants below it. */
+static void send_results(struct overlay *o, const struct gather *c)
 {
     for (uint32_t i = 0; i < o->below.nruns; i++) {
         for (uint32_t k = 0; k < o->below.runs[i].count; k++) {
@@ -245,10 +237,33 @@ static void settle(struct overlay *o, struct gather *c)
                 send_result(o, c, o->below.runs[i].first + k);
         }
     }
+}
+
+/* Then the collective is over here, or goes on among the participants. */
+static void settle(struct overlay *o, struct gather *c)
+{
+    send_results(o, c);
     if (c->exchanges)
         exchange_begin(o, c);
     else
         gather_finish(o, c);
+}
+
+void gather_fail(struct overlay *o, struct gather *c, uint32_t culprit)
+{
+    c->failed = true;
+    c->exchanges = false;
+    c->culprit = culprit;
+    c->data = block_set_drop(c->data);
+    if (c->phase == GATHER_GATHERS)
+        send_results(o, c);
+    gather_finish(o, c);
+}
+
+void gather_pass_exchange(struct overlay *o, struct gather *c)
+{
+    c->exchanges = true;
+    send_results(o, c);
 }
 
 /* ---- the gathering --------------------------------------------------------------------------- */
@@ -273,8 +288,7 @@ static void ask_for(struct gather *c, struct overlay_way way)
         c->losses = way.losses;
 }
 
-/* A request for this collective overrides the configured schedule.  What the top decides it sends
- * with the decision, so that no loss comes between them. */
+/* A request for this collective overrides the configured schedule. */
 static enum overlay_schedule schedule_of(const struct overlay *o, const struct gather *c)
 {
     if (c->losses != OVERLAY_LOSS_FAILS)
@@ -372,12 +386,8 @@ static bool is_ready(struct overlay *o, const struct gather *c)
 {
     if (c->arrived.count == c->expected.count)
         return true;
-    switch (c->losses) {
-    case OVERLAY_LOSS_DECIDED: return rank_set_meets(&c->all, &o->losses);
-    case OVERLAY_LOSS_BORNE: return all_arrived_or_lost(o, c);
-    case OVERLAY_LOSS_FAILS: break;
-    }
-    return false;
+    return c->losses == OVERLAY_LOSS_BORNE ? all_arrived_or_lost(o, c)
+                                           : rank_set_meets(&c->all, &o->losses);
 }
 
 /* Keeps the blocks of positions that are not in `but`; takes the reference over. */
@@ -400,13 +410,13 @@ static bool keep_others(struct block_set **data, const struct rank_set *but)
     return good;
 }
 
-/* Top: what the losses so far mean for one that it decides. */
+/* Top: what the losses so far mean. */
 static void decide(struct overlay *o, struct gather *c)
 {
     struct rank_set lost;
     bool good = rank_set_intersect(&lost, &c->all, &o->losses) == 0;
 
-    if (lost.count && c->losses == OVERLAY_LOSS_DECIDED) {
+    if (lost.count && c->losses != OVERLAY_LOSS_BORNE) {
         c->failed = true;
         c->culprit = rank_set_nth(&lost, 0);
         c->data = block_set_drop(c->data);
@@ -424,7 +434,7 @@ void gather_advance(struct overlay *o, struct gather *c)
     if (c->phase != GATHER_GATHERS || c->sent || !is_ready(o, c))
         return;
     if (o->config.me == 0) {
-        if (c->losses != OVERLAY_LOSS_FAILS)
+        if (o->losses.count)
             decide(o, c);
         c->exchanges = !c->failed && is_for_exchange(o, c);
         emit_decision(o, c);
@@ -512,22 +522,6 @@ static int contribute(struct overlay *o, struct gather *c, struct block_set *blo
     return rc ? -EINVAL : 0;
 }
 
-/* The collective cannot complete any more. */
-static int refuse(struct overlay *o, const char *what, uint64_t generation,
-                  const struct rank_set *all, struct block_set *block)
-{
-    struct gather *c = get(o, what, generation, all);
-    struct rank_set gone;
-
-    block_set_drop(block);
-    if (!c || rank_set_intersect(&gone, all, &o->losses) < 0)
-        return -ENOMEM;
-    c->mine = true;
-    gather_fail(o, c, rank_set_nth(&gone, 0));
-    rank_set_free(&gone);
-    return 0;
-}
-
 /* The top has decided without this node's part. */
 static int come_late(struct overlay *o, struct gather *done, struct block_set *block)
 {
@@ -543,8 +537,7 @@ static int come_late(struct overlay *o, struct gather *done, struct block_set *b
 static int contribute_to(struct overlay *o, struct overlay_way way, const char *what,
                          uint64_t generation, const struct rank_set *all, struct block_set *block)
 {
-    bool top_decides = way.losses != OVERLAY_LOSS_FAILS;
-    struct gather *c = top_decides ? gather_find(&o->done, what, generation) : NULL;
+    struct gather *c = gather_find(&o->done, what, generation);
 
     if (!rank_set_has(all, o->config.me)) {
         block_set_drop(block);
@@ -552,8 +545,6 @@ static int contribute_to(struct overlay *o, struct overlay_way way, const char *
     }
     if (c)
         return come_late(o, c, block);
-    if (!top_decides && rank_set_meets(all, &o->losses))
-        return refuse(o, what, generation, all, block);
     c = get(o, what, generation, all);
     if (!c) {
         block_set_drop(block);
@@ -603,8 +594,6 @@ int gather_gathering(struct overlay *o, struct overlay_msg *m)
         send_result(o, c, m->from);
         return 0;
     }
-    if (losses_of(m->flags) == OVERLAY_LOSS_FAILS && rank_set_meets(&m->all, &o->losses))
-        return 0; /* it will receive the notice of that loss, too */
     c = get(o, m->what, m->generation, &m->all);
     if (!c) {
         o->no_memory = true;

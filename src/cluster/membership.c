@@ -8,6 +8,7 @@
 #include "base/limit.h"
 #include "cluster/msg.h"
 #include "cluster/overlay_codec.h"
+#include "cluster/recovery.h"
 
 enum { MEMBERSHIP_ARENA = 1 << 30 };
 
@@ -183,8 +184,11 @@ static void take_event(struct membership *m, const struct overlay_event *e)
             k->on_welcome(m->config.arg, e->from);
         break;
     case OVERLAY_BEHIND:
-        step(m, MEMBERSHIP_EVENT_FAIL, "missed broadcasts are no longer available");
+        step(m, MEMBERSHIP_EVENT_FAIL, "missed messages are no longer available");
         break;
+    case OVERLAY_STUCK:
+    case OVERLAY_ASKED:
+    case OVERLAY_ROUND: break; /* recovery.h */
     }
 }
 
@@ -199,7 +203,8 @@ static void turn(struct membership *m)
         return;
     m->turning = true;
     while ((e = overlay_event(&m->overlay))) {
-        take_event(m, e);
+        if (!recovery_event(&m->overlay, e))
+            take_event(m, e);
         overlay_event_free(e);
         send_all(m);
     }

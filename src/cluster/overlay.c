@@ -139,6 +139,28 @@ static void push_event(struct overlay *o, enum overlay_event_kind kind, uint32_t
     overlay_push_event(o, e);
 }
 
+/* A report or a broadcast about the recovery of an exchange.  0, or 1: it is invalid. */
+static int push_recovery(struct overlay *o, enum overlay_event_kind kind,
+                         const struct overlay_msg *m)
+{
+    struct overlay_event *e = m->what ? calloc(1, sizeof *e) : NULL;
+
+    if (!m->what)
+        return 1;
+    if (e)
+        e->what = strdup(m->what);
+    if (!e || !e->what || rank_set_copy(&e->peers, &m->all) < 0) {
+        o->no_memory = true;
+        overlay_event_free(e);
+        return 0;
+    }
+    e->kind = kind;
+    e->generation = m->bytes;
+    e->round = m->step;
+    overlay_push_event(o, e);
+    return 0;
+}
+
 struct overlay_msg *overlay_next(struct overlay *o)
 {
     struct list *l = list_first(&o->out);
@@ -157,6 +179,11 @@ struct overlay_event *overlay_event(struct overlay *o)
         return NULL;
     list_unlink(l);
     return LIST_OF(l, struct overlay_event, link);
+}
+
+void overlay_behind(struct overlay *o)
+{
+    push_event(o, OVERLAY_BEHIND, 0, NULL);
 }
 
 /* ---- initialization -------------------------------------------------------------------------- */
@@ -245,23 +272,29 @@ void overlay_free(struct overlay *o)
  * A report is kept until the top has acknowledged it, and sent again whenever a node was lost that
  * may have had it. */
 
-static struct overlay_msg *copy_report(struct overlay *o, const struct overlay_msg *r)
+/* What a report or a broadcast says. */
+static struct overlay_msg *copy_msg(struct overlay *o, const struct overlay_msg *from)
 {
-    struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_REPORT);
+    struct overlay_msg *m = overlay_msg_new(from->kind);
 
-    if (!m || rank_set_copy(&m->arrived, &r->arrived) < 0) {
+    if (m && from->what)
+        m->what = strdup(from->what);
+    if (!m || (from->what && !m->what) || rank_set_copy(&m->arrived, &from->arrived) < 0 ||
+        rank_set_copy(&m->all, &from->all) < 0) {
         o->no_memory = true;
         return overlay_msg_free(m);
     }
-    m->generation = r->generation;
-    m->flags = r->flags;
-    m->data = block_set_ref(r->data);
+    m->generation = from->generation;
+    m->flags = from->flags;
+    m->bytes = from->bytes;
+    m->step = from->step;
+    m->data = block_set_ref(from->data);
     return m;
 }
 
 static void send_report(struct overlay *o, const struct overlay_msg *r)
 {
-    struct overlay_msg *m = o->parent != TREE_NONE ? copy_report(o, r) : NULL;
+    struct overlay_msg *m = o->parent != TREE_NONE ? copy_msg(o, r) : NULL;
 
     if (m)
         overlay_send(o, m);
@@ -273,7 +306,7 @@ static void send_reports(struct overlay *o)
     send_report(o, LIST_OF(l, struct overlay_msg, link));
 }
 
-static int report(struct overlay *o, struct overlay_msg *m)
+int overlay_report_msg(struct overlay *o, struct overlay_msg *m)
 {
     if (!m)
         return -ENOMEM;
@@ -300,7 +333,7 @@ int overlay_report(struct overlay *o, struct slice bytes)
         return 0;
     }
     m->data = block;
-    return report(o, m);
+    return overlay_report_msg(o, m);
 }
 
 static void report_losses(struct overlay *o)
@@ -313,7 +346,7 @@ static void report_losses(struct overlay *o)
         return;
     }
     m->flags = OVERLAY_LOSSES;
-    report(o, m);
+    overlay_report_msg(o, m);
 }
 
 static void lose(struct overlay *o, const struct rank_set *gone);
@@ -331,20 +364,30 @@ static void acknowledge(struct overlay *o, uint32_t to)
     overlay_send(o, m);
 }
 
+static int take_report(struct overlay *o, struct overlay_msg *m)
+{
+    if (m->flags & OVERLAY_RECOVERS)
+        return push_recovery(o, OVERLAY_ASKED, m);
+    if (m->flags & OVERLAY_LOSSES)
+        lose(o, &m->arrived);
+    else
+        push_event(o, OVERLAY_REPORTED, m->from, m->data);
+    return 0;
+}
+
 static int on_report(struct overlay *o, struct overlay_msg *m)
 {
+    int rc = 0;
+
     if (o->config.me != 0 || m->from >= o->config.count || m->from == 0)
         return 1;
     if (m->generation == o->last_reports[m->from] + 1) {
         o->last_reports[m->from]++;
-        if (m->flags & OVERLAY_LOSSES)
-            lose(o, &m->arrived);
-        else
-            push_event(o, OVERLAY_REPORTED, m->from, m->data);
+        rc = take_report(o, m);
     }
     if (!tree_is_lost(o->lost, m->from))
         acknowledge(o, m->from);
-    return 0;
+    return rc;
 }
 
 static int on_ack(struct overlay *o, struct overlay_msg *m)
@@ -364,16 +407,10 @@ static int on_ack(struct overlay *o, struct overlay_msg *m)
 static struct overlay_msg *copy_broadcast(struct overlay *o, const struct overlay_msg *w,
                                           uint32_t to)
 {
-    struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_BROADCAST);
+    struct overlay_msg *m = copy_msg(o, w);
 
-    if (!m || rank_set_copy(&m->arrived, &w->arrived) < 0) {
-        o->no_memory = true;
-        return overlay_msg_free(m);
-    }
-    m->to = to;
-    m->generation = w->generation;
-    m->flags = w->flags;
-    m->data = block_set_ref(w->data);
+    if (m)
+        m->to = to;
     return m;
 }
 
@@ -402,7 +439,7 @@ static void keep_broadcast(struct overlay *o, struct overlay_msg *w)
     }
 }
 
-static int broadcast(struct overlay *o, struct overlay_msg *w)
+int overlay_broadcast_msg(struct overlay *o, struct overlay_msg *w)
 {
     if (!w)
         return -ENOMEM;
@@ -419,7 +456,7 @@ int overlay_broadcast(struct overlay *o, struct slice bytes)
     if (m)
         m->data = block_set_one(0, bytes);
     if (m && m->data)
-        return broadcast(o, m);
+        return overlay_broadcast_msg(o, m);
     overlay_msg_free(m);
     return -ENOMEM;
 }
@@ -437,7 +474,7 @@ static int on_broadcast(struct overlay *o, struct overlay_msg *m)
         return 0;
     }
     if (m->generation != o->last_broadcast + 1) {
-        push_event(o, OVERLAY_BEHIND, 0, NULL);
+        overlay_behind(o);
         overlay_msg_free(m);
         return 0;
     }
@@ -447,6 +484,8 @@ static int on_broadcast(struct overlay *o, struct overlay_msg *m)
         apply_losses(o, &m->arrived);
     else if (m->flags & OVERLAY_WELCOMES)
         apply_welcomes(o, &m->arrived);
+    else if (m->flags & OVERLAY_RECOVERS)
+        push_recovery(o, OVERLAY_ROUND, m);
     else
         push_event(o, OVERLAY_BROADCAST, 0, m->data);
     keep_broadcast(o, m);
@@ -485,23 +524,19 @@ static bool is_on_my_way(const struct overlay *o, const struct rank_set *gone)
     return false;
 }
 
-/* Fails the collectives that cannot complete, and requests or notes messages that may have been
- * lost. */
-static void fail_collectives(struct overlay *o, const struct rank_set *gone)
+/* Goes on with the collectives that cannot complete, and requests or notes messages that may have
+ * been lost. */
+static void after_losses(struct overlay *o, const struct rank_set *gone)
 {
     LIST_EACH(l, &o->pendings)
     {
         struct gather *c = LIST_OF(l, struct gather, link);
-        struct rank_set culprits;
-        if (rank_set_intersect(&culprits, &c->all, gone) < 0)
-            o->no_memory = true;
-        else if (culprits.count)
-            gather_lost(o, c, rank_set_nth(&culprits, 0));
+        if (rank_set_meets(&c->all, gone))
+            gather_lost(o, c);
         else if (c->phase == GATHER_EXCHANGES)
             exchange_ask_again(o, c);
         else
             c->suspect = true;
-        rank_set_free(&culprits);
     }
 }
 
@@ -531,7 +566,7 @@ static void apply_losses(struct overlay *o, const struct rank_set *gone)
         }
     }
     if (fresh.count) {
-        fail_collectives(o, &fresh);
+        after_losses(o, &fresh);
         if (is_on_my_way(o, &fresh))
             send_reports(o);
     }
@@ -559,7 +594,7 @@ static bool broadcast_set(struct overlay *o, const struct rank_set *set, unsigne
         return false;
     }
     m->flags = flag;
-    broadcast(o, m);
+    overlay_broadcast_msg(o, m);
     return true;
 }
 

@@ -16,17 +16,17 @@
  *             each byte `width` times out of each daemon.
  * A barrier is a gathering without data.  Equal blocks are sent once per message (overlay_codec.h).
  *
- * Losses.  The top announces each lost node to everybody.  A collective with a lost participant
- * fails on every node that has not completed it, and names the lost node.  A lost relay costs
- * nothing but time: the nodes below it connect to their nearest living ancestor and send their
- * gatherings again; results are kept for a while for latecomers; lost pieces of an exchange are
- * requested again.
+ * Losses.  The top announces each lost node to everybody.  A lost relay costs nothing but time: the
+ * nodes below it connect to their nearest living ancestor and send their gatherings again; results
+ * are kept for a while for latecomers; lost pieces of an exchange are requested again.
  *
- * Agreement.  So a participant's loss can fail a collective on some nodes that others have
- * completed.  Where that must not be (enum overlay_losses), the top alone decides, once, when all
- * have contributed that are not lost: no other node draws a conclusion from a loss.  The decision
- * is the result, which goes by the tree, and to those that connect to another ancestor again.  A
- * loss that the top hears of later changes nothing in it.
+ * Agreement.  A collective with a lost participant has one outcome on all nodes that live.  The top
+ * alone decides, once, when all have contributed that are not lost: no other node draws a
+ * conclusion from a loss.  The decision is the result, which goes by the tree, and to those that
+ * connect to another ancestor again.  A loss that the top hears of later changes nothing in it.
+ * When the result is "exchange", a loss may still keep some participants from the data that others
+ * have got: then these help, or it fails for all (recovery.h).  Nothing of that is sent when
+ * nobody is lost.
  *
  * Growth.  Positions may be without a node at first.  A new node links to its nearest living
  * ancestor, begins with what that one knows (overlay_config: members, lost, last_broadcast), and is
@@ -49,13 +49,13 @@ enum overlay_schedule { OVERLAY_AUTO, OVERLAY_TREE, OVERLAY_EXCHANGE };
 
 /* What the loss of a participant means for a collective; all participants say the same. */
 enum overlay_losses {
-    OVERLAY_LOSS_FAILS,   /* it fails on each node that has not completed it */
-    OVERLAY_LOSS_DECIDED, /* the top fails it for all, unless it has completed it before */
+    OVERLAY_LOSS_FAILS,   /* it fails for all, unless one that lives has completed it */
+    OVERLAY_LOSS_ORDERED, /* the same, by the tree: in order with other results and broadcasts */
     OVERLAY_LOSS_BORNE    /* the top completes it without the lost, if it has not before */
 };
 
 struct overlay_way {
-    enum overlay_schedule schedule; /* of one whose losses the top decides: the tree, always */
+    enum overlay_schedule schedule; /* of OVERLAY_LOSS_FAILS; the others take the tree, always */
     enum overlay_losses losses;
 };
 
@@ -101,10 +101,12 @@ enum {
     OVERLAY_LOSSES = 4,
     OVERLAY_BY_TREE = 8, /* of a gathering: a participant has asked for this schedule */
     OVERLAY_BY_EXCHANGE = 16,
-    OVERLAY_DECIDES = 32,   /* of a gathering and a result: OVERLAY_LOSS_DECIDED */
+    OVERLAY_ORDERED = 32,   /* of a gathering and a result: OVERLAY_LOSS_ORDERED */
     OVERLAY_BEARS = 64,     /* ... OVERLAY_LOSS_BORNE */
     OVERLAY_WELCOMES = 128, /* of a broadcast: arrived are new members */
-    OVERLAY_FLAGS = 255
+    OVERLAY_RECOVERS = 256, /* of a report: asks for a round of the recovery of an exchange, after
+                             * round `step`; of a broadcast: round `step` begins */
+    OVERLAY_FLAGS = 511
 };
 
 struct overlay_msg {
@@ -112,7 +114,8 @@ struct overlay_msg {
     enum overlay_kind kind;
     uint32_t from, to; /* positions; not only neighbours for PIECE, AGAIN, REPORT and ACK */
     char *what;
-    uint64_t generation; /* REPORT, ACK, BROADCAST, HELLO: the number */
+    uint64_t generation; /* REPORT, ACK, BROADCAST, HELLO: the number; OVERLAY_RECOVERS: the
+                          * generation of `what` is `bytes` */
     unsigned flags;
     bool failed;
     uint32_t culprit;             /* the lost node, when failed; TREE_NONE: none */
@@ -136,7 +139,10 @@ enum overlay_event_kind {
     OVERLAY_LOST,       /* the top announced that `from` is lost.  The host calls
                          * overlay_overdue() later */
     OVERLAY_WELCOMED,   /* the top announced that `from` is a member */
-    OVERLAY_BEHIND      /* missed broadcasts are no longer cached: this node must end */
+    OVERLAY_BEHIND,     /* what this node has missed is no longer kept by others: it must end */
+    OVERLAY_STUCK,      /* for recovery_event(), as the next two: an exchange lacks a participant */
+    OVERLAY_ASKED,      /* top: another node asks for a round after `round` */
+    OVERLAY_ROUND       /* a round begins */
 };
 
 struct overlay_event {
@@ -150,7 +156,8 @@ struct overlay_event {
     uint32_t nodes; /* DECIDED */
     uint64_t bytes;
     bool exchanges;
-    struct rank_set peers;    /* EXCHANGING */
+    uint32_t round;           /* ASKED, ROUND */
+    struct rank_set peers;    /* EXCHANGING; ASKED, ROUND: the participants of the exchange */
     struct rank_set left_out; /* COMPLETED: lost participants (OVERLAY_LOSS_BORNE) */
 };
 
@@ -231,7 +238,8 @@ int overlay_receive(struct overlay *o, struct overlay_msg *m);
  * schedule was requested. */
 uint64_t overlay_border(const struct overlay_config *c, uint32_t participants);
 
-/* The next message to be sent, or event; owned by the caller.  NULL: none. */
+/* The next message to be sent, or event; owned by the caller.  NULL: none.  Looking for an event
+ * can cause messages. */
 struct overlay_msg *overlay_next(struct overlay *o);
 struct overlay_event *overlay_event(struct overlay *o);
 

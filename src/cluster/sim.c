@@ -232,6 +232,8 @@ static void on_completed(void *arg, const struct overlay_event *e)
         return;
     }
     sscanf(e->what, "fence sim/%u", &set);
+    if (s->c.disagree && set < s->all_sets && n->stopped[set])
+        return;
     if (set >= s->all_sets || !n->inside[set] || e->generation != n->round[set]) {
         sim_violated(s, "node %u hears of the end of round %u of set %u, where it is not", n->me,
                      (unsigned)e->generation, set);
@@ -370,10 +372,26 @@ static void on_welcome(void *arg, uint32_t position)
         enter_later(n->sim, n->me, set);
 }
 
+/* What no node may do. */
+static void judge(struct sim_node *n, uint32_t position)
+{
+    for (uint32_t set = 0; set < n->sim->all_sets; set++) {
+        if (!n->inside[set] || !rank_set_has(&n->sim->sets[set], position))
+            continue;
+        n->inside[set] = false;
+        n->stopped[set] = true;
+        n->round[set]++;
+    }
+}
+
 static void on_lost(void *arg, uint32_t position)
 {
-    sim_calls_lost(arg, position);
-    sim_groups_lost(arg, position);
+    struct sim_node *n = arg;
+
+    sim_calls_lost(n, position);
+    sim_groups_lost(n, position);
+    if (n->sim->c.disagree)
+        judge(n, position);
 }
 
 static void kill_node(struct sim_node *n)
@@ -802,6 +820,23 @@ static void check_sets(struct sim *s, const struct sim_node *n)
     }
 }
 
+/* All that live have been through the same rounds of a set, and the last one has failed for all or
+ * for none. */
+static void check_agreement(struct sim *s, uint32_t set)
+{
+    const struct sim_node *first = NULL;
+
+    for (uint32_t p = 0; p < s->c.nodes; p++) {
+        const struct sim_node *n = &s->nodes[p];
+        if (n->dead || !rank_set_has(&s->sets[set], p))
+            continue;
+        first = first ? first : n;
+        if (n->round[set] != first->round[set] || n->stopped[set] != first->stopped[set])
+            sim_violated(s, "node %u is told another outcome of set %u than node %u", p, set,
+                         first->me);
+    }
+}
+
 /* Everybody has received all broadcasts of the top and of living nodes; of lost ones, those of the
  * top. */
 static void check_broadcasts(struct sim *s, const struct sim_node *n)
@@ -893,6 +928,8 @@ static void finish(struct sim *s)
         check_node(s, &s->nodes[p]);
         count_node(s, &s->nodes[p]);
     }
+    for (uint32_t set = 0; set < s->all_sets; set++)
+        check_agreement(s, set);
     s->r->bound_ns = lower_bound(s);
 }
 

@@ -10,8 +10,8 @@
  * other.
  *
  * Invariants (struct sim_result): each collective that a living node has contributed to ends there,
- * with the blocks of that generation of exactly its participants, or with the name of a lost one;
- * groups end with one outcome for all (sim_groups.h);
+ * with the blocks of that generation of exactly its participants, or with the name of a lost one,
+ * and so for all participants that live, groups too (sim_groups.h);
  * a node that joins receives each broadcast from some moment on, and from its welcome at the
  * latest; one that is asked to leave is gone, and no collective has failed by it; no message
  * between living nodes and no broadcast is lost, duplicated, or out of order; and no message
@@ -64,11 +64,11 @@ struct sim_config {
     uint64_t notice_ns; /* time until a neighbour notices that a link is down */
     bool through_tree;  /* only links of the tree: exchanges are relayed */
     const struct sim_inquiry *inquiry; /* NULL: there is none */
-    uint32_t groups;      /* at most 4; as many groups are formed by invitation (sim_groups.h) */
-    bool groups_disagree; /* each node judges by itself what a loss means for a group, which none
-                           * may: shows that the checks fail */
-    uint32_t swallow;     /* every n-th message vanishes, which links never do: shows that the
-                           * checks fail */
+    uint32_t groups;  /* at most 4; as many groups are formed by invitation (sim_groups.h) */
+    bool disagree;    /* each node judges by itself what a loss means for its collectives, which
+                       * none may: shows that the checks fail */
+    uint32_t swallow; /* every n-th message vanishes, which links never do: shows that the
+                       * checks fail */
 };
 
 void sim_defaults(struct sim_config *c);

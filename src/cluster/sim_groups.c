@@ -50,10 +50,8 @@ static bool participants(const struct sim_group *g, uint32_t step, struct rank_s
     return good;
 }
 
-static enum overlay_losses losses_of(const struct sim *s, const struct sim_group *g, uint32_t step)
+static enum overlay_losses losses_of(const struct sim_group *g, uint32_t step)
 {
-    if (s->c.groups_disagree)
-        return OVERLAY_LOSS_FAILS;
     return is_destruct(step) ? OVERLAY_LOSS_BORNE : g->losses;
 }
 
@@ -63,7 +61,7 @@ static void enter(struct sim_node *n, uint32_t number)
     struct sim_group *g = &s->groups[number];
     struct sim_part *part = &n->parts[number];
     struct group_block b = { number, part->step, n->me };
-    struct overlay_way way = { OVERLAY_AUTO, losses_of(s, g, part->step) };
+    struct overlay_way way = { OVERLAY_AUTO, losses_of(g, part->step) };
     struct rank_set all = { NULL, 0, 0, 0 };
     char what[32];
 
@@ -113,7 +111,7 @@ static void check_failure(struct sim_node *n, uint32_t number, const struct over
     uint32_t step = n->parts[number].step;
 
     n->sim->r->failed++;
-    if (losses_of(s, g, step) == OVERLAY_LOSS_BORNE)
+    if (losses_of(g, step) == OVERLAY_LOSS_BORNE)
         sim_violated(n->sim, "node %u: step %u of group %u, which bears losses, has failed", n->me,
                      step, number);
     else if (e->culprit >= s->c.nodes || !rank_set_has(&g->members, e->culprit) ||
@@ -171,6 +169,8 @@ bool sim_groups_completed(struct sim_node *n, const struct overlay_event *e)
         sscanf(e->what, "group sim/%u", &number) != 1)
         return false;
     part = number < s->c.groups ? &n->parts[number] : NULL;
+    if (part && !part->inside && s->c.disagree)
+        return true;
     if (!part || !part->inside || e->generation != part->step / 2 ||
         (e->what[0] == 'u') != is_destruct(part->step)) {
         sim_violated(s, "node %u hears of `%s`, where it is not", n->me, e->what);
@@ -264,10 +264,25 @@ void sim_groups_event(struct sim_node *n, uint32_t from, uint32_t code)
     }
 }
 
+/* What no node may do. */
+static void judge(struct sim_node *n, uint32_t number, uint32_t position)
+{
+    struct overlay_event failed = { .kind = OVERLAY_COMPLETED, .failed = true };
+    struct sim_part *part = &n->parts[number];
+
+    if (!part->inside || !rank_set_has(&n->sim->groups[number].members, position))
+        return;
+    part->inside = false;
+    part->stopped = true;
+    compare(n, number, &failed);
+}
+
 void sim_groups_lost(struct sim_node *n, uint32_t position)
 {
     for (uint32_t i = 0; i < n->sim->c.groups; i++) {
         const struct sim_group *g = &n->sim->groups[i];
+        if (n->sim->c.disagree)
+            judge(n, i, position);
         if (n->me == g->leader)
             note_accepted(n, i, position);
         else if (position == g->leader && rank_set_has(&g->invited, n->me) && !n->parts[i].over)
@@ -329,7 +344,7 @@ static bool choose(struct sim *s, uint32_t number)
     uint64_t density = 1 + rand_below(&s->rand, 4);
     bool good = true;
 
-    g->losses = number % 2 ? OVERLAY_LOSS_DECIDED : OVERLAY_LOSS_BORNE;
+    g->losses = number % 2 ? OVERLAY_LOSS_ORDERED : OVERLAY_LOSS_BORNE;
     g->outcomes = calloc(2 * (size_t)s->c.rounds + 1, sizeof *g->outcomes);
     for (uint32_t p = 0; good && p < s->first; p++) {
         if (rand_below(&s->rand, density) == 0)

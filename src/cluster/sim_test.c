@@ -301,19 +301,21 @@ static void test_control(void)
     OK_F(r.violation[0], "a message that vanishes is missed: %s", r.violation);
 }
 
-/* Nor is it overlooked when nodes judge by themselves what a loss means for a group. */
-static void test_groups_control(void)
+/* Nor is it overlooked when nodes judge by themselves what a loss means for a fence, or a group. */
+static void test_control_outcomes(uint32_t sets, uint32_t groups)
 {
     struct sim_config c;
     struct sim_result r = { .violation = "" };
 
     for (uint64_t seed = 1; seed < 40 && !r.violation[0]; seed++) {
         faults(&c, seed, FAULTS_KILLS);
-        c.groups_disagree = true;
-        c.groups = 2;
+        c.disagree = true;
+        c.sets = sets;
+        c.groups = groups;
+        c.reports = c.requests = 0;
         OK(sim_run(&c, &r) == 0);
     }
-    OK_F(strstr(r.violation, "another outcome"), "groups whose nodes do not agree are found: %s",
+    OK_F(strstr(r.violation, "another outcome"), "nodes that do not agree are found: %s",
          r.violation);
 }
 
@@ -402,7 +404,8 @@ int main(int argc, char **argv)
     for (kind = FAULTS_KILLS; kind < FAULT_KINDS; kind++)
         test_seeds(first, count / 5, kind);
     test_control();
-    test_groups_control();
+    test_control_outcomes(3, 0);
+    test_control_outcomes(0, 2);
     test_control_elastic(FAULTS_ELASTIC);
     test_control_elastic(FAULTS_JOINS);
     test_growth_alone();

@@ -23,7 +23,7 @@ struct contribution {
     struct coll_id id;
     char *group;   /* id.group */
     bool collect;  /* a participant wants the others' data: a fence with data */
-    bool decided;  /* all nodes get one outcome, whichever are lost meanwhile */
+    bool ordered;  /* the result comes in order with the other messages of the root */
     char ways[64]; /* exchange methods, separated by commas; empty: the nodes choose */
     struct party *parties;
     uint32_t nparties;

@@ -23,7 +23,7 @@ static struct contribution *fence_contribution(const struct job *j, const struct
 
     if (!k)
         return NULL;
-    k->decided = job_restarts(j);
+    k->ordered = job_restarts(j);
     snprintf(k->ways, sizeof k->ways, "%s", c->ways);
     k->parties[0] = (struct party){ j->id, REQUEST_ALL_RANKS };
     for (uint32_t i = 0; g->all && i < g->nall; i++)

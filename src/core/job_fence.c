@@ -145,38 +145,29 @@ static enum answer_status find_group(struct job *j, uint32_t rank, struct slice 
     return st;
 }
 
-static bool is_lost_member(const struct job *j, const struct collective_group *g, uint32_t rank)
+/* A member on this node that will not come to the round (NULL: a new one).  It may have come before
+ * it ended. */
+static bool is_missing(const struct job *j, const struct collective_group *g,
+                       const struct collective *c, uint32_t rank)
 {
-    return j->procs[rank].unreachable && collective_includes(g, rank);
+    int64_t at = collective_position(g, rank);
+
+    return at >= 0 && j->procs[rank].unreachable && (!c || !collective_is_here(c, (uint32_t)at));
 }
 
-/* The member whose failure counts already, else the first lost one; JOB_NO_RANK: all can still
- * come. */
-static uint32_t lost_member(const struct job *j, const struct collective_group *g)
+uint32_t job_missing(const struct job *j, const struct collective_group *g, uint32_t rank)
 {
-    if (j->failed && j->culprit < j->plan.nprocs && is_lost_member(j, g, j->culprit))
+    const struct collective *c = j->lost ? collective_next(g, rank) : NULL;
+
+    if (!j->lost || collective_is_behind(g, rank))
+        return JOB_NO_RANK;
+    if (j->failed && j->culprit < j->plan.nprocs && is_missing(j, g, c, j->culprit))
         return j->culprit;
-    for (uint32_t i = 0; g->spread && i < g->nall; i++) {
-        uint32_t rank = g->all ? g->all[i] : i;
-        if (j->procs[rank].unreachable)
-            return rank;
-    }
-    for (uint32_t i = 0; !g->spread && i < g->count; i++) {
-        if (j->procs[collective_member(g, i)].unreachable)
+    for (uint32_t i = 0; i < g->count; i++) {
+        if (is_missing(j, g, c, collective_member(g, i)))
             return collective_member(g, i);
     }
     return JOB_NO_RANK;
-}
-
-uint32_t job_lost_rank(const struct job *j)
-{
-    uint32_t r = 0;
-
-    if (j->failed && j->culprit < j->plan.nprocs && j->procs[j->culprit].unreachable)
-        return j->culprit;
-    while (r + 1 < j->plan.nprocs && !j->procs[r].unreachable)
-        r++;
-    return r;
 }
 
 void job_answer_round(struct job *j, const struct collective *c, enum answer_status status)
@@ -319,6 +310,17 @@ void job_fence_ask(struct job *j, uint32_t rank)
         ask_about_all(j, rank, j->meetings, j->base + rank);
 }
 
+void job_ask_about_lost(struct job *j, const struct collective *c)
+{
+    const struct collective_group *g = c->group;
+
+    for (uint32_t i = 0; j->lost && g->spread && i < g->nall; i++) {
+        uint32_t rank = g->all ? g->all[i] : i;
+        if (j->procs[rank].unreachable && !job_rank_is_here(j, rank))
+            ask_about(j, rank, c);
+    }
+}
+
 void job_fence_receive(struct job *j, uint32_t rank, struct slice group, uint64_t generation,
                        bool will_complete)
 {
@@ -343,7 +345,8 @@ static enum answer_status enter(struct job *j, struct collective_group *g, uint3
                                 bool collect, struct slice ways, uint64_t ticket, uint64_t now_ns,
                                 uint64_t deadline_ns)
 {
-    uint32_t lost = j->lost && !collective_is_behind(g, rank) ? lost_member(j, g) : JOB_NO_RANK;
+    uint32_t lost = job_missing(j, g, rank);
+    bool fresh = j->lost && !collective_next(g, rank);
     struct collective *c;
 
     if (lost != JOB_NO_RANK)
@@ -354,12 +357,16 @@ static enum answer_status enter(struct job *j, struct collective_group *g, uint3
     case COLLECTIVE_OK: break;
     case COLLECTIVE_WAITING:
         note_wishes(c, collect, ways);
+        if (fresh)
+            job_ask_about_lost(j, c);
         return wait_in(j, g, rank, ticket, deadline_ns);
     case COLLECTIVE_OVER: collective_paid(&j->colls, c); return ANSWER_OK;
     case COLLECTIVE_NOT_MEMBER: return ANSWER_BAD_KEY;
     default: return ANSWER_NO_MEMORY;
     }
     note_wishes(c, collect, ways);
+    if (fresh)
+        job_ask_about_lost(j, c);
     if (g->spread)
         return contribute(j, rank, c, ticket, deadline_ns);
     seg_publish(&j->store);

@@ -12,9 +12,12 @@
 /* A collective waits for a process that will not come: unless the job goes on after failures, that
  * ends it, and the reason tells how the process ended.  ANSWER_FAILED. */
 enum answer_status job_miss(struct job *j, uint32_t rank);
-/* A process that takes part in nothing any more: the one whose failure counts, if it is one of
- * them; else the lowest rank. */
-uint32_t job_lost_rank(const struct job *j);
+/* A member on this node that the rank would wait for in vain in its next round: the one whose
+ * failure counts, if it is one of them, else the lowest; JOB_NO_RANK: none.  Whether a member on
+ * another node has come before it ended that node knows. */
+uint32_t job_missing(const struct job *j, const struct collective_group *g, uint32_t rank);
+/* The round has just begun: asks the nodes of members that have ended. */
+void job_ask_about_lost(struct job *j, const struct collective *c);
 
 /* Rank enters a fence.  ANSWER_LATER: the ticket is kept and comes back in an EFFECT_answer; the
  * last rank gets ANSWER_OK at once. */

@@ -112,7 +112,7 @@ static bool push_contribution(struct job *j, const struct collective *c)
 
     if (!k)
         return false;
-    k->decided = job_restarts(j);
+    k->ordered = job_restarts(j);
     k->parties[0] = (struct party){ j->id, REQUEST_ALL_RANKS };
     buf_byte(&k->block, 'R');
     parts_put_uint(&k->block, j->here);
@@ -235,14 +235,20 @@ static void contribute(struct job *j, struct collective *c)
 static enum answer_status enter(struct job *j, struct collective_group *g, uint32_t rank,
                                 uint64_t ticket, uint64_t now_ns, struct note *note)
 {
+    bool fresh = !collective_next(g, rank);
     struct collective *c;
 
     switch (collective_enter_with(g, rank, ticket, now_ns, note, &c)) {
     case COLLECTIVE_OK: break;
-    case COLLECTIVE_WAITING: return ANSWER_LATER;
+    case COLLECTIVE_WAITING:
+        if (fresh)
+            job_ask_about_lost(j, c);
+        return ANSWER_LATER;
     case COLLECTIVE_NOT_MEMBER: return ANSWER_BAD_KEY;
     default: return ANSWER_NO_MEMORY;
     }
+    if (fresh)
+        job_ask_about_lost(j, c);
     if (g->spread) {
         contribute(j, c);
         return ANSWER_LATER;
@@ -267,13 +273,12 @@ enum answer_status job_ring(struct job *j, uint32_t rank, struct slice left, str
     struct collective_group *g;
     enum answer_status st;
     struct note *note;
+    uint32_t missing;
 
     if (left.len > LIMIT_RING_VALUE || right.len > LIMIT_RING_VALUE)
         return ANSWER_BAD_VALUE;
     if (job_restart_is_news(j, rank))
         return ANSWER_RESTARTED;
-    if (j->lost)
-        return job_miss(j, job_lost_rank(j));
     if ((j->spread ? collective_group_get_spread(&j->colls, SLICE(JOB_RING), j->mine, j->nmine,
                                                  NULL, j->plan.nprocs, false, &g)
                    : collective_group_get(&j->colls, SLICE(JOB_RING), NULL, j->plan.nprocs, false,
@@ -282,8 +287,11 @@ enum answer_status job_ring(struct job *j, uint32_t rank, struct slice left, str
     g->kind = COLL_RING;
     if (rounds_of(g) > LIMIT_RING_ROUNDS)
         return ANSWER_OVER_QUOTA;
-    note = note_new(left, right);
-    st = note ? enter(j, g, rank, ticket, now_ns, note) : ANSWER_NO_MEMORY;
+    missing = job_missing(j, g, rank);
+    note = missing == JOB_NO_RANK ? note_new(left, right) : NULL;
+    st = missing != JOB_NO_RANK ? job_miss(j, missing)
+         : note                 ? enter(j, g, rank, ticket, now_ns, note)
+                                : ANSWER_NO_MEMORY;
     if (st != ANSWER_LATER) {
         free(note);
         collective_group_drop_idle(&j->colls, g);

@@ -112,6 +112,7 @@ static struct at_launcher *begin(void)
             sets[i].channels[k].fd = -1;
     }
     list_init(&l->s.reasons);
+    l->s.dispatch.context = l->c.nodes[0].dispatch.context;
     rpc_open(&l->s.dispatch.rpc, &l->c.nodes[0].dispatch.context, l->c.nodes[0].dispatch.rpc.calls,
              &l->c.nodes[0]);
     events_open(&l->s.dispatch.events, &l->c.nodes[0].dispatch.context);

@@ -1,18 +1,18 @@
-/* group_kills_test.c - PMIx groups, and processes that connect and disconnect, whose members, or
- * their whole nodes, are killed at any step, over one node, four and eight: whole daemons joined
- * without a network (tests/cluster.h), whose messages a seed puts in order.
+/* group_kills_test.c - PMIx groups, processes that connect and disconnect, and fences of PMIx and
+ * PMI, whose members, or their whole nodes, are killed at any step, over one node, four and eight:
+ * whole daemons joined without a network (tests/cluster.h), whose messages a seed puts in order.
  *
  * Every member that lives gets one answer to each call, the same as all others.  A group that bears
  * the loss of members is made for all who live; they agree who belongs to it, and nobody does who
- * has ended before it called.  With an argument the test runs so many seeds, from the second one
- * on. */
+ * has ended before it called.  After a fence with data all have the values of all, of the dead too.
+ * With an argument the test runs so many seeds, from the second one on. */
 #include "core/input.h"
 #include "tests/cluster_pmix.h"
 
 enum { RANKS = 8, SEEDS = 150, NO_ANSWER = 1 };
 
 /* What all members call, the same. */
-enum { CONNECT = 10, DISCONNECT = 11, CONSTRUCT = 24, DESTRUCT = 28 };
+enum { FENCE = 3, CONNECT = 10, DISCONNECT = 11, CONSTRUCT = 24, DESTRUCT = 28 };
 
 struct caller {
     bool in, dead, called;
@@ -28,6 +28,9 @@ struct world {
     bool bears; /* PMIX_GROUP_FT_COLLECTIVE */
     uint32_t victims;
     bool a_node_dies;
+    bool collects;   /* fences: with data */
+    bool pmi;        /* ... as barriers of PMI-1 */
+    uint32_t steps;  /* so many messages at most arrive between two deaths, once all have called */
     char wrong[200]; /* empty: all is well */
 };
 
@@ -46,13 +49,18 @@ static uint32_t below(struct world *w, uint32_t n)
 /* ---- the network, between two steps of the program ---------------------------------------------
  */
 
-static void some_steps(struct world *w)
+static void steps(struct world *w, uint32_t most)
 {
-    for (uint32_t n = below(w, 8); n; n--) {
+    for (uint32_t n = below(w, most); n; n--) {
         cluster_effects(&w->c);
         if (!cluster_step(&w->c))
             return;
     }
+}
+
+static void some_steps(struct world *w)
+{
+    steps(w, 8);
 }
 
 static void bytes_to(struct world *w, uint32_t rank, struct slice bytes)
@@ -74,10 +82,14 @@ static bool is_of_group(int command)
 /* The members one by one, then PMIX_GROUP_FT_COLLECTIVE if it is wanted. */
 static void call(struct world *w, uint32_t rank, int command)
 {
+    struct caller *m = &w->members[rank];
     char text[900];
     uint32_t count = 0;
     size_t n;
 
+    m->called = true;
+    m->status = NO_ANSWER;
+    m->answers = 0;
     for (uint32_t r = 0; r < RANKS; r++)
         count += w->members[r].in;
     n = (size_t)snprintf(text, sizeof text, PMIX_HEAD "02%02x %s 02%02x %02x", command,
@@ -87,11 +99,10 @@ static void call(struct world *w, uint32_t rank, int command)
             n += (size_t)snprintf(text + n, sizeof text - n, " 0a 'job0' %02x", r);
     }
     snprintf(text + n, sizeof text - n, "%s",
-             w->bears ? " 0201 0220 'pmix.grp.ftcoll' 00 0101" : " 0200");
-    w->members[rank].called = true;
-    w->members[rank].status = NO_ANSWER;
-    w->members[rank].answers = 0;
-    bytes_to(w, rank, pmix_bytes(text));
+             w->bears      ? " 0201 0220 'pmix.grp.ftcoll' 00 0101"
+             : w->collects ? " 0201 021a 'pmix.collect' 00 0101"
+                           : " 0200");
+    bytes_to(w, rank, w->pmi ? SLICE("cmd=barrier_in\n") : pmix_bytes(text));
 }
 
 /* A number of the encoding: seven bits a byte, the lowest first. */
@@ -129,6 +140,22 @@ static void read_members(struct caller *m, struct slice s)
         s = slice_skip(s, number(&s) / 2);
         m->group |= UINT32_C(1) << (number(&s) & 31);
     }
+}
+
+static void read_barriers(struct world *w, uint32_t rank)
+{
+    struct peer *p = w->c.peers[0][rank];
+    struct slice all = buf_slice(&p->out), s = all;
+    struct caller *m = &w->members[rank];
+
+    while (s.len) {
+        struct slice line = slice_cut(&s, '\n');
+        if (!slice_starts(line, SLICE("cmd=barrier_out")))
+            continue;
+        m->answers++;
+        m->status = slice_is(line, "cmd=barrier_out rc=0") ? 0 : -1;
+    }
+    server_wrote(&cluster_of(&w->c, 0, rank)->server, p, all.len);
 }
 
 /* Each message is a header of 16 bytes, whose last four are the length, and the reply. */
@@ -182,7 +209,9 @@ static void node_dies(struct world *w)
 
 static void something_dies(struct world *w)
 {
-    if (w->a_node_dies && w->c.nnodes > 1)
+    bool both = w->steps > 1; /* of fences: a process, and then its node, in any order */
+
+    if ((both ? below(w, 2) : w->a_node_dies) && w->c.nnodes > 1)
         node_dies(w);
     else
         die(w, below(w, RANKS));
@@ -204,6 +233,18 @@ static uint32_t next_caller(struct world *w)
     return chosen;
 }
 
+static void read_all_answers(struct world *w, int command)
+{
+    for (uint32_t r = 0; r < RANKS; r++) {
+        if (!w->members[r].in || w->members[r].dead)
+            continue;
+        if (w->pmi)
+            read_barriers(w, r);
+        else
+            read_answers(w, r, command == CONSTRUCT);
+    }
+}
+
 static void all_call(struct world *w, int command, uint32_t deaths)
 {
     uint32_t rank;
@@ -220,14 +261,12 @@ static void all_call(struct world *w, int command, uint32_t deaths)
         }
     }
     for (; deaths; deaths--) {
+        steps(w, w->steps);
         something_dies(w);
         some_steps(w);
     }
     cluster_settle(&w->c);
-    for (uint32_t r = 0; r < RANKS; r++) {
-        if (w->members[r].in && !w->members[r].dead)
-            read_answers(w, r, command == CONSTRUCT);
-    }
+    read_all_answers(w, command);
 }
 
 static const struct caller *first_alive(const struct world *w)
@@ -314,6 +353,76 @@ static void run_connect(struct world *w)
     }
 }
 
+/* A value of each rank, for all. */
+static void put(struct world *w, uint32_t rank)
+{
+    char text[300];
+
+    if (w->pmi)
+        snprintf(text, sizeof text, "cmd=put kvsname=job0 key=k%u value=value-%u\n", rank, rank);
+    else
+        snprintf(text, sizeof text,
+                 PMIX_HEAD "0202 0201 020112 020c 'key.g' 0310 'value-%u'"
+                           "0202 020112 020c 'key.g' 0310 'value-%u'",
+                 rank, rank);
+    bytes_to(w, rank, w->pmi ? slice_str(text) : pmix_bytes(text));
+    pmix_receives(&w->c, rank, "");
+}
+
+static bool gets(struct world *w, uint32_t rank, uint32_t of)
+{
+    char text[300], value[20];
+
+    snprintf(value, sizeof value, "value-%u", of);
+    if (w->pmi)
+        snprintf(text, sizeof text, "cmd=get kvsname=job0 key=k%u\n", of);
+    else
+        snprintf(text, sizeof text, PMIX_HEAD "0204 020a 'job0' 02%02x 0200 020c 'key.g'", of);
+    cluster_write(&w->c, 0, rank, w->pmi ? slice_str(text) : pmix_bytes(text));
+    return pmix_receives(&w->c, rank, value);
+}
+
+/* Without asking the node of the other, which may be gone. */
+static void check_values(struct world *w)
+{
+    unsigned fetches = w->c.fetches;
+
+    for (uint32_t r = 0; r < RANKS; r++) {
+        for (uint32_t of = 0; of < RANKS; of++) {
+            if (w->members[r].in && !w->members[r].dead && w->members[of].in && !gets(w, r, of))
+                complain(w, "has not got all values", r);
+        }
+    }
+    if (w->c.fetches != fetches)
+        complain(w, "values were fetched: first", 0);
+}
+
+/* All fence, again and again. */
+static void run_fence(struct world *w)
+{
+    w->bears = false;
+    w->collects = below(w, 2);
+    w->steps = 1 + below(w, 120);
+    for (uint32_t r = 0; r < RANKS; r++)
+        put(w, r);
+    for (uint32_t round = 0; round < 3 && alive(w); round++) {
+        bool dies = round == 2 || below(w, 2);
+        all_call(w, FENCE, dies ? w->victims : 0);
+        check_answers(w);
+        if (!alive(w) || first_alive(w)->status != 0)
+            return;
+        if (w->collects || w->pmi)
+            check_values(w);
+    }
+}
+
+static void run_barrier(struct world *w)
+{
+    for (uint32_t r = 0; r < RANKS; r++)
+        w->members[r].in = true;
+    run_fence(w);
+}
+
 static void run_group(struct world *w)
 {
     all_call(w, CONSTRUCT, w->victims);
@@ -325,39 +434,58 @@ static void run_group(struct world *w)
     }
 }
 
-static bool run(uint32_t nodes, uint64_t seed, void (*calls)(struct world *w))
+static void begin(struct world *w, uint32_t nodes)
 {
-    struct world w = { .seed = seed };
+    cluster_open_by(&w->c, nodes, w->seed, (enum overlay_schedule)(w->seed % 3));
+    cluster_job(&w->c, RANKS, true, true);
+    for (uint32_t r = 0; r < RANKS; r++) {
+        if (w->pmi) {
+            cluster_write(&w->c, 0, r, SLICE("cmd=init pmi_version=1 pmi_subversion=1\n"));
+            cluster_received(&w->c, 0, r);
+        } else {
+            pmix_handshake_as(&w->c, r, "4.2.4");
+        }
+    }
+    choose(w);
+}
 
-    cluster_open(&w.c, nodes, seed);
-    cluster_job(&w.c, RANKS, true, true);
-    for (uint32_t r = 0; r < RANKS; r++)
-        pmix_handshake_as(&w.c, r, "4.2.4");
-    choose(&w);
-    calls(&w);
+struct kills {
+    uint32_t nodes;
+    void (*calls)(struct world *w);
+    const char *who;
+    bool pmi;
+};
+
+static bool run(const struct kills *k, uint64_t seed)
+{
+    struct world w = { .seed = seed, .pmi = k->pmi, .steps = 1 };
+
+    begin(&w, k->nodes);
+    k->calls(&w);
     if (w.wrong[0])
-        printf("# %u nodes, %s\n", nodes, w.wrong);
+        printf("# %u nodes, %s\n", k->nodes, w.wrong);
     cluster_close(&w.c);
     return !w.wrong[0];
 }
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        uint32_t nodes;
-        void (*calls)(struct world *w);
-        const char *who;
-    } cases[] = { { 1, run_group, "members" },
-                  { 4, run_group, "members" },
-                  { 8, run_group, "members" },
-                  { 4, run_connect, "processes that connect" } };
+    static const struct kills cases[] = { { 1, run_group, "members", false },
+                                          { 4, run_group, "members", false },
+                                          { 8, run_group, "members", false },
+                                          { 4, run_connect, "processes that connect", false },
+                                          { 1, run_fence, "processes that fence", false },
+                                          { 4, run_fence, "processes that fence", false },
+                                          { 8, run_fence, "processes that fence", false },
+                                          { 4, run_barrier, "processes in barriers", true },
+                                          { 8, run_barrier, "processes in barriers", true } };
     uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : SEEDS;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t good = 0;
         for (uint64_t s = first; s < first + count; s++)
-            good += run(cases[i].nodes, s, cases[i].calls);
+            good += run(&cases[i], s);
         OK_F(good == count, "%s are killed on %u nodes: %llu of %llu seeds", cases[i].who,
              cases[i].nodes, (unsigned long long)good, (unsigned long long)count);
     }
