@@ -161,6 +161,9 @@
 /* Launchers of one user on one machine that are queried. */
 #define LIMIT_LAUNCHERS 65536
 
+/* Launchers that share a directory with this one (-launchers-dir) and are queried. */
+#define LIMIT_DISTANT_LAUNCHERS 1024
+
 /* A search for other launchers goes on for so long in one turn of the event loop: others may have
  * taken very many names. */
 #define LIMIT_SEARCH_TURN_MS 2

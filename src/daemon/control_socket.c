@@ -371,6 +371,7 @@ struct visitor {
     struct watch watch;
     struct greeting greeting;
     struct buf in, out;
+    bool distant; /* a launcher on another machine */
 };
 
 static void visitor_free(struct visitor *v)
@@ -515,6 +516,19 @@ static void visitor_report(void *arg, struct slice report)
     begin_answer(v);
 }
 
+/* What launchers ask each other. */
+static bool is_of_launchers(struct slice line)
+{
+    static const char *const words[] = { "taken", "read", "unpublish", "published", "link" };
+    struct slice word = slice_cut(&line, ' ');
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (slice_is(word, words[i]))
+            return true;
+    }
+    return false;
+}
+
 static void visitor_read(void *arg)
 {
     struct visitor *v = arg;
@@ -536,6 +550,11 @@ static void visitor_read(void *arg)
     if (end == all.len)
         return;
     greeting_end(&v->greeting);
+    if (v->distant && !is_of_launchers(slice_head(all, end))) {
+        buf_str(&v->out, "error: this is not for launchers on other machines\n");
+        begin_answer(v);
+        return;
+    }
     if (slice_is(slice_head(all, end), "pmix")) {
         take_client(v);
         return;
@@ -578,7 +597,7 @@ static void visitor_late(void *arg, struct greeting *g)
     visitor_free(LIST_OF(g, struct visitor, greeting));
 }
 
-static void visitor_new(struct control_socket *d, int fd)
+static void visitor_new(struct control_socket *d, int fd, bool distant)
 {
     struct quota_source who = quota_user(getuid()); /* others are not served */
     struct visitor *v = calloc(1, sizeof *v);
@@ -589,6 +608,7 @@ static void visitor_new(struct control_socket *d, int fd)
     }
     v->of = d;
     v->fd = fd;
+    v->distant = distant;
     buf_init(&v->in, CONTROL_SOCKET_LINE_MAX);
     buf_init(&v->out, CONTROL_SOCKET_ANSWER_MAX);
     list_append(&d->visitors, &v->link);
@@ -602,9 +622,14 @@ static void control_socket_called(void *arg, int fd, const struct sockaddr_stora
 {
     (void)from;
     if (rendezvous_is_ours(fd))
-        visitor_new(arg, fd);
+        visitor_new(arg, fd, false);
     else
         close(fd); /* not served: any user may know the socket's name */
+}
+
+void control_socket_take(struct control_socket *d, int fd)
+{
+    visitor_new(d, fd, true);
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */

@@ -73,6 +73,9 @@ struct control_socket {
 };
 
 void control_socket_open(struct control_socket *d, const struct control_socket_config *config);
+/* A launcher on another machine has called (distant_launchers.h): it may ask what launchers ask
+ * each other, and nothing else.  Takes the connection over. */
+void control_socket_take(struct control_socket *d, int fd);
 bool control_socket_is_open(const struct control_socket *d); /* others can reach us */
 void control_socket_close(struct control_socket *d); /* harmless twice, and on zeroed memory */
 

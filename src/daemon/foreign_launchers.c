@@ -71,9 +71,10 @@ static void explain_unknown(struct foreign_launchers *d, const struct waiting_ca
     buf_printf(
         &text,
         "wireup: %s cannot connect to processes of %s: no launcher of yours on this machine "
-        "has that job. Connect works between launchers of one user on one machine: start the "
-        "other program there, or both by one command (PROGRAM : PROGRAM).\n",
-        j->nspace, nspace);
+        "has that job%s. Connect works between launchers of one user on one machine, or with one "
+        "-launchers-dir: start the other program so, or both by one command (PROGRAM : PROGRAM).\n",
+        j->nspace, nspace,
+        d->context->distant ? ", and none in the directory of -launchers-dir" : "");
     if (buf_ok(&text))
         control_log(
             c, j, w->rank,

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "daemon/distant_launchers.h"
 #include "daemon/node_context.h"
 #include "io/rendezvous.h"
 
@@ -83,14 +84,14 @@ static void no_answer(void *arg)
     over(arg, -1);
 }
 
-static void ask(struct launcher_search *s, struct asked_launcher *a,
-                const struct launcher_name *who)
+/* At that connection; below 0: it is not reached. */
+static void ask(struct launcher_search *s, struct asked_launcher *a, int fd)
 {
     char line[LINE_MAX_BYTES];
     int n = snprintf(line, sizeof line, "link " LAUNCHER_LINK_VERSION " %s\n", s->nspace);
 
     a->of = s;
-    a->fd = rendezvous_connect(who);
+    a->fd = fd;
     if (a->fd < 0)
         return;
     s->open++;
@@ -105,14 +106,18 @@ static void ask(struct launcher_search *s, struct asked_launcher *a,
 static void ask_all(struct launcher_search *s)
 {
     struct launcher_name *names = NULL;
-    int n = rendezvous_search_end(s->names, &names);
+    int n = rendezvous_search_end(s->names, &names), *fds, nlocal = n > 0 ? n : 0;
+    int ndistant = distant_launchers_call(s->context->distant, &fds);
 
     s->names = NULL;
-    s->all = n > 0 ? calloc((size_t)n, sizeof *s->all) : NULL;
-    s->count = s->all ? n : 0;
+    s->all = calloc((size_t)nlocal + (size_t)ndistant + 1, sizeof *s->all);
+    s->count = s->all ? nlocal + ndistant : 0;
     for (int i = 0; i < s->count; i++)
-        ask(s, &s->all[i], &names[i]);
+        ask(s, &s->all[i], i < nlocal ? rendezvous_connect(&names[i]) : fds[i - nlocal]);
+    for (int i = 0; !s->all && i < ndistant; i++)
+        close(fds[i]);
     free(names);
+    free(fds);
     timer_init(&s->timer, s->context->loop, no_answer, s);
     timer_set(&s->timer, s->open ? LIMIT_CONTROL_REPLY_MS : 0);
 }

@@ -12,6 +12,7 @@
 #include "core/core_names.h"
 #include "core/effect.h"
 #include "core/input.h"
+#include "daemon/distant_launchers.h"
 #include "daemon/node_context.h"
 #include "io/procstat.h"
 #include "io/rendezvous.h"
@@ -44,6 +45,7 @@ struct name_query {
     struct timer patience;
     struct neighbour *neighbours;
     int count, open;
+    int nlocal;                  /* of them on this machine, the first ones */
     struct launcher_name *asked; /* a publish: all that were asked */
     struct name_queries *among;
     bool again; /* a launcher has published the name since it was asked */
@@ -88,25 +90,33 @@ static bool may_answer(pid_t pid)
     return procstat_read(pid, &st) < 0 || (st.state != 'T' && st.state != 't');
 }
 
-/* The name is there now.  Who does not take the line at once is not waited for. */
+/* Who does not take the line at once is not waited for. */
+static void send_news(const struct name_query *q, int fd, struct slice line)
+{
+    if (fd < 0)
+        return;
+    if (send(fd, line.ptr, line.len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+        log_info(q->context->log, "another launcher does not take the news of a name");
+    close(fd);
+}
+
+/* The name is there now. */
 static void notify_neighbours(const struct name_query *q, int count)
 {
     struct buf line = BUF_NULL(NAME_QUERY_LINE_MAX);
+    int *fds, ndistant = distant_launchers_call(q->context->distant, &fds);
+    struct slice news;
 
     buf_str(&line, "published ");
     buf_slice_put(&line, q->query->service);
     buf_byte(&line, '\n');
-    for (int i = 0; q->asked && buf_ok(&line) && i < count; i++) {
-        struct slice s = buf_slice(&line);
-        int fd = may_answer(q->asked[i].pid) ? rendezvous_connect(&q->asked[i]) : -1;
-        if (fd < 0)
-            continue;
-        if (send(fd, s.ptr, s.len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-            log_info(q->context->log, "a launcher (pid %d) does not take the news of a name",
-                     (int)q->asked[i].pid);
-        close(fd);
-    }
+    news = buf_ok(&line) ? buf_slice(&line) : SLICE_NULL;
+    for (int i = 0; q->asked && i < count; i++)
+        send_news(q, may_answer(q->asked[i].pid) ? rendezvous_connect(&q->asked[i]) : -1, news);
+    for (int i = 0; i < ndistant; i++)
+        send_news(q, fds[i], news);
     buf_free(&line);
+    free(fds);
 }
 
 static void begin_look(struct name_queries *d);
@@ -122,7 +132,7 @@ static void ask_again(struct name_query *q)
 static void name_query_end(struct name_query *q, bool found, struct slice port, uint16_t type)
 {
     const struct node_context *c = q->context;
-    int count = q->count;
+    int count = q->nlocal;
 
     if (q->again && !found) {
         ask_again(q);
@@ -213,14 +223,14 @@ static bool put_question(struct buf *line, const struct core *c, const struct na
     return buf_ok(line) && slice_find(q->service, '\n') == q->service.len;
 }
 
-static void ask_neighbour(struct name_query *q, struct neighbour *b,
-                          const struct launcher_name *who)
+/* At that connection; below 0: it is not reached. */
+static void ask_neighbour(struct name_query *q, struct neighbour *b, int fd)
 {
     struct buf line = BUF_NULL(NAME_QUERY_LINE_MAX);
 
     b->of = q;
     buf_init(&b->in, LIMIT_PMI_LINE);
-    b->fd = may_answer(who->pid) ? rendezvous_connect(who) : -1;
+    b->fd = fd;
     if (b->fd < 0)
         return;
     q->open++;
@@ -242,15 +252,26 @@ static unsigned patience_ms(const struct nameservice_query *q)
 /* Even if no launcher is reached, the answer comes from the loop, not from this call. */
 static void ask_all(struct name_query *q, const struct launcher_name *all, int n)
 {
+    int *fds, ndistant = distant_launchers_call(q->context->distant, &fds), nlocal = n > 0 ? n : 0;
+
     q->stage = NAME_QUERY_ASKS;
-    q->neighbours = n > 0 ? calloc((size_t)n, sizeof *q->neighbours) : NULL;
-    q->count = q->neighbours ? n : 0;
+    q->neighbours = calloc((size_t)nlocal + (size_t)ndistant + 1, sizeof *q->neighbours);
+    q->count = q->neighbours ? nlocal + ndistant : 0;
+    q->nlocal = q->neighbours ? nlocal : 0;
     if (q->query->op == NAMESERVICE_PUBLISH && n > 0)
         q->asked = malloc((size_t)n * sizeof *q->asked);
     if (q->asked)
         memcpy(q->asked, all, (size_t)n * sizeof *q->asked);
-    for (int i = 0; i < q->count; i++)
-        ask_neighbour(q, &q->neighbours[i], &all[i]);
+    for (int i = 0; i < nlocal && i < q->count; i++)
+        ask_neighbour(q, &q->neighbours[i],
+                      may_answer(all[i].pid) ? rendezvous_connect(&all[i]) : -1);
+    for (int i = 0; i < ndistant; i++) {
+        if (q->neighbours)
+            ask_neighbour(q, &q->neighbours[nlocal + i], fds[i]);
+        else
+            close(fds[i]);
+    }
+    free(fds);
     timer_set(&q->patience, q->open ? patience_ms(q->query) : 0);
 }
 

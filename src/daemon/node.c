@@ -231,6 +231,21 @@ static void put_together(struct node *n)
                            &n->job_shutdown, { control_all_ended, clean_up, &n->control } };
 }
 
+static void distant_called(void *arg, int fd)
+{
+    control_socket_take(arg, fd);
+}
+
+static int open_distant(struct node *n, struct errmsg *err)
+{
+    int rc = n->config.distant ? distant_launchers_open(&n->distant, &n->context, n->config.distant,
+                                                        distant_called, &n->control_socket, err)
+                               : 0;
+
+    n->context.distant = n->config.distant && rc == 0 ? &n->distant : NULL;
+    return rc;
+}
+
 struct node *node_new(const struct node_config *config, struct errmsg *err)
 {
     struct node *n = calloc(1, sizeof *n);
@@ -251,7 +266,7 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
         errmsg_set(err, -ENOMEM, "out of memory");
         return node_free(n);
     }
-    return n;
+    return open_distant(n, err) < 0 ? node_free(n) : n;
 }
 
 int node_record(struct node *n, const char *file, struct errmsg *err)
@@ -287,6 +302,7 @@ struct node *node_free(struct node *n)
     control_socket_close(&n->control_socket);
     name_queries_close(&n->name_queries);
     foreign_launchers_close(&n->foreign_launchers);
+    distant_launchers_close(&n->distant);
     foreign_jobs_close(&n->foreign_jobs);
     node_parts_close(&n->node_parts);
     allocations_close(&n->allocations);

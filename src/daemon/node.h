@@ -37,6 +37,8 @@ struct node_progress {
     char awaited[200];
 };
 
+struct distant_launchers_config;
+
 struct node_config {
     struct log log;
     const char *name; /* of this host, part of namespaces */
@@ -93,6 +95,7 @@ struct node_config {
      * (then it asks again).  May be NULL. */
     bool (*waits)(void *arg);
     void *arg;
+    const struct distant_launchers_config *distant; /* NULL: only launchers of this machine */
     struct rlimit nofile; /* the limit that processes get back if raised is set */
     bool raised;
 };

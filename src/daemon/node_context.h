@@ -12,6 +12,7 @@
 #include "daemon/turn.h"
 
 struct cluster_io;
+struct distant_launchers;
 struct output;
 struct startup_timing;
 
@@ -23,9 +24,10 @@ struct node_context {
     struct server *server;
     struct output *output;
     struct startup_timing *timing;
-    enum launcher_state *state; /* how far the launcher is; a daemon's stays idle */
-    struct cluster_io *cluster; /* NULL: this node is alone */
-    int null_fd;                /* of /dev/null */
+    enum launcher_state *state;        /* how far the launcher is; a daemon's stays idle */
+    struct cluster_io *cluster;        /* NULL: this node is alone */
+    struct distant_launchers *distant; /* NULL: none is known */
+    int null_fd;                       /* of /dev/null */
 };
 
 #endif

@@ -11,6 +11,7 @@
 #include "daemon/control_socket.h"
 #include "daemon/end_progress.h"
 #include "daemon/foreign_jobs.h"
+#include "daemon/distant_launchers.h"
 #include "daemon/foreign_launchers.h"
 #include "daemon/help.h"
 #include "daemon/job_control.h"
@@ -61,6 +62,7 @@ struct node {
     struct name_queries name_queries;
     struct foreign_jobs foreign_jobs;
     struct foreign_launchers foreign_launchers;
+    struct distant_launchers distant;
     struct pending_queries pending_queries;
     struct node_parts node_parts;
     struct allocations allocations;

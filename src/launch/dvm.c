@@ -53,6 +53,7 @@ struct dvm {
     struct dvm_members members;
     struct joins joins;
     struct dvm_news is_up;
+    struct distant_launchers_config distant;
     const struct launch_options *options;
     const struct log *log;
     struct session_dir sessions;
@@ -170,6 +171,7 @@ static struct node_config configuration(struct dvm *s, const struct job_map *pla
                                   .tools_like = plan,
                                   .reaped = reaped,
                                   .reach = reach,
+                                  .distant = remote_distant(o, &s->distant),
                                   .arg = s };
 
     node_raise_nofile(&config);

@@ -69,6 +69,7 @@ struct launch {
     struct dvm_lease lease;
     struct trace_collect traces;
     struct tool_callback callback;
+    struct distant_launchers_config distant;
     struct session_dir sessions;
     struct log log;
     uint64_t begun_ns;
@@ -183,6 +184,7 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .waits = o->debugger || (o->trace_file && o->remote) ? waits : NULL,
         .reach = o->remote ? reach : NULL,
         .callback = &l->callback,
+        .distant = remote_distant(o, &l->distant),
         .arg = l,
     };
     node_raise_nofile(c);

@@ -231,6 +231,7 @@ struct launch_options {
     const char *dvm_name;        /* of `wireup up`; NULL: not given */
     /* Nodes that come by themselves (launch/joins.h); NULL or 0: not given. */
     const char *join_token_file, *join_file;
+    const char *launchers_dir; /* NULL: only launchers of this machine are found */
     uint32_t join_port;
     bool join_only; /* ... and this node gets no processes */
     struct spawn_pair *job_attrs;

@@ -495,6 +495,16 @@ int remote_start(struct remote *f, uint32_t position, uint32_t parent)
 
 /* ---- opening ---- */
 
+const struct distant_launchers_config *remote_distant(const struct launch_options *o,
+                                                      struct distant_launchers_config *room)
+{
+    *room = (struct distant_launchers_config){ .dir = o->launchers_dir,
+                                               .interface = o->interface,
+                                               .port_low = (uint16_t)o->port_low,
+                                               .port_high = (uint16_t)o->port_high };
+    return o->launchers_dir ? room : NULL;
+}
+
 /* Other daemons run in other directories. */
 static const char *trace_base(struct remote *f)
 {

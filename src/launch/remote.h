@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "launch/node_failures.h"
 #include "launch/options.h"
+#include "daemon/distant_launchers.h"
 #include "daemon/child_daemons.h"
 #include "daemon/cluster_io.h"
 #include "daemon/shutdown.h"
@@ -52,6 +53,10 @@ struct remote {
  * so many nodes may join later (remote_add()).  0; else nothing was started, with a sentence in
  * err.
  */
+/* How launchers on other machines are found, in that memory; NULL: they are not. */
+const struct distant_launchers_config *remote_distant(const struct launch_options *o,
+                                                      struct distant_launchers_config *room);
+
 int remote_open(struct remote *f, struct launch_options *opt, struct node *node,
                 struct job_map *plan, uint32_t room, struct log log, struct errmsg *err);
 

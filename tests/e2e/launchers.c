@@ -11,6 +11,9 @@
  * passes: the other is late late      connects when that has passed
  *
  *   launchers nobody             connects to a job that no launcher has
+ *   launchers hold NAME          publishes it, says `holding`, and waits until `NAME done` is
+ * published launchers look NAME          says whether it is published launchers done NAME publishes
+ * `NAME done`, and stays until its input ends
  */
 #define PROGRAM "launchers"
 #include "pmix_rank.h"
@@ -314,6 +317,47 @@ static void nobody(void)
         complain("a connect to nobody: %s", PMIx_Error_string(rc));
 }
 
+static void hold(const char *name)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%s done", name);
+    publish(name);
+    printf(PROGRAM " holding\n");
+    fflush(stdout);
+    look_up(text);
+}
+
+static void look(const char *name)
+{
+    pmix_pdata_t data;
+
+    PMIX_PDATA_CONSTRUCT(&data);
+    PMIX_LOAD_KEY(data.key, name);
+    printf(PROGRAM " %s\n", PMIx_Lookup(&data, 1, NULL, 0) == PMIX_SUCCESS ? "found" : "none");
+    PMIX_PDATA_DESTRUCT(&data);
+}
+
+static void done(const char *name)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%s done", name);
+    publish(text);
+    while (getchar() != EOF)
+        continue;
+}
+
+static void one_job(const char *name)
+{
+    if (!strcmp(mode, "hold"))
+        hold(name);
+    else if (!strcmp(mode, "look"))
+        look(name);
+    else if (!strcmp(mode, "done"))
+        done(name);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -323,6 +367,8 @@ int main(int argc, char **argv)
     must("init", PMIx_Init(&me, NULL, 0));
     if (argc > 4)
         find_other(argv[2], argv[3]);
+    else if (argc > 2)
+        one_job(argv[2]);
     else
         nobody();
     if (!strcmp(mode, "meet"))
