@@ -31,7 +31,8 @@ struct node_usage {
 /* A mounted file system that keeps files; texts are borrowed. */
 struct storage_usage {
     const char *source, *path, *type;
-    bool is_shared; /* with other nodes */
+    char version[16]; /* by which the node speaks with its server; empty: not known */
+    bool is_shared;   /* with other nodes */
     bool in_memory;
     bool is_read_only;
     bool is_measured; /* the following numbers are known */

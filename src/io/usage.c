@@ -195,9 +195,23 @@ static void measure(struct storage_usage *u)
     u->objects_used = fs.f_files - fs.f_ffree;
 }
 
-int usage_of_storages(storage_fn *fn, void *arg)
+/* NFS and SMB have `vers=4.2` among their options, 9P `version=9p2000.L`. */
+static void read_version(const struct mntent *m, struct storage_usage *u)
 {
-    FILE *mounts = setmntent("/proc/self/mounts", "re");
+    static const char *const names[] = { "vers", "version" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *option = hasmntopt(m, names[i]);
+        const char *value = option ? option + strlen(names[i]) : "";
+        size_t len = *value == '=' ? strcspn(++value, ",") : 0;
+        if (len && len < sizeof u->version)
+            memcpy(u->version, value, len);
+    }
+}
+
+int usage_of_mounts(const char *table, storage_fn *fn, void *arg)
+{
+    FILE *mounts = setmntent(table, "re");
     char text[PROC_TEXT];
     struct mntent m;
 
@@ -210,6 +224,7 @@ int usage_of_storages(storage_fn *fn, void *arg)
             continue;
         u.is_shared = fs->is_shared;
         u.in_memory = fs->in_memory;
+        read_version(&m, &u);
         u.is_read_only = hasmntopt(&m, MNTOPT_RO) != NULL;
         if (!fs->is_shared) /* a server that is down would not answer */
             measure(&u);
@@ -217,4 +232,9 @@ int usage_of_storages(storage_fn *fn, void *arg)
     }
     endmntent(mounts);
     return 0;
+}
+
+int usage_of_storages(storage_fn *fn, void *arg)
+{
+    return usage_of_mounts("/proc/self/mounts", fn, arg);
 }

@@ -12,5 +12,7 @@ int usage_of_node(struct node_usage *u_p);
 /* Each mounted file system that keeps files.  Of those on other machines, which may not answer, no
  * numbers are asked. */
 int usage_of_storages(storage_fn *fn, void *arg);
+/* Likewise, of a file with the form of /proc/self/mounts. */
+int usage_of_mounts(const char *table, storage_fn *fn, void *arg);
 
 #endif

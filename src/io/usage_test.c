@@ -53,10 +53,37 @@ static void test_storages(void)
     EQ(wrong, 0);
 }
 
+static void check_version(void *arg, const struct storage_usage *u)
+{
+    unsigned *n = arg;
+
+    *n += !strcmp(u->path, "/nfs")     ? !strcmp(u->version, "4.2")
+          : !strcmp(u->path, "/9p")    ? !strcmp(u->version, "9p2000.L")
+          : !strcmp(u->path, "/plain") ? !*u->version
+                                       : 100;
+}
+
+static void test_versions(void)
+{
+    static const char mounts[] = "a:/x /nfs nfs4 rw,vers=4.2,minorversion=7,hard 0 0\n"
+                                 "b /9p 9p rw,version=9p2000.L,cache=loose 0 0\n"
+                                 "c /plain nfs rw,nfsvers=3,vers=,version=0123456789abcdef 0 0\n";
+    char path[] = "/tmp/usage-test-XXXXXX";
+    int fd = mkstemp(path);
+    unsigned n = 0;
+
+    OK(write(fd, mounts, sizeof mounts - 1) == sizeof mounts - 1);
+    EQ(usage_of_mounts(path, check_version, &n), 0);
+    OK_F(n == 3, "versions of file systems of other machines");
+    close(fd);
+    unlink(path);
+}
+
 int main(void)
 {
     test_proc();
     test_node();
     test_storages();
+    test_versions();
     return tap_done();
 }

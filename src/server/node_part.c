@@ -185,6 +185,8 @@ static void add_storage(void *arg, const struct storage_usage *u)
     info_array_text(&one, PMIX_HOSTNAME, all->node);
     info_array_text(&one, PMIX_STORAGE_PATH, u->path);
     info_array_text(&one, PMIX_STORAGE_TYPE, u->type);
+    if (*u->version)
+        info_array_text(&one, PMIX_STORAGE_VERSION, u->version);
     info_array_add(&one, PMIX_STORAGE_ACCESSIBILITY,
                    (pmix_value_t){ .type = PMIX_STOR_ACCESS,
                                    .data.uint64 = u->is_shared ? PMIX_STORAGE_ACCESSIBILITY_CLUSTER

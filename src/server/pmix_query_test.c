@@ -186,7 +186,8 @@ static int node_of(struct node_usage *u)
 
 static int storages_of(storage_fn *fn, void *arg)
 {
-    fn(arg, &(struct storage_usage){ .source = "disk", .path = "/here", .type = "ext4" });
+    fn(arg, &(struct storage_usage){
+                .source = "disk", .path = "/here", .type = "ext4", .version = "4.2" });
     fn(arg, &(struct storage_usage){ .source = "disk", .path = "/a,b", .type = "ext4" });
     return 0;
 }
@@ -399,6 +400,9 @@ static void test_storage(void)
     own_part(&w, &part);
     answer(&w, ANSWER_OK, buf_slice(&part));
     OK(has_text(&w, 0, "a:/here"));
+    ask(&w, 0, PMIX_STORAGE_VERSION, NULL);
+    answer(&w, ANSWER_OK, buf_slice(&part));
+    OK_F(has_text(&w, 0, "4.2"), "the version of a storage");
     ask(&w, 0, PMIX_HWLOC_XML_V2, NULL);
     OK_F(w.last.u.node_parts.local, "one node alone is asked for its hardware");
     buf_free(&part);
