@@ -82,6 +82,7 @@ bench:
 	@bench/pmix --build $(BUILD)
 	@bench/data --build $(BUILD)
 	@bench/nodes --build $(BUILD)
+	@bench/tasks --build $(BUILD)
 
 format:
 	$(setup) test
