@@ -231,3 +231,15 @@ void local_job_list(struct local_job *w)
     if (mpir_add(j))
         supervisor_debug(control_fd, j->awaited[JOB_MAP_STOP_ON_EXEC]);
 }
+
+void local_jobs_places(const struct local_jobs *jobs, struct buf *out)
+{
+    LIST_EACH(l, &jobs->all)
+    {
+        const struct job *j = LIST_OF(l, struct local_job, link)->job;
+        if (j->follows || j->is_tool || j->phase == JOB_ENDED)
+            continue;
+        for (uint32_t n = 0; n < j->plan.nnodes; n++)
+            buf_printf(out, " %s %u", j->plan.nodes[n].name, j->plan.nodes[n].nprocs);
+    }
+}

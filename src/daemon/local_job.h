@@ -74,6 +74,9 @@ void local_jobs_close(struct local_jobs *jobs);
 /* Launcher: processes of the job may have been started, perhaps all of them. */
 void local_job_list(struct local_job *w);
 
+/* Launcher: " NAME RANKS" for each node of each job that has not ended. */
+void local_jobs_places(const struct local_jobs *jobs, struct buf *out);
+
 /* The ranks that have not been started are started in the next turn of the loop. */
 static inline void local_jobs_start(struct local_jobs *jobs)
 {

@@ -437,6 +437,8 @@ static void on_job_ended(void *arg, struct effect *e)
     job_shutdown_bury(&n->job_shutdown, j);
     if (n->context.config->dvm_leases)
         dvm_leases_changed(n->context.config->dvm_leases);
+    if (n->config.ended)
+        n->config.ended(n->config.arg);
 }
 
 static void on_spawn(void *arg, struct effect *e)
@@ -708,6 +710,11 @@ enum launcher_state node_state(const struct node *n)
 enum launcher_action node_event(struct node *n, enum launcher_event event)
 {
     return launcher_state_event(&n->state, event, &n->config.log);
+}
+
+void node_places(const struct node *n, struct buf *out)
+{
+    local_jobs_places(&n->jobs, out);
 }
 
 void node_dvm_news(struct node *n, int code, struct slice name, uint32_t slots)

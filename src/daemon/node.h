@@ -86,6 +86,8 @@ struct node_config {
     const struct job_map *tools_like; /* what jobs of tools are like; NULL: the first job */
     /* All processes of a job have been started, on all nodes.  May be NULL. */
     void (*started)(void *arg, const struct job *j);
+    /* A job has ended, on all nodes.  May be NULL. */
+    void (*ended)(void *arg);
     /* How a command of the user is run on another node: agent_reach().  NULL: there is none. */
     int (*reach)(void *arg, const char *node, struct arena *a, const char **words_p,
                  struct errmsg *err);
@@ -134,6 +136,10 @@ void node_begin(struct node *n);
 /* The launcher's state, and its step. */
 enum launcher_state node_state(const struct node *n);
 enum launcher_action node_event(struct node *n, enum launcher_event event);
+
+/* " NAME RANKS" for each node of each job that we lead and that has not ended; a node may be named
+ * several times. */
+void node_places(const struct node *n, struct buf *out);
 
 /* A node joins the DVM, or leaves it: processes and tools that want to know are notified.  code: of
  * wireup_client.h. */

@@ -273,6 +273,20 @@ void dvm_lease_follow(struct dvm_lease *l, struct node *n)
     watch_want(&l->watch, LOOP_READ); /* fails: nobody is told */
 }
 
+void dvm_lease_renew(struct dvm_lease *l)
+{
+    struct buf line = BUF_NULL(DVM_LEASE_LINE);
+
+    if (l->fd < 0 || !l->node)
+        return;
+    buf_str(&line, "took");
+    node_places(l->node, &line);
+    buf_byte(&line, '\n');
+    if (buf_ok(&line))
+        write_all_slice(l->fd, buf_slice(&line)); /* fails: the DVM has ended */
+    buf_free(&line);
+}
+
 void dvm_lease_unfollow(struct dvm_lease *l)
 {
     watch_close(&l->watch);

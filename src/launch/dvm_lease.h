@@ -29,6 +29,9 @@ int dvm_lease_nodes(void *arg, struct launch_options *opt, const struct dvm_wish
  * Harmless without a lease. */
 int dvm_lease_take(struct dvm_lease *l, const struct job_map *plan, struct errmsg *err);
 
+/* A job of the node has begun or ended: spawned ones use slots, too.  Harmless without a lease. */
+void dvm_lease_renew(struct dvm_lease *l);
+
 /* From now on processes are told of nodes that join the DVM or leave it.  Harmless without a lease.
  */
 void dvm_lease_follow(struct dvm_lease *l, struct node *n);

@@ -91,11 +91,16 @@ static void reaped(void *arg, pid_t pid, int status)
 static void started(void *arg, const struct job *j)
 {
     struct launch *l = arg;
-    struct errmsg err;
 
-    if (l->options->scouting && j->parent == JOB_NO_RANK)
-        dvm_lease_take(&l->lease, &j->plan, &err); /* now its ranks have their places */
+    dvm_lease_renew(&l->lease); /* now its ranks have their places */
     debuggers_start(&l->debuggers, l->options, j, &l->log);
+}
+
+static void ended(void *arg)
+{
+    struct launch *l = arg;
+
+    dvm_lease_renew(&l->lease);
 }
 
 static bool waits(void *arg)
@@ -181,6 +186,7 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .plan_spawn = plan_spawn,
         .reaped = reaped,
         .started = started,
+        .ended = ended,
         .waits = o->debugger || (o->trace_file && o->remote) ? waits : NULL,
         .reach = o->remote ? reach : NULL,
         .callback = &l->callback,

@@ -195,6 +195,22 @@ same "it is for wireup run" "$rc $(cat "$err")" "2 wireup: -batch is for wireup 
 dvm run -batch "$tmp/none"
 ok "a file that is not there" eval '[ "$rc" = 2 ] && grep -q "^wireup: -batch $tmp/none: " "$err"' || explain
 
+# ---- spawned processes use slots, too
+mkfifo "$tmp/spawner.go" "$tmp/spawned.go"
+exec 8<>"$tmp/spawner.go" 9<>"$tmp/spawned.go" # nobody waits for the other end
+"$WIREUP" run -dvm big -n 1 "$WU_BUILD/tests/e2e/e2e-spawner" 3 "$tmp/hold" "$tmp/spawned.go" \
+    <"$tmp/spawner.go" >"$tmp/spawner.out" 2>"$tmp/spawner.err" 8>&- 9>&- &
+pid_spawner=$!
+holds spawner 4
+ok "those of a spawn are counted: on the one node of their job" wait_until 60 eval 'line_of big | grep -q " 4 of 6 slots free"' || explain
+printf '\n\n\n' >&9
+ok "until they end" wait_until 60 eval 'line_of big | grep -q " 5 of 6 slots free"' || explain
+echo >&8
+wait $pid_spawner
+same "and then all" "$? $(cat "$tmp/spawner.err")" "0 "
+exec 8>&- 9>&-
+ok "slots are free again" wait_until 60 eval 'line_of big | grep -q " 6 of 6 slots free"' || explain
+
 # ---- a lost node
 kill -9 "$(cat "$tmp/agent.n2")"
 ok "a lost node is named" wait_until 60 eval 'line_of big | grep -q " 2  standing .* 4 of 4 slots free; lost: n2"' || explain
