@@ -8,6 +8,7 @@
 #                           fd77::I.  Sets netns_ssh: words for ssh (and for -args); $netns/local is
 #                           a folder that each host has for itself, and HOME there: start-up
 #                           files of the real user are no part of a test
+#                           With netns_bare they have no sshd
 #   netns_run HOST COMMAND  in that host's name spaces
 #   netns_sshd_off HOST, netns_sshd_on HOST
 #   netns_cut HOST          pulls its cable; netns_mend HOST: puts it in, and waits until it carries
@@ -138,9 +139,10 @@ netns_up() # N
     done
     exec 7<&- 8<&-
     for i in $(seq "$1"); do
-        netns_sshd_on "n$i"
+        eval "netns_sshd_$i="
+        [ -n "${netns_bare-}" ] || netns_sshd_on "n$i"
     done
-    wait_until 120 netns_listening "$1" && netns_reach $(seq -f 'n%g' "$1")
+    { [ -n "${netns_bare-}" ] || wait_until 120 netns_listening "$1"; } && netns_reach $(seq -f 'n%g' "$1")
 }
 
 # A cable that is in carries only when the kernel comes to it.  Who refuses is reached.
