@@ -9,7 +9,7 @@
 #include "core/input.h"
 #include "tests/cluster_pmix.h"
 
-enum { RANKS = 8, SEEDS = 150, NO_ANSWER = 1 };
+enum { RANKS = 8, SEEDS = 100, NO_ANSWER = 1 };
 
 /* What all members call, the same. */
 enum { FENCE = 3, CONNECT = 10, DISCONNECT = 11, CONSTRUCT = 24, DESTRUCT = 28 };
@@ -402,12 +402,12 @@ static void run_fence(struct world *w)
 {
     w->bears = false;
     w->collects = below(w, 2);
-    w->steps = 1 + below(w, 120);
+    w->steps = 2 + below(w, 40);
     for (uint32_t r = 0; r < RANKS; r++)
         put(w, r);
     for (uint32_t round = 0; round < 3 && alive(w); round++) {
-        bool dies = round == 2 || below(w, 2);
-        all_call(w, FENCE, dies ? w->victims : 0);
+        bool die = round == 2 || below(w, 2);
+        all_call(w, FENCE, die ? w->victims : 0);
         check_answers(w);
         if (!alive(w) || first_alive(w)->status != 0)
             return;
