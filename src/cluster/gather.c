@@ -162,6 +162,7 @@ void gather_finish(struct overlay *o, struct gather *c)
     list_unlink(&c->link);
     drop_parts(c);
     c->phase = GATHER_DONE;
+    c->after = o->last_broadcast;
     gather_account(o, c);
     if (map_put(&o->done, key, c, NULL) < 0) {
         o->no_memory = true;
@@ -231,10 +232,12 @@ static bool has_part_below(const struct overlay *o, const struct gather *c, uint
 /* To every child that takes part or has participants below it. */
 static void send_results(struct overlay *o, const struct gather *c)
 {
-    for (uint32_t i = 0; i < o->below.nruns; i++) {
-        for (uint32_t k = 0; k < o->below.runs[i].count; k++) {
-            if (has_part_below(o, c, o->below.runs[i].first + k))
-                send_result(o, c, o->below.runs[i].first + k);
+    /* One that has yet to say which broadcasts it has missed gets these first, and then the result
+     * as the answer to its part, which it sends again. */
+    for (uint32_t i = 0; i < o->greeted.nruns; i++) {
+        for (uint32_t k = 0; k < o->greeted.runs[i].count; k++) {
+            if (has_part_below(o, c, o->greeted.runs[i].first + k))
+                send_result(o, c, o->greeted.runs[i].first + k);
         }
     }
 }
@@ -264,6 +267,17 @@ void gather_pass_exchange(struct overlay *o, struct gather *c)
 {
     c->exchanges = true;
     send_results(o, c);
+}
+
+void gather_results_between(struct overlay *o, uint32_t child, uint64_t from, uint64_t to)
+{
+    LIST_EACH(l, &o->dones)
+    {
+        const struct gather *c = LIST_OF(l, struct gather, link);
+        if (c->losses == OVERLAY_LOSS_ORDERED && c->after >= from && c->after < to &&
+            (c->failed || c->data || !c->bytes) && has_part_below(o, c, child))
+            send_result(o, c, child);
+    }
 }
 
 /* ---- the gathering --------------------------------------------------------------------------- */

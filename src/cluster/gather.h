@@ -38,6 +38,7 @@ struct gather {
     uint32_t source; /* the participant that sends us the data of all; TREE_NONE: nobody does */
     bool failed;
     uint32_t culprit;
+    uint64_t after;         /* it was over after this broadcast, before the next one */
     uint64_t bytes;         /* of all that has arrived */
     struct block_set *data; /* the contributions that have arrived; later the result */
     struct block_set *own;
@@ -62,6 +63,10 @@ void gather_pass_exchange(struct overlay *o, struct gather *c);
 /* A participant is lost. */
 void gather_lost(struct overlay *o, struct gather *c);
 void gather_account(struct overlay *o, struct gather *c);
+
+/* Sends a child the results of those that the top decides, of after broadcast `from` and before
+ * broadcast `to`. */
+void gather_results_between(struct overlay *o, uint32_t child, uint64_t from, uint64_t to);
 
 int gather_gathering(struct overlay *o, struct overlay_msg *m);
 int gather_result(struct overlay *o, struct overlay_msg *m);

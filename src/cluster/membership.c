@@ -150,6 +150,7 @@ static void take_loss(struct membership *m, uint32_t gone)
     overlay_link_down(&m->overlay, gone);
     router_lost(m->router, gone);
     m->config.calls.on_lost(m->config.arg, gone);
+    overlay_decide(&m->overlay, gone);
     if (has_heirs(m, gone))
         m->config.calls.overdue(m->config.arg, LIMIT_NODE_RETURN_MS);
     if (parent)

@@ -492,19 +492,27 @@ static int on_broadcast(struct overlay *o, struct overlay_msg *m)
     return 0;
 }
 
-/* A child has connected, perhaps from a lost parent: sends it the broadcasts that it has missed. */
+/* A child has connected, perhaps from a lost parent: sends it the broadcasts that it has missed,
+ * and at their places among them the results that the top has decided. */
 static int on_hello(struct overlay *o, struct overlay_msg *m)
 {
+    uint64_t at = m->generation;
+
     if (!rank_set_has(&o->below, m->from))
         return 1;
     LIST_EACH(l, &o->broadcasts)
     {
         struct overlay_msg *w = LIST_OF(l, struct overlay_msg, link);
-        struct overlay_msg *copy =
-            w->generation > m->generation ? copy_broadcast(o, w, m->from) : NULL;
+        struct overlay_msg *copy;
+        if (w->generation <= m->generation)
+            continue;
+        gather_results_between(o, m->from, at, w->generation);
+        at = w->generation;
+        copy = copy_broadcast(o, w, m->from);
         if (copy)
             overlay_send(o, copy);
     }
+    gather_results_between(o, m->from, at, UINT64_MAX);
     if (rank_set_add(&o->greeted, m->from, 1) < 0)
         o->no_memory = true;
     return 0;
@@ -524,6 +532,12 @@ static bool is_on_my_way(const struct overlay *o, const struct rank_set *gone)
     return false;
 }
 
+/* What the host says of a loss comes before the outcome of a collective in order, everywhere. */
+static bool is_decided_later(const struct overlay *o, const struct gather *c)
+{
+    return o->config.me == 0 && c->losses == OVERLAY_LOSS_ORDERED;
+}
+
 /* Goes on with the collectives that cannot complete, and requests or notes messages that may have
  * been lost. */
 static void after_losses(struct overlay *o, const struct rank_set *gone)
@@ -531,12 +545,23 @@ static void after_losses(struct overlay *o, const struct rank_set *gone)
     LIST_EACH(l, &o->pendings)
     {
         struct gather *c = LIST_OF(l, struct gather, link);
-        if (rank_set_meets(&c->all, gone))
+        bool meets = rank_set_meets(&c->all, gone);
+        if (meets && !is_decided_later(o, c))
             gather_lost(o, c);
-        else if (c->phase == GATHER_EXCHANGES)
+        else if (!meets && c->phase == GATHER_EXCHANGES)
             exchange_ask_again(o, c);
-        else
+        else if (!meets)
             c->suspect = true;
+    }
+}
+
+void overlay_decide(struct overlay *o, uint32_t gone)
+{
+    LIST_EACH(l, &o->pendings)
+    {
+        struct gather *c = LIST_OF(l, struct gather, link);
+        if (is_decided_later(o, c) && rank_set_has(&c->all, gone))
+            gather_lost(o, c);
     }
 }
 

@@ -206,6 +206,8 @@ bool overlay_link_up(struct overlay *o, uint32_t position);
 void overlay_link_down(struct overlay *o, uint32_t position);
 /* Top: that node is lost, whichever node noticed it. */
 void overlay_lose(struct overlay *o, uint32_t position);
+/* Top, after the event OVERLAY_LOST has been handled: fails the collectives that it decides. */
+void overlay_decide(struct overlay *o, uint32_t gone);
 /* Top: that position has a node now, which is linked to its living parent.  (Only of members is it
  * expected that they come to another parent when theirs is lost.) */
 void overlay_welcome(struct overlay *o, uint32_t position);

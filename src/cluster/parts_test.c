@@ -258,6 +258,15 @@ static void test_window(void)
 /* ---- results -----------------------------------------------------------------------------------
  */
 
+static void greet(struct overlay *o, uint32_t child)
+{
+    struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_HELLO);
+
+    m->from = child;
+    m->to = 1;
+    OK_F(overlay_receive(o, m) == 0, "a child tells what it has received");
+}
+
 /* Node 1 of five, with 0 above it, and 3 and 4 below it. */
 static void open_middle(struct overlay *o)
 {
@@ -266,6 +275,8 @@ static void open_middle(struct overlay *o)
     overlay_defaults(&k, 1, 5, 2);
     OK(overlay_init(o, &k) == 0 && overlay_link_up(o, 0) && overlay_link_up(o, 3));
     overlay_link_up(o, 4);
+    greet(o, 3);
+    greet(o, 4);
 }
 
 static struct overlay_msg *about(enum overlay_kind kind, uint32_t from, const char *what)
