@@ -81,11 +81,13 @@ struct cluster {
     const char *connectivity;               /* of the next jobs */
     unsigned ahead;                         /* bytes that were sent ahead */
     uint32_t restarts;                      /* of each process of the next jobs */
+    uint32_t spares; /* the last nodes have no process of the next jobs, and replace lost ones */
+    uint32_t at[CLUSTER_JOBS][CLUSTER_RANKS]; /* the node where each peer is */
 };
 
 static struct cluster_node *cluster_of(struct cluster *c, uint32_t job, uint32_t rank)
 {
-    return &c->nodes[c->nodes[0].jobs[job]->plan.procs[rank].node];
+    return &c->nodes[node_map_rank(&c->nodes[0].dispatch.map, c->nodes[0].jobs[job], rank)];
 }
 
 static struct job *cluster_job_at(struct cluster *c, uint32_t node, uint32_t id)
@@ -218,12 +220,25 @@ static void cluster_wake(void *arg, uint64_t at_ns)
 
 /* ---- what members and dispatchers call ------------------------------------------------------- */
 
+static void cluster_replace(struct cluster_node *n, const struct op_node_replaced *m)
+{
+    struct op_node_replaced o = *m;
+
+    o.here = o.position == n->router.config.me;
+    node_map_move(&n->dispatch.map, o.job, o.node, o.position);
+    server_deliver(&n->server,
+                   INPUT(node_replaced, .job = o.job, .node = o.node, .position = o.position,
+                         .name = o.name, .ranks = o.ranks, .times = o.times, .here = o.here));
+}
+
 static void cluster_on_message(void *arg, const struct msg *m)
 {
     struct cluster_node *n = arg;
 
-    if (!dispatch_message(&n->dispatch, m, n->now) && m->kind != MSG_ready && m->kind != MSG_ack &&
-        m->kind != MSG_peer_connect) /* the router has handled these */
+    if (m->kind == MSG_node_replaced)
+        cluster_replace(n, &m->u.node_replaced);
+    else if (!dispatch_message(&n->dispatch, m, n->now) && m->kind != MSG_ready &&
+             m->kind != MSG_ack && m->kind != MSG_peer_connect) /* the router has handled these */
         OK_F(false, "nobody takes the message `%s`", msg_name(m->kind));
 }
 
@@ -241,6 +256,43 @@ static void cluster_on_completed(void *arg, const struct overlay_event *e)
     collectives_completed(&n->dispatch.context, e);
 }
 
+/* A daemon without a process of the job; 0: there is none. */
+static uint32_t cluster_spare(const struct cluster_node *n, const struct job *j)
+{
+    for (uint32_t p = 1; n->router.config.me == 0 && p < n->cluster->nnodes; p++) {
+        if (!router_is_lost(&n->router, p) &&
+            node_map_node(&n->dispatch.map, j, p) == JOB_NONE_HERE)
+            return p;
+    }
+    return 0;
+}
+
+/* As the launcher does: all learn of it at the same place in the order of its reports. */
+static bool cluster_replaces(struct cluster_node *n, const struct job *j, uint32_t lost)
+{
+    uint32_t node = node_map_node(&n->dispatch.map, j, lost), spare = cluster_spare(n, j);
+    uint32_t ranks[CLUSTER_RANKS], times[CLUSTER_RANKS], count = 0;
+    struct msg m = { .kind = MSG_node_replaced };
+
+    if (!spare || node == JOB_NONE_HERE)
+        return false;
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (j->plan.procs[r].node == node && j->procs[r].state != PROC_STATE_GONE) {
+            ranks[count] = r;
+            times[count++] = j->procs[r].restarts + 1;
+        }
+    }
+    m.u.node_replaced = (struct op_node_replaced){ .job = j->id,
+                                                   .node = node,
+                                                   .position = spare,
+                                                   .name = SLICE("spare"),
+                                                   .ranks = { ranks, count },
+                                                   .times = { times, count } };
+    send_queue_to(&n->dispatch.queue, &m, MSG_EVERYBODY);
+    cluster_replace(n, &m.u.node_replaced);
+    return true;
+}
+
 /* A node is lost, and its processes with it. */
 static void cluster_on_lost(void *arg, uint32_t lost)
 {
@@ -249,10 +301,16 @@ static void cluster_on_lost(void *arg, uint32_t lost)
     dispatch_lost(&n->dispatch, lost);
     for (uint32_t i = 0; i < n->cluster->njobs; i++) {
         struct job *j = n->jobs[i];
+        if (cluster_replaces(n, j, lost))
+            continue;
+        if (n->router.config.me && node_map_replaces(&n->dispatch.map, j->id))
+            continue; /* node 0 decides what is lost */
         if (n->router.config.me == 0 && n->cluster->restarts)
-            server_deliver(&n->server, INPUT(node_down, .job = j->id, .node = lost));
+            server_deliver(&n->server, INPUT(node_down, .job = j->id,
+                                             .node = node_map_node(&n->dispatch.map, j, lost)));
         for (uint32_t r = 0; r < j->plan.nprocs; r++) {
-            if (j->plan.procs[r].node == lost && j->procs[r].state != PROC_STATE_GONE)
+            if (node_map_rank(&n->dispatch.map, j, r) == lost &&
+                j->procs[r].state != PROC_STATE_GONE)
                 server_deliver(&n->server, INPUT(proc_state, .job = j->id, .rank = r,
                                                  .event = PROC_EVENT_DEATH, .code = 9));
         }
@@ -390,32 +448,34 @@ __attribute__((unused)) static uint32_t
 cluster_job_named(struct cluster *c, const char *name, uint32_t ranks, bool cyclic, bool keep_going)
 {
     static const uint32_t positions[CLUSTER_NODES] = { 0, 1, 2, 3, 4, 5, 6, 7 };
-    uint32_t id = c->njobs++;
+    uint32_t id = c->njobs++, used = c->nnodes - c->spares;
 
     for (uint32_t i = 0; i < c->nnodes; i++) {
         struct cluster_node *n = &c->nodes[i];
         struct job_map plan;
-        cluster_plan(&plan, ranks, c->nnodes, cyclic);
+        cluster_plan(&plan, ranks, used, cyclic);
         plan.words[JOB_CONNECTIVITY] = c->connectivity;
         plan.apps[0].restarts = c->restarts;
         if (seg_memory_open(1 << 22, &n->regions[id]) < 0)
             abort();
-        n->jobs[id] = server_job_order(&n->server, &(struct job_order){ .nspace = name,
-                                                                        .plan = &plan,
-                                                                        .region = &n->regions[id],
-                                                                        .parent = JOB_NO_RANK,
-                                                                        .keep_going = keep_going,
-                                                                        .here = i,
-                                                                        .follows = i > 0,
-                                                                        .numbered = true,
-                                                                        .id = id,
-                                                                        .base = id * 1000 });
-        if (!n->jobs[id] || !node_map_keep(&n->dispatch.map, id, positions, c->nnodes))
+        n->jobs[id] =
+            server_job_order(&n->server, &(struct job_order){ .nspace = name,
+                                                              .plan = &plan,
+                                                              .region = &n->regions[id],
+                                                              .parent = JOB_NO_RANK,
+                                                              .keep_going = keep_going,
+                                                              .here = i < used ? i : JOB_NONE_HERE,
+                                                              .follows = i > 0,
+                                                              .numbered = true,
+                                                              .id = id,
+                                                              .base = id * 1000 });
+        if (!n->jobs[id] || !node_map_keep(&n->dispatch.map, id, positions, used, c->spares > 0))
             abort();
     }
     for (uint32_t r = 0; r < ranks; r++) {
         struct cluster_node *n = cluster_of(c, id, r);
         n->jobs[id]->procs[r].pid = (int)(1000 + r);
+        c->at[id][r] = n->router.config.me;
         c->peers[id][r] = server_peer_new(&n->server, n->jobs[id], r, false, NULL);
         if (c->started && r >= c->started)
             continue;
@@ -460,7 +520,8 @@ static void cluster_restart(struct cluster *c, uint32_t node, const struct op_re
     struct job *j = cluster_job_at(c, node, e->job);
     struct peer **p = &c->peers[e->job][e->rank];
 
-    server_peer_free(&n->server, *p);
+    server_peer_free(&c->nodes[c->at[e->job][e->rank]].server, *p);
+    c->at[e->job][e->rank] = node;
     *p = server_peer_new(&n->server, j, e->rank, false, NULL);
     server_deliver(&n->server,
                    INPUT(proc_state, .job = j->id, .rank = e->rank, .event = PROC_EVENT_STARTED,

@@ -16,9 +16,10 @@ enum {
     JOB_FLAG_ONE_SPEAKS = 2,
     JOB_FLAG_SPAWNED = 4,
     JOB_FLAG_ASKED = 8,
-    JOB_FLAG_TIMED = 16, /* report the start-up times (`startup`) */
-    JOB_FLAG_HELD = 32   /* report that this node's part can start (`checked`), and wait for
-                          * `begin` */
+    JOB_FLAG_TIMED = 16,   /* report the start-up times (`startup`) */
+    JOB_FLAG_HELD = 32,    /* report that this node's part can start (`checked`), and wait for
+                            * `begin` */
+    JOB_FLAG_REPLACES = 64 /* its lost nodes may be replaced (`node_replaced`) */
 };
 enum { LAUNCH_ERROR_REMARK, LAUNCH_ERROR_FAILED, LAUNCH_ERROR_LOST };
 

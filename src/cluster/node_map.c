@@ -18,7 +18,8 @@ static struct placement *placement_of(const struct node_map *m, uint32_t job)
     return NULL;
 }
 
-bool node_map_keep(struct node_map *m, uint32_t job, const uint32_t *positions, uint32_t n)
+bool node_map_keep(struct node_map *m, uint32_t job, const uint32_t *positions, uint32_t n,
+                   bool replaces)
 {
     struct placement *p = calloc(1, sizeof *p + n * sizeof *positions);
 
@@ -26,9 +27,25 @@ bool node_map_keep(struct node_map *m, uint32_t job, const uint32_t *positions, 
         return false;
     p->job = job;
     p->nnodes = n;
+    p->replaces = replaces;
     memcpy(p->positions, positions, n * sizeof *positions);
     list_append(&m->placed, &p->link);
     return true;
+}
+
+void node_map_move(struct node_map *m, uint32_t job, uint32_t node, uint32_t position)
+{
+    struct placement *p = placement_of(m, job);
+
+    if (p && node < p->nnodes)
+        p->positions[node] = position;
+}
+
+bool node_map_replaces(const struct node_map *m, uint32_t job)
+{
+    const struct placement *p = placement_of(m, job);
+
+    return p && p->replaces;
 }
 
 void node_map_drop(struct node_map *m, uint32_t job)

@@ -12,6 +12,7 @@ struct router;
 struct placement {
     struct list link;
     uint32_t job, nnodes;
+    bool replaces;        /* lost nodes of it may be replaced: the launcher decides what is lost */
     uint32_t positions[]; /* by the plan's node */
 };
 
@@ -30,7 +31,12 @@ uint32_t *node_map_of_plan(const struct router *c, const char *const *names, str
 /* The plan's node at a position; JOB_NONE_HERE: none. */
 uint32_t node_map_here(const uint32_t *positions, uint32_t n, uint32_t position);
 
-bool node_map_keep(struct node_map *m, uint32_t job, const uint32_t *positions, uint32_t n);
+/* replaces: as in struct placement.  False: no memory. */
+bool node_map_keep(struct node_map *m, uint32_t job, const uint32_t *positions, uint32_t n,
+                   bool replaces);
+/* That node of the plan is at this position from now on. */
+void node_map_move(struct node_map *m, uint32_t job, uint32_t node, uint32_t position);
+bool node_map_replaces(const struct node_map *m, uint32_t job);
 void node_map_drop(struct node_map *m, uint32_t job);
 
 /* The position of a node of a job's plan; our own position if the job is unknown. */

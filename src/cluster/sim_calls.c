@@ -670,5 +670,5 @@ bool sim_calls_open_node(struct sim_node *n)
     n->calls = (struct sim_calls){ .modex_of = NOBODY, .round_of = NOBODY, .source = NOBODY };
     dispatch_open(&n->dispatch, &k);
     return !has_job(n->sim) ||
-           node_map_keep(&n->dispatch.map, 0, n->sim->positions, n->sim->c.nodes);
+           node_map_keep(&n->dispatch.map, 0, n->sim->positions, n->sim->c.nodes, false);
 }

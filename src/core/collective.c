@@ -171,6 +171,19 @@ int collective_group_get_spread(struct collective_set *s, struct slice name, con
     return -ENOMEM;
 }
 
+int collective_group_move(struct collective_group *g, const uint32_t *mine, uint32_t count)
+{
+    uint32_t *members = malloc((count + (size_t)1) * sizeof *members);
+
+    if (!members)
+        return -ENOMEM;
+    memcpy(members, mine, count * sizeof *members);
+    free(g->members);
+    g->members = members;
+    g->count = count;
+    return 0;
+}
+
 static bool is_lower(const void *item, const void *key)
 {
     return *(const uint32_t *)item < *(const uint32_t *)key;

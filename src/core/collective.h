@@ -98,6 +98,10 @@ int collective_group_get_spread(struct collective_set *s, struct slice name, con
                                 uint32_t count, const uint32_t *all, uint32_t nall, bool keep,
                                 struct collective_group **group_p);
 
+/* A spread group without a pending round has these members on this node from now on.  0, or
+ * -ENOMEM: nothing has changed. */
+int collective_group_move(struct collective_group *g, const uint32_t *mine, uint32_t count);
+
 /* Rank enters the group's oldest round where it is still missing.  COLLECTIVE_WAITING: the ticket
  * is kept, in *coll_p, which waits for others.  COLLECTIVE_OK: all have arrived: *coll_p is the
  * complete round, unlinked, with every ticket; the caller frees it with collective_free(), which

@@ -421,3 +421,19 @@ void job_event(struct job *j, uint32_t rank, enum proc_event event, int code)
     if (j->phase == JOB_ENDED && !had_ended)
         control_ended(j, JOB_NO_RANK);
 }
+
+void job_node_replaced(struct job *j, const struct node_replacement *n)
+{
+    for (uint32_t i = 0; i < n->count; i++) {
+        struct proc *p = &j->procs[n->ranks[i]];
+        p->state = PROC_STATE_GONE;
+        p->signalled = true;
+        p->code = SIGKILL;
+        break_meetings(j, n->ranks[i]);
+        job_node_ended(j, n->ranks[i]);
+        control_ended(j, n->ranks[i]);
+    }
+    if (!list_empty(&j->waits))
+        modex_any_gone(j);
+    job_restart_node(j, n);
+}

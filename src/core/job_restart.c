@@ -1,6 +1,9 @@
 /* job_restart.c - see job_restart.h. */
 #include "core/job_restart.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "core/effect.h"
 #include "core/job_end.h"
 #include "core/job_fence.h"
@@ -64,15 +67,13 @@ static void end_rounds(struct job *j)
 }
 
 /* It begins like one that was never started; what it has published and stored stays. */
-static void begin_anew(struct job *j, uint32_t rank, uint32_t times)
+static void begin_anew(struct job *j, uint32_t rank, uint32_t times, enum proc_event how)
 {
     struct proc *p = &j->procs[rank];
 
     if (job_rank_is_here(j, rank))
         effects_push(j->effects,
-                     EFFECT_WITH(restart, .job = j->id, .rank = rank,
-                                 .how = p->signalled ? PROC_EVENT_DEATH : PROC_EVENT_EXIT,
-                                 .code = p->code));
+                     EFFECT_WITH(restart, .job = j->id, .rank = rank, .how = how, .code = p->code));
     proc_state_step(&p->state, PROC_EVENT_RESTART);
     p->joined = p->signalled = false;
     p->code = 0;
@@ -88,7 +89,57 @@ void job_restart(struct job *j, uint32_t rank, uint32_t times)
 {
     j->epoch++;
     end_rounds(j);
-    begin_anew(j, rank, times);
+    begin_anew(j, rank, times, j->procs[rank].signalled ? PROC_EVENT_DEATH : PROC_EVENT_EXIT);
+}
+
+/* The processes that ran here before the loss and are not started again have ended. */
+static void end_others(struct job *j, const struct node_replacement *n)
+{
+    for (uint32_t i = 0; i < j->nmine; i++)
+        j->procs[j->mine[i]].state = PROC_STATE_GONE;
+    j->ended = j->nmine > n->count ? j->nmine - n->count : 0;
+}
+
+/* This machine has had no process of the job. */
+static int take_place(struct job *j, const struct node_replacement *n)
+{
+    uint32_t *mine = calloc(j->plan.nodes[n->node].nprocs + (size_t)1, sizeof *mine), count = 0;
+
+    for (uint32_t r = 0; mine && r < j->plan.nprocs; r++) {
+        if (j->plan.procs[r].node == n->node)
+            mine[count++] = r;
+    }
+    if (!mine || collective_group_move(j->world, mine, count) < 0) {
+        free(mine);
+        return -ENOMEM;
+    }
+    free(j->mine);
+    j->mine = mine;
+    j->nmine = count;
+    j->here = n->node;
+    end_others(j, n);
+    return 0;
+}
+
+void job_restart_node(struct job *j, const struct node_replacement *n)
+{
+    struct job_map_node *node = &j->plan.nodes[n->node];
+    const char *name = arena_str(&j->plan.arena, n->name);
+
+    j->epoch++;
+    end_rounds(j);
+    renew_values(j); /* that machine has none; the next fence brings all */
+    if (!name || (n->here && take_place(j, n) < 0)) {
+        job_abort(j, JOB_NO_RANK, 1, "out of memory for processes of node %s", node->name);
+        return;
+    }
+    node->name = name;
+    node->lost = false;
+    for (uint32_t i = 0; i < n->count; i++) {
+        struct proc *p = &j->procs[n->ranks[i]];
+        p->state = PROC_STATE_GONE;
+        begin_anew(j, n->ranks[i], n->times[i], PROC_EVENT_HANGUP);
+    }
 }
 
 bool job_restart_is_news(struct job *j, uint32_t rank)

@@ -16,6 +16,15 @@
 
 #include "core/job.h"
 
+/* A node of the plan whose machine is lost, and another that takes its place. */
+struct node_replacement {
+    uint32_t node;
+    struct slice name;             /* of the other machine */
+    bool here;                     /* it is this one */
+    const uint32_t *ranks, *times; /* that are started again, and how often each is by then */
+    uint32_t count;
+};
+
 /* Processes of the job may be started again after they have joined it. */
 bool job_restarts(const struct job *j);
 
@@ -24,6 +33,10 @@ bool job_may_restart(const struct job *j, uint32_t rank);
 
 /* A process that is GONE is started again, for that time: EFFECT_restart on its node. */
 void job_restart(struct job *j, uint32_t rank, uint32_t times);
+
+/* The same for processes of a node that is another machine from now on (job_event.h): they begin
+ * together, as one epoch. */
+void job_restart_node(struct job *j, const struct node_replacement *n);
 
 /* The process enters a fence or ring: true, once: of a start it does not know yet, which is
  * its answer. */

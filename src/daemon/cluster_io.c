@@ -282,6 +282,7 @@ static void receive(struct cluster_io *s, const struct msg *m)
     case MSG_probe: on_probe(s, m->from); break;
     case MSG_alive: on_alive(s, m->from); break;
     case MSG_job:
+    case MSG_node_replaced:
     case MSG_unloaded:
     case MSG_job_done: job_handlers_receive(s, m); break;
     case MSG_foreign_job:

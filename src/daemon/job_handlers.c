@@ -69,7 +69,9 @@ static struct job *follow(struct cluster_io *s, struct job_map *plan, const stru
         s->jobs->first = o.id;
         launcher_expect(s->launcher, plan->nprocs);
     }
-    w = s->launcher->stdin_ends ? local_job_new(s->jobs, &o) : NULL;
+    w = s->launcher->stdin_ends
+            ? local_job_new(s->jobs, &o, here == JOB_NONE_HERE && !(m->flags & JOB_FLAG_REPLACES))
+            : NULL;
     if (!w) {
         errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", plan->nprocs);
         return NULL;
@@ -152,8 +154,8 @@ static void on_job(struct cluster_io *s, const struct op_job *m)
         take_config(s, m);
         record_here(s, m->trace, &bad_file);
     }
-    if (rc == 0 &&
-        node_map_keep(&s->dispatch.map, (uint32_t)m->job, m->positions.items, m->positions.n))
+    if (rc == 0 && node_map_keep(&s->dispatch.map, (uint32_t)m->job, m->positions.items,
+                                 m->positions.n, m->flags & JOB_FLAG_REPLACES))
         j = follow(s, &plan, m,
                    node_map_here(m->positions.items, m->positions.n, s->router.config.me), &err);
     if (j) {
@@ -163,6 +165,24 @@ static void on_job(struct cluster_io *s, const struct op_job *m)
     job_map_free(&plan);
     log_error(s->context->log, "cannot join the job: %s", err.text[0] ? err.text : "out of memory");
     shutdown_quit(s->shutdown);
+}
+
+/* ---- a node of it is replaced -----------------------------------------------------------------
+ */
+
+static void on_node_replaced(struct cluster_io *s, const struct op_node_replaced *m)
+{
+    struct job *j = cluster_io_job(s, m->job);
+    struct op_node_replaced o = *m;
+    struct errmsg err;
+
+    if (!j || o.node >= j->plan.nnodes)
+        return;
+    o.here = o.position == s->router.config.me;
+    node_map_move(&s->dispatch.map, j->id, o.node, o.position);
+    if (o.here && bind_here(&j->plan, o.node, &err) != 0)
+        job_msgs_ask_end(s, j, JOB_NO_RANK, SPAWN_CODE_REFUSED, err.text);
+    server_node_replaced(cluster_io_server(s), &o);
 }
 
 /* ---- it ends --------------------------------------------------------------------------------- */
@@ -189,6 +209,7 @@ void job_handlers_receive(struct cluster_io *s, const struct msg *m)
 {
     switch (m->kind) {
     case MSG_job: on_job(s, &m->u.job); break;
+    case MSG_node_replaced: on_node_replaced(s, &m->u.node_replaced); break;
     case MSG_unloaded: on_unloaded(s, &m->u.unloaded); break;
     case MSG_job_done: on_job_done(s, &m->u.job_done); break;
     default: break;

@@ -8,7 +8,7 @@
 struct msg;
 struct cluster_io;
 
-/* MSG_job, _unloaded or _job_done. */
+/* MSG_job, _node_replaced, _unloaded or _job_done. */
 void job_handlers_receive(struct cluster_io *s, const struct msg *m);
 
 #endif

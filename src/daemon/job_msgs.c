@@ -11,6 +11,7 @@
 #include "core/effect.h"
 #include "cluster/job_states.h"
 #include "core/job_map_pack.h"
+#include "core/job_restart.h"
 #include "daemon/preflight.h"
 #include "daemon/startup_timing.h"
 #include "daemon/cluster_io.h"
@@ -61,6 +62,11 @@ static int64_t push_of(const struct local_job *w)
     return 0;
 }
 
+static bool replaces(const struct node_config *c, const struct job *j)
+{
+    return c->replace && job_restarts(j);
+}
+
 void job_msgs_announce(struct cluster_io *s, struct local_job *w, const struct spawn_request *rq)
 {
     const struct node_config *c = s->context->config;
@@ -73,7 +79,7 @@ void job_msgs_announce(struct cluster_io *s, struct local_job *w, const struct s
     buf_clear(&s->scratch);
     job_map_pack(&j->plan, &s->scratch);
     if (!pairs || !buf_ok(&s->scratch) ||
-        !node_map_keep(&s->dispatch.map, j->id, w->positions, j->plan.nnodes)) {
+        !node_map_keep(&s->dispatch.map, j->id, w->positions, j->plan.nnodes, replaces(c, j))) {
         free(pairs);
         server_abort(cluster_io_server(s), j, JOB_NO_RANK, 1, "out of memory for announcing a job");
         return;
@@ -92,10 +98,23 @@ void job_msgs_announce(struct cluster_io *s, struct local_job *w, const struct s
     o->session = j->session;
     o->flags |= j->is_asked ? JOB_FLAG_ASKED : 0;
     o->flags |= startup_timing_wants(s->context->timing, j) ? JOB_FLAG_TIMED : 0;
+    o->flags |= replaces(c, j) ? JOB_FLAG_REPLACES : 0;
     o->flags |= preflight_waits(w) ? JOB_FLAG_HELD : 0;
     put_presets(s, rq, o, pairs);
     cluster_io_send(s, &m, MSG_EVERYBODY);
     free(pairs);
+}
+
+bool job_msgs_replace(struct cluster_io *s, const struct job *j, const struct node_replacement *n,
+                      uint32_t position)
+{
+    struct msg m =
+        MSG_WITH(node_replaced, .job = j->id, .node = n->node, .position = position,
+                 .name = n->name, .ranks = { n->ranks, n->count }, .times = { n->times, n->count });
+
+    cluster_io_send(s, &m, MSG_EVERYBODY);
+    node_map_move(&s->dispatch.map, j->id, n->node, position);
+    return server_node_replaced(cluster_io_server(s), &m.u.node_replaced);
 }
 
 void job_msgs_ask_end(struct cluster_io *s, struct job *j, uint32_t rank, int code,

@@ -13,6 +13,13 @@
 void job_msgs_announce(struct cluster_io *s, struct local_job *w, const struct spawn_request *rq);
 void job_msgs_over(struct cluster_io *s, const struct job *j); /* launcher: all daemons forget it */
 
+struct node_replacement; /* core/job_restart.h */
+
+/* Launcher: the node is at that position from now on, for all daemons at the same place in the
+ * order of our reports.  False: the server does not take it. */
+bool job_msgs_replace(struct cluster_io *s, const struct job *j, const struct node_replacement *n,
+                      uint32_t position);
+
 /* Daemon: asks the launcher to end the job, once per job. */
 void job_msgs_ask_end(struct cluster_io *s, struct job *j, uint32_t rank, int code,
                       const char *reason);

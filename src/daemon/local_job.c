@@ -70,7 +70,7 @@ void local_job_next_name(const struct local_jobs *jobs, char *name, size_t room)
              salt, jobs->context->config->name);
 }
 
-struct local_job *local_job_new(struct local_jobs *jobs, struct job_order *o)
+struct local_job *local_job_new(struct local_jobs *jobs, struct job_order *o, bool is_private)
 {
     struct local_job *w = calloc(1, sizeof *w);
 
@@ -79,7 +79,7 @@ struct local_job *local_job_new(struct local_jobs *jobs, struct job_order *o)
     w->jobs = jobs;
     list_init(&w->link);
     list_init(&w->unloaded.all);
-    if ((o->here == JOB_NONE_HERE ? memfd_open_private : memfd_open)(&w->store) == 0) {
+    if ((is_private ? memfd_open_private : memfd_open)(&w->store) == 0) {
         o->region = &w->store.region;
         w->job = server_job_order(jobs->context->server, o);
     }
@@ -124,7 +124,7 @@ struct local_job *local_job_lead(struct local_jobs *jobs, struct job_map *plan,
         local_job_next_name(jobs, name, sizeof name);
     jobs->given_name = NULL;
     o.nspace = name;
-    w = local_job_new(jobs, &o);
+    w = local_job_new(jobs, &o, o.here == JOB_NONE_HERE);
     if (!w) {
         errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", plan->nprocs);
         return NULL;

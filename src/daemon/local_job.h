@@ -85,8 +85,9 @@ static inline void local_jobs_start(struct local_jobs *jobs)
 
 struct local_job *local_job_of(const struct local_jobs *jobs, const struct job *job);
 
-/* Creates the job of an order, with its store; NULL: no memory. */
-struct local_job *local_job_new(struct local_jobs *jobs, struct job_order *o);
+/* Creates the job of an order, with its store, which no process here can open if it is private;
+ * NULL: no memory. */
+struct local_job *local_job_new(struct local_jobs *jobs, struct job_order *o, bool is_private);
 /* Creates a job that we lead, with its presets; takes the plan over on success.  parent: the job
  * whose process parent_rank asks for it, or NULL.  NULL with a sentence. */
 struct local_job *local_job_lead(struct local_jobs *jobs, struct job_map *plan,

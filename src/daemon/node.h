@@ -57,7 +57,8 @@ struct node_config {
     uint32_t warning_s;
     bool stacks_when_late; /* the report at its end has the stacks of the processes */
     bool keep_going;
-    bool pmi_port;         /* PMI_PORT/PMI_ID instead of an inherited descriptor */
+    bool replace;  /* lost nodes of jobs that start processes again, by nodes that have none */
+    bool pmi_port; /* PMI_PORT/PMI_ID instead of an inherited descriptor */
     bool print_exit_codes; /* of every rank, at the end */
     bool hostname;         /* pass processes the name of their node */
     bool one_rank_speaks;  /* show the output of speaker only */

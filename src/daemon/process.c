@@ -524,13 +524,19 @@ static void start_again(struct processes *p, struct job *job, uint32_t rank, enu
                         int code)
 {
     const struct job_map_app *app = &job->plan.apps[job->plan.procs[rank].app];
+    const char *node = job->plan.nodes[job->plan.procs[rank].node].name;
     struct errmsg err;
     int end;
 
-    log_error(p->config.context->log, "rank %u of %s on %s %s %d; it is started again (%u of %u)",
-              rank, app->argv[0], job->plan.nodes[job->plan.procs[rank].node].name,
-              how == PROC_EVENT_DEATH ? "was killed by signal" : "exited with code", code,
-              job->procs[rank].restarts, app->restarts);
+    if (how == PROC_EVENT_HANGUP)
+        log_error(p->config.context->log,
+                  "rank %u of %s was lost with its node; it is started again on %s (%u of %u)",
+                  rank, app->argv[0], node, job->procs[rank].restarts, app->restarts);
+    else
+        log_error(p->config.context->log,
+                  "rank %u of %s on %s %s %d; it is started again (%u of %u)", rank, app->argv[0],
+                  node, how == PROC_EVENT_DEATH ? "was killed by signal" : "exited with code", code,
+                  job->procs[rank].restarts, app->restarts);
     process_start(p, job, rank, &end, &err); /* a failure is in the job's report */
 }
 

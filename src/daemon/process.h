@@ -96,7 +96,7 @@ bool process_input(struct processes *p, const struct job *j, uint32_t rank, stru
 void process_ended(struct task *t, int wait_status);
 
 /* EFFECT_restart: starts the process of a rank again that has ended (how: EXIT or DEATH, with its
- * code or signal), as the job has decided. */
+ * code or signal; HANGUP: with its node), as the job has decided. */
 void process_restart(struct processes *p, struct job *job, uint32_t rank, enum proc_event how,
                      int code);
 

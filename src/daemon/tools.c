@@ -155,7 +155,7 @@ static struct job *tool_job(struct local_jobs *jobs, const char *name, uint32_t 
     struct local_job *w = NULL;
 
     if (local_job_plan_others(jobs, &plan, nprocs) == 0)
-        w = local_job_new(jobs, &o);
+        w = local_job_new(jobs, &o, false);
     if (!w) {
         job_map_free(&plan);
         return NULL;

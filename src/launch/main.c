@@ -168,6 +168,7 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .warning_s = o->warning_s,
         .stacks_when_late = o->stacks_when_late,
         .keep_going = !o->auto_cleanup,
+        .replace = o->replace,
         .pmi_port = o->pmi_port,
         .print_exit_codes = o->print_all_exitcodes,
         .hostname = o->hostname_propagation,

@@ -290,18 +290,16 @@ enum { RESTARTS = 3, RESTARTS_MAX = 1000000 };
 
 struct policy {
     const char *word;
-    const char *as;      /* the option that lets the others continue, or not */
-    bool restarts;       /* a number may follow, after a colon */
-    const char *refused; /* why it is not possible; NULL: it is */
+    const char *as; /* the option that lets the others continue, or not */
+    bool restarts;  /* a number may follow, after a colon */
+    bool replaces;  /* lost nodes */
 };
 
 static const struct policy policies[] = {
-    { "abort", "enable-auto-cleanup", false, NULL },
-    { "continue", "disable-auto-cleanup", false, NULL },
-    { "restart", "disable-auto-cleanup", true, NULL },
-    { "replace", NULL, false,
-      "a job does not get other nodes for lost ones; 'continue' lets it spawn on those that it "
-      "has" },
+    { "abort", "enable-auto-cleanup", false, false },
+    { "continue", "disable-auto-cleanup", false, false },
+    { "restart", "disable-auto-cleanup", true, false },
+    { "replace", "disable-auto-cleanup", true, true },
 };
 
 static const struct policy *find_policy(struct slice word)
@@ -329,12 +327,11 @@ int option_words_on_failure(struct option_parse *p, const struct option_row *row
     uint32_t n;
 
     (void)row;
-    if (k && k->refused)
-        return option_wrong(p, "'%s': %s", k->word, k->refused);
     if (!k || !read_restarts(k, slice_skip(rest, word.len + given), given, &n))
-        return option_wrong(p, "must be abort, continue, restart or restart:N, not '%.100s'",
-                            values[0]);
-    option_set_restarts(p, n);
+        return option_wrong(
+            p, "must be abort, continue, restart, restart:N, replace or replace:N, not '%.100s'",
+            values[0]);
+    option_set_restarts(p, n, k->replaces);
     return option_apply(p, k->as, NULL);
 }
 

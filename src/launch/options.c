@@ -728,9 +728,10 @@ void option_name_variable(struct option_parse *p, struct slice name)
     snprintf(p->name, sizeof p->name, "the variable " SLICE_FMT, SLICE_ARG(slice_head(name, 100)));
 }
 
-void option_set_restarts(struct option_parse *p, uint32_t n)
+void option_set_restarts(struct option_parse *p, uint32_t n, bool replace)
 {
     p->opt->restarts = n;
+    p->opt->replace = replace;
 }
 
 struct arena *option_arena(struct option_parse *p)
@@ -1163,6 +1164,10 @@ static int complete(struct launch_options *o, struct errmsg *err)
         rc = errmsg_set(err, LAUNCH_USAGE,
                         "use either -on-failure restart, where the others go on, or -restart-job, "
                         "where all begin anew");
+    if (rc == 0 && o->replace && o->stage)
+        rc = errmsg_set(err, LAUNCH_USAGE,
+                        "use either -on-failure replace or -stage: a node that takes the place of "
+                        "another has not got the files");
     if (rc == 0 && o->warning && o->timeout_s <= o->warning_s)
         rc = errmsg_set(err, LAUNCH_USAGE, "-timeout-signal needs a -timeout of more than its %u s",
                         o->warning_s);

@@ -178,6 +178,7 @@ struct launch_options {
     const char *launcher_user;            /* for nodes without their own user; or NULL */
     uint32_t launcher_port;               /* likewise; 0: the default */
     const struct host *const *node_hosts; /* by the plan's nodes: the entry of the node list */
+    struct host_list spares;              /* entries without a rank, with -on-failure replace */
     const char *rmk;                      /* which resource manager is queried */
     const char *rm;               /* the one whose allocation we are in (allocation.h), or NULL */
     const char *interface;        /* towards other nodes; NULL: any */
@@ -213,6 +214,7 @@ struct launch_options {
     /* Running. */
     bool auto_cleanup;
     uint32_t restarts;         /* of processes whose program has no number of its own */
+    bool replace;              /* lost nodes, by those of the list that have no rank */
     bool hostname_propagation; /* set PMI_HOSTNAME */
     bool print_all_exitcodes;
     bool pmi_port;        /* PMI_PORT and PMI_ID instead of an inherited descriptor */

@@ -80,7 +80,7 @@ uint32_t option_values(const struct option_row *row);
 int option_apply(struct option_parse *p, const char *as, const char *value);
 
 /* Processes that fail are started again so often, unless their program says otherwise. */
-void option_set_restarts(struct option_parse *p, uint32_t n);
+void option_set_restarts(struct option_parse *p, uint32_t n, bool replace);
 
 /* Sets a variable for all programs; typed: the user's word for its name. */
 int option_set_variable(struct option_parse *p, const char *name, const char *typed,

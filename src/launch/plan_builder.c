@@ -626,6 +626,53 @@ static int place_scouts(struct plan_builder *p)
     return rc == MAPPING_BAD ? LAUNCH_USAGE : rc;
 }
 
+static bool has_rank(const struct job_map *plan, const char *node)
+{
+    for (uint32_t n = 0; n < plan->nnodes; n++) {
+        if (!strcmp(plan->nodes[n].name, node))
+            return true;
+    }
+    return false;
+}
+
+/* Not this machine: with the launcher the whole job would be lost. */
+static bool is_spare(const struct plan_builder *p, const char *node)
+{
+    const struct host_list *known = &p->opt->spares;
+
+    for (uint32_t i = 0; i < known->count; i++) {
+        if (!strcmp(known->items[i].name, node))
+            return false;
+    }
+    return !has_rank(p->plan, node) && !(p->opt->here && !strcmp(p->opt->here, node));
+}
+
+/* -on-failure replace: the nodes of the lists that have no rank. */
+static int list_spares(struct plan_builder *p)
+{
+    struct host_list *spares = &p->opt->spares;
+
+    *spares = (struct host_list){ NULL, 0, 0 };
+    for (uint32_t b = 0; b < p->opt->nblocks && p->opt->replace; b++)
+        spares->room += p->blocks[b].hosts->count;
+    spares->items = arena_array(&p->opt->arena, spares->room + (size_t)1, sizeof *spares->items);
+    if (!spares->items)
+        return -ENOMEM;
+    for (uint32_t b = 0; b < p->opt->nblocks && p->opt->replace; b++) {
+        for (uint32_t i = 0; i < p->blocks[b].hosts->count; i++) {
+            const struct host *h = &p->blocks[b].hosts->items[i];
+            if (is_spare(p, h->name))
+                spares->items[spares->count++] = *h;
+        }
+    }
+    if (p->opt->replace && !spares->count)
+        return errmsg_set(
+            p->err, LAUNCH_USAGE,
+            "-on-failure replace needs a node without ranks, besides this machine, to "
+            "take the place of a lost one: name more nodes than the job fills");
+    return 0;
+}
+
 static int check_ranks(struct plan_builder *p)
 {
     const struct launch_options *opt = p->opt;
@@ -787,8 +834,8 @@ static int run(struct plan_builder *p, int (*const *steps)(struct plan_builder *
 static int plan_job(struct plan_builder *p)
 {
     static int (*const steps[])(struct plan_builder *) = {
-        place,          check_room_here,   set_universe, check_ranks, bind_ranks, mark_stops,
-        note_placement, plan_builder_apps, name_outputs, show,        NULL,
+        place,      list_spares,    check_room_here,   set_universe, check_ranks, bind_ranks,
+        mark_stops, note_placement, plan_builder_apps, name_outputs, show,        NULL,
     };
 
     return run(p, steps);

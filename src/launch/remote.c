@@ -22,10 +22,25 @@ enum { REMOTE_PROGRESS_MS = 500, REMOTE_EXIT_CODE = 125 };
 
 /* ---- nodes and commands ---- */
 
+/* Their names are the options', as long-lived as we. */
+static void number_spares(struct remote *f)
+{
+    struct bootstrap *b = &f->boot;
+
+    for (uint32_t i = 0; i < f->opt->spares.count; i++) {
+        const struct host *h = &f->opt->spares.items[i];
+        f->names[++b->nnodes] = h->name;
+        f->slots[b->nnodes] = h->slots;
+        b->nodes[b->nnodes - 1] = (struct bootstrap_node){
+            .position = b->nnodes, .name = h->name, .user = h->user, .port = h->port
+        };
+    }
+}
+
 static int number_nodes(struct remote *f, const struct job_map *p, uint32_t more)
 {
     struct bootstrap *b = &f->boot;
-    size_t room = (size_t)p->nnodes + 1 + more;
+    size_t room = (size_t)p->nnodes + f->opt->spares.count + 1 + more;
 
     f->names = arena_array(&f->arena, room, sizeof *f->names);
     b->nodes = arena_array(&f->arena, room, sizeof *b->nodes);
@@ -50,6 +65,7 @@ static int number_nodes(struct remote *f, const struct job_map *p, uint32_t more
                                                            .user = f->opt->node_hosts[n]->user,
                                                            .port = f->opt->node_hosts[n]->port };
     }
+    number_spares(f);
     f->expected = b->nnodes;
     b->count = b->nnodes + 1 + more;
     return more ? rank_set_add(&f->members, 0, b->nnodes + 1) : 0;

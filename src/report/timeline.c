@@ -50,6 +50,9 @@ void timeline_free(struct timeline *t)
         free(t->procs[i].spans);
     free(t->path);
     t->path = NULL;
+    free(t->repairs);
+    t->repairs = NULL;
+    t->nrepairs = t->repairs_room = 0;
     t->nprocs = t->nnodes = t->npath = 0;
     arena_free(&t->arena);
 }
@@ -112,6 +115,18 @@ void timeline_lost(struct timeline *t, struct slice node, uint64_t at_ns, const 
         n->lost_ns = at_ns;
         n->lost_why = *why ? arena_str(&t->arena, slice_str(why)) : NULL;
     }
+}
+
+int timeline_repair(struct timeline *t, uint64_t at_ns, const char *text)
+{
+    struct timeline_repair *more =
+        grow_by_one(t->repairs, sizeof *more, t->nrepairs, &t->repairs_room, 8);
+
+    if (!more)
+        return -ENOMEM;
+    t->repairs = more;
+    more[t->nrepairs] = (struct timeline_repair){ at_ns, arena_str(&t->arena, slice_str(text)) };
+    return more[t->nrepairs++].text ? 0 : -ENOMEM;
 }
 
 void timeline_known(struct timeline *t, uint32_t node, uint64_t now_ns)
@@ -378,6 +393,10 @@ static void move_launch(struct timeline *t)
         move(&n->lost_ns, ahead);
         widen(t, n->lost_ns);
         move(&n->job_ns, n->ahead_ns);
+    }
+    for (uint32_t i = 0; i < t->nrepairs; i++) {
+        move(&t->repairs[i].at_ns, ahead);
+        widen(t, t->repairs[i].at_ns);
     }
 }
 

@@ -70,6 +70,12 @@ struct timeline_node {
     uint64_t slack_ns; /* the possible error of it; UINT64_MAX: nothing bounds it */
 };
 
+/* A process or a node that is replaced after a failure. */
+struct timeline_repair {
+    uint64_t at_ns;
+    const char *text; /* a sentence without its end */
+};
+
 /* A piece of the critical path. */
 struct timeline_step {
     uint32_t rank;
@@ -86,6 +92,8 @@ struct timeline {
     uint32_t nnodes;
     struct timeline_step *path;
     uint32_t npath;
+    struct timeline_repair *repairs; /* in the order of time */
+    uint32_t nrepairs, repairs_room;
     uint64_t launched_ns, launched_wall_ns; /* the launcher's trace begins, by its two clocks */
     uint64_t begin_ns, end_ns;              /* of everything, by the first node's clock */
 };
@@ -108,6 +116,8 @@ void timeline_daemon(struct timeline *t, struct slice node, uint64_t asked_ns, u
                      uint64_t up_ns);
 /* By the launcher's clock: the node was lost; the reason is copied. */
 void timeline_lost(struct timeline *t, struct slice node, uint64_t at_ns, const char *why);
+/* By the launcher's clock: what was lost is replaced; the text is copied.  0 or -ENOMEM. */
+int timeline_repair(struct timeline *t, uint64_t at_ns, const char *text);
 /* By the node's clock: it knows the job now. */
 void timeline_known(struct timeline *t, uint32_t node, uint64_t now_ns);
 /* What the links say of the node's clock. */

@@ -87,6 +87,11 @@ static void put_loss(const struct timeline *t, const struct timeline_node *n, st
                n->lost_why ? ": " : "", n->lost_why ? n->lost_why : "");
 }
 
+static void put_repair(const struct timeline *t, const struct timeline_repair *r, struct buf *out)
+{
+    buf_printf(out, "%.4f s: %s", seconds_of(t, r->at_ns), r->text ? r->text : "");
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 enum { TEXT_COLUMNS = 56, TEXT_RANKS = 32, TEXT_NODES = 24, TEXT_STEPS = 16 };
@@ -157,6 +162,17 @@ static void text_losses(const struct timeline *t, struct buf *out)
     }
 }
 
+static void text_repairs(const struct timeline *t, struct buf *out)
+{
+    if (t->nrepairs)
+        buf_str(out, "\nRepairs:\n");
+    for (uint32_t i = 0; i < t->nrepairs; i++) {
+        buf_str(out, "  ");
+        put_repair(t, &t->repairs[i], out);
+        buf_byte(out, '\n');
+    }
+}
+
 void timeline_text(const struct timeline *t, struct buf *out)
 {
     struct timeline_rows r;
@@ -168,6 +184,7 @@ void timeline_text(const struct timeline *t, struct buf *out)
         text_rows(&r, out);
         text_legend(out);
         text_losses(t, out);
+        text_repairs(t, out);
         text_path(t, out);
         text_clocks(t, out);
     } else {
@@ -473,6 +490,17 @@ static void page_losses(const struct timeline *t, struct buf *out)
     }
 }
 
+static void page_repairs(const struct timeline *t, struct buf *out)
+{
+    for (uint32_t i = 0; i < t->nrepairs; i++) {
+        struct buf b = BUF_NULL(1 << 12);
+        buf_str(out, "<p>");
+        put_repair(t, &t->repairs[i], &b);
+        svg_take(out, &b);
+        buf_str(out, "</p>\n");
+    }
+}
+
 void timeline_html(const struct timeline *t, struct buf *out)
 {
     buf_str(out, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\">"
@@ -486,6 +514,7 @@ void timeline_html(const struct timeline *t, struct buf *out)
             "<kbd>&rarr;</kbd> move &nbsp; <kbd>0</kbd> all &nbsp; the pointer on a row tells its "
             "times</p>\n");
     page_losses(t, out);
+    page_repairs(t, out);
     page_path(t, out);
     page_clocks(t, out);
     buf_printf(out, "<script>\n%s</script>\n</html>\n", page_script);
@@ -594,6 +623,18 @@ static void json_daemon(struct json *j, const struct timeline *t, uint32_t node)
               &daemon);
 }
 
+static void json_repair(struct json *j, const struct timeline *t, const struct timeline_repair *r)
+{
+    json_object(j, NULL);
+    json_str(j, "ph", "i");
+    json_str(j, "s", "g");
+    json_str(j, "name", r->text ? r->text : "");
+    json_u64(j, "pid", 0);
+    json_u64(j, "tid", t->nprocs);
+    json_decimal(j, "ts", seconds_of(t, r->at_ns) * 1e6, 3);
+    json_object_end(j);
+}
+
 void timeline_json(const struct timeline *t, struct buf *out)
 {
     struct json j;
@@ -605,6 +646,8 @@ void timeline_json(const struct timeline *t, struct buf *out)
     json_array(&j, "traceEvents");
     for (uint32_t i = 0; i < t->nnodes; i++)
         json_daemon(&j, t, i);
+    for (uint32_t i = 0; i < t->nrepairs; i++)
+        json_repair(&j, t, &t->repairs[i]);
     for (uint32_t i = 0; i < t->nprocs; i++) {
         json_break(&j);
         json_proc(&j, t, i);

@@ -24,6 +24,7 @@ struct effect;
 struct input;
 struct name_entry;
 struct op_event;
+struct op_node_replaced;
 struct record;
 struct request;
 
@@ -116,6 +117,7 @@ void server_abort_connected(struct server *s, const struct job *j);
 /* code: of wireup_client.h. */
 void server_dvm_news(struct server *s, int code, struct slice name, uint32_t slots);
 void server_node_down(struct server *s, const struct job *j, uint32_t node);
+bool server_node_replaced(struct server *s, const struct op_node_replaced *o);
 /* Bytes of a connection (`in`), its end, and what was found out about its process. */
 void server_read(struct server *s, struct peer *p, uint64_t now_ns, struct slice bytes);
 void server_hangup(struct server *s, const struct peer *p);

@@ -5,6 +5,7 @@
  * proto/operations.def; that function is server_on_ and the id of the row, here or in the module
  * that has the duty (server_priv.h).
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@
 #include "core/job_event.h"
 #include "core/job_kvs.h"
 #include "core/job_node.h"
+#include "core/job_restart.h"
 #include "core/job_lookup.h"
 #include "core/modex.h"
 #include "core/ondemand.h"
@@ -239,6 +241,37 @@ static bool server_on_proc_state(struct server *s, const struct op_proc_state *o
     server_notify_change(s, j, o->rank, &change, o->code);
     if (j->epoch != epoch)
         restarted(s, j, o->rank);
+    return true;
+}
+
+static bool is_replacement(const struct job *j, const struct op_node_replaced *o)
+{
+    bool good = o->node < j->plan.nnodes && o->ranks.n == o->times.n && j->spread;
+
+    for (uint32_t i = 0; good && i < o->ranks.n; i++)
+        good =
+            o->ranks.items[i] < j->plan.nprocs && j->plan.procs[o->ranks.items[i]].node == o->node;
+    return good;
+}
+
+static bool server_on_node_replaced(struct server *s, const struct op_node_replaced *o,
+                                    uint64_t now_ns)
+{
+    struct job *j = job_of(s, o->job);
+    const struct node_replacement n = { o->node,        o->name,        o->here,
+                                        o->ranks.items, o->times.items, o->ranks.n };
+
+    (void)now_ns;
+    if (!is_replacement(j, o))
+        return false;
+    for (uint32_t i = 0; i < n.count && !j->follows; i++) {
+        uint32_t rank = n.ranks[i];
+        struct server_change change = server_change_begins(j, rank, PROC_EVENT_DEATH);
+        server_notify_change(s, j, rank, &change, SIGKILL);
+    }
+    job_node_replaced(j, &n);
+    for (uint32_t i = 0; i < n.count; i++)
+        restarted(s, j, n.ranks[i]);
     return true;
 }
 

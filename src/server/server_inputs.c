@@ -54,6 +54,14 @@ void server_abort_connected(struct server *s, const struct job *j)
     server_deliver(s, INPUT(abort_connected, .job = j->id));
 }
 
+bool server_node_replaced(struct server *s, const struct op_node_replaced *o)
+{
+    struct input in = { .kind = INPUT_node_replaced };
+
+    in.u.node_replaced = *o;
+    return server_deliver(s, &in);
+}
+
 void server_node_down(struct server *s, const struct job *j, uint32_t node)
 {
     server_deliver(s, INPUT(node_down, .job = j->id, .node = node));

@@ -8,6 +8,7 @@
 #include "tools/timeline.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +139,41 @@ static void take_loss(struct traced *d, const struct record_node_lost *r, uint64
         a->why = arena_str(&d->timeline.arena, r->why);
 }
 
+static void add_repair(struct traced *d, uint64_t now_ns, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void add_repair(struct traced *d, uint64_t now_ns, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (d->first && timeline_repair(&d->timeline, now_ns, text) < 0)
+        d->no_memory = true;
+}
+
+/* The launcher's core has decided it; of a job on one node its node's. */
+static bool is_restart(const struct traced *d, const struct record *r)
+{
+    if (!record_is_effect(r->kind))
+        return false;
+    return d->node == EVERY_NODE ? r->kind == RECORD_effect_restart
+                                 : r->kind == RECORD_effect_proc_state &&
+                                       slice_is(r->u.of.proc_state.event, "restart");
+}
+
+static void take_replacement(struct traced *d, const struct record *r)
+{
+    const struct flat_node_replaced *o = &r->u.of.node_replaced;
+    const char *before = o->node < d->timeline.nnodes ? d->timeline.nodes[o->node].name : "?";
+
+    add_repair(d, r->time_ns,
+               "node " SLICE_FMT " takes the place of %s, and starts %u rank%s again",
+               SLICE_ARG(o->name), before, o->ranks.n, o->ranks.n == 1 ? "" : "s");
+}
+
 static void set_daemons(struct traced *d)
 {
     for (uint32_t i = 0; i < d->ndaemons; i++) {
@@ -186,6 +222,11 @@ static void on_record(void *arg, const struct trace_reader_line *l, const struct
         take_daemon(d, &r->u.daemon, r->time_ns);
     } else if (r->kind == RECORD_node_lost) {
         take_loss(d, &r->u.node_lost, r->time_ns);
+    } else if (r->kind == RECORD_node_replaced) {
+        take_replacement(d, r);
+    } else if (is_restart(d, r) && record_number(r, "job", &job) && job == 0 &&
+               record_number(r, "rank", &rank)) {
+        add_repair(d, r->time_ns, "rank %lld has failed, and is started again", (long long)rank);
     } else if (r->kind == RECORD_proc_state && record_number(r, "job", &job) && job == 0 &&
                record_number(r, "rank", &rank) && rank >= 0) {
         record_number(r, "code", &code);

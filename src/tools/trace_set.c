@@ -155,7 +155,9 @@ static int take_record(struct trace_set *s, const struct record *r)
 /* A trace that came later, by `wireup fetch`, is better than pieces of it. */
 static void look(struct trace_set *s, struct trace_member *m)
 {
-    bool file = access(m->path, R_OK) == 0;
+    struct stat st;
+    bool file = access(m->path, R_OK) == 0 && stat(m->path, &st) == 0 &&
+                (st.st_size || !S_ISREG(st.st_mode)); /* empty: the node was lost before */
     const char *name;
 
     m->inside = m->whole || (m->npieces && !file);

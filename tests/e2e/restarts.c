@@ -2,7 +2,9 @@
  * others learn of it once, and go on with the new process.
  *
  *   restarts HOW:RANK ...    in step i the i-th of these ranks fails: `kill` by SIGKILL, `exit`
- * with code 3, `leave` by going without finalize, `late` after finalize restarts lie HOW:RANK ...
+ * with code 3, `leave` by going without finalize, `late` after finalize, `node` with its daemon
+ *
+ *   restarts lie HOW:RANK ...
  * the same, but a survivor expects to be told twice: proves the judge
  *
  *   restarts spawn HOW:RANK ...  spawns four processes that do it
@@ -128,8 +130,9 @@ static void look_up(void)
     PMIX_PDATA_DESTRUCT(&data);
 }
 
-/* What the process before has put is there for who asks, and is not taken for ours. */
-static void look_back(void)
+/* What the process before has put is there for who asks, and is not taken for ours; it was lost
+ * with a lost node. */
+static void look_back(char how)
 {
     bool yes = true;
     pmix_value_t *v = NULL;
@@ -140,7 +143,8 @@ static void look_back(void)
     if (PMIx_Get(&me, "card", &info, 1, &v) == PMIX_SUCCESS)
         fail("the card of the process before", PMIX_SUCCESS);
     snprintf(key, sizeof key, "wireup.old.%u.card", me.rank);
-    look_at(PMIX_RANK_UNDEF, key, me.rank, life - 1);
+    if (how != 'n')
+        look_at(PMIX_RANK_UNDEF, key, me.rank, life - 1);
     look_up();
 }
 
@@ -186,6 +190,7 @@ static void die(char how)
     switch (how) {
     case 'e': _exit(3);
     case 'l': _exit(0);
+    case 'n': kill(getppid(), SIGKILL), pause(), _exit(4); /* we end with it */
     case 'f': PMIx_Finalize(NULL, 0); _exit(5);
     default: kill(getpid(), SIGKILL);
     }
@@ -245,7 +250,7 @@ static void begin(void)
     PMIX_VALUE_RELEASE(v);
     life = read_life();
     if (life) {
-        look_back();
+        look_back(steps[first_step()].how);
     } else {
         if (PMIx_Register_event_handler(&code, 1, NULL, 0, on_restart, NULL, NULL) < 0)
             fail("register", PMIX_ERROR);

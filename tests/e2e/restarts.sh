@@ -42,6 +42,27 @@ spawning run 120 "$WIREUP" $nodes -n 1 "$ours" spawn kill:1 exit:3 kill:1
 same "the same for a spawned job that PMIx makes recoverable" "$rc $(told) $(sort "$out")" "0 3 $(good 4)" || explain
 spawned "its processes" 7
 
+# ---- lost nodes are replaced
+spare="-launch-agent $tmp/agent -hosts n1:1,n2:1,n3:1,s1:1,s2:1 -n 3"
+moved() { sed -n 's/.*; node \(.*\) takes its place$/\1/p' "$err" | tr '\n' ' '; }
+for client in $clients; do
+    # shellcheck disable=SC2086
+    run 120 "$WIREUP" -on-failure replace:4 $spare "$client" node:1 kill:1 exit:2 node:1 leave:0
+    same "on nodes that were spare: ${client##*/}" "$rc $(moved)$(told) $(sort "$out")" "0 s1 s2 5 $(good 3)" || explain
+done
+# shellcheck disable=SC2086
+run 120 "$WIREUP" --trace "$tmp/healed" -on-failure replace:4 $spare "$ours" node:1 kill:2
+run 60 "$WIREUP" timeline "$tmp/healed"
+ok "the timeline has the loss, the replacement and the start" eval \
+    'grep -q "Node n2 is lost at" "$out" && grep -q "node s1 takes the place of n2, and starts 1 rank again" "$out" &&
+        grep -q "rank 2 has failed, and is started again" "$out"' || explain
+# shellcheck disable=SC2086
+run 120 "$WIREUP" -on-failure restart:4 $spare "$ours" node:1
+ok "the control: with restart alone the rank is lost" eval '[ "$rc" = 1 ] && [ -z "$(moved)" ]' || explain
+# shellcheck disable=SC2086
+run 120 "$WIREUP" -on-failure replace:4 -launch-agent $tmp/agent -hosts n1:1,n2:1,n3:1,s1:1 -n 3 "$ours" node:1 node:1
+ok "a loss without a spare node is one" eval '[ "$rc" != 0 ] && [ "$(moved)" = "s1 " ]' || explain
+
 # ---- so often and not more
 run 60 "$WIREUP" -on-failure restart:2 -n 3 "$ours" kill:1 kill:1 kill:1
 same "not more often than it may" "$rc $(told)" "137 2" || explain
@@ -55,7 +76,9 @@ same "nor where the others only continue" "$(told)" 0 || explain
 run 60 "$WIREUP" -on-failure restart -n 2 "$ours" exit:1 kill:1
 same "each start is told" "$rc $(sed 's/ of [^ ]* on [^ ]* / /' "$err")" "0 wireup: rank 1 exited with code 3; it is started again (1 of 3)
 wireup: rank 1 was killed by signal 9; it is started again (2 of 3)" || explain
-for wrong in replace restart:0 restart:x abort:1 sometimes ''; do
+run 60 "$WIREUP" -on-failure replace -n 1 true
+ok "replace without a spare node is refused" eval '[ "$rc" = 2 ] && grep -q "needs a node without ranks" "$err"' || explain
+for wrong in replace:x restart:0 restart:x abort:1 sometimes ''; do
     run 60 "$WIREUP" -on-failure "$wrong" -n 1 true
     ok "-on-failure '$wrong' is refused in one sentence" eval '[ "$rc" = 2 ] && [ "$(wc -l <"$err")" = 1 ]' || explain
 done
