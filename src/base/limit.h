@@ -217,6 +217,9 @@
 #define LIMIT_JOB_CLEANUPS 65536
 #define LIMIT_CLEANUP_PATH 4096
 
+/* Bytes of such paths that outlive a worker that is killed (daemon/leftovers.h). */
+#define LIMIT_LEFTOVERS (64u << 10)
+
 /* At its end a server waits this long for cleanups on behalf of other users: their file system may
  * hang. */
 #define LIMIT_CLEANUP_MS 5000

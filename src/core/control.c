@@ -260,6 +260,21 @@ static void drop_cleanup(struct job *j, struct cleanup_path *s)
     free(s);
 }
 
+static struct effect cleanup_effect(const struct job *j, const struct cleanup_path *s)
+{
+    return EFFECT_WITH(cleanup, .job = j->id, .rank = s->rank, .owner = s->by, .flags = s->flags,
+                       .path = s->path, .keep = s->stay);
+}
+
+void control_each_cleanup(const struct job *j, control_cleanup_fn *fn, void *arg)
+{
+    LIST_EACH(l, &j->cleanups)
+    {
+        struct effect e = cleanup_effect(j, LIST_OF(l, const struct cleanup_path, link));
+        fn(arg, &e.u.cleanup);
+    }
+}
+
 enum answer_status control_cancel_cleanup(struct job *j, uint32_t rank, struct slice id)
 {
     enum answer_status st = ANSWER_NOT_FOUND;
@@ -273,6 +288,8 @@ enum answer_status control_cancel_cleanup(struct job *j, uint32_t rank, struct s
         drop_cleanup(j, s);
         st = ANSWER_OK;
     }
+    if (st == ANSWER_OK)
+        effects_push(j->effects, EFFECT_WITH(proc_root, .job = j->id, .rank = rank));
     return st;
 }
 
@@ -281,8 +298,7 @@ void control_ended(struct job *j, uint32_t rank)
     LIST_EACH(l, &j->cleanups)
     {
         struct cleanup_path *s = LIST_OF(l, struct cleanup_path, link);
-        struct effect e = EFFECT_WITH(cleanup, .job = j->id, .rank = rank, .owner = s->by,
-                                      .flags = s->flags, .path = s->path, .keep = s->stay);
+        struct effect e = cleanup_effect(j, s);
         if (s->rank != rank)
             continue;
         if (effect_own(&e))

@@ -11,6 +11,7 @@
 struct request_signal;
 struct request_input;
 struct request_register_cleanup;
+struct op_cleanup;
 struct request_log;
 struct request_credential;
 
@@ -67,6 +68,10 @@ enum answer_status control_register_cleanup(struct core *c, struct job *j, uint3
 /* What rank has registered under that id is not cleaned up (empty: all that it has registered).
  * NOT_FOUND: there is nothing. */
 enum answer_status control_cancel_cleanup(struct job *j, uint32_t rank, struct slice id);
+
+/* All that is registered now, as the effects that will come. */
+typedef void control_cleanup_fn(void *arg, const struct op_cleanup *e);
+void control_each_cleanup(const struct job *j, control_cleanup_fn *fn, void *arg);
 
 /* The value of a put of such a key.  As control_register_cleanup(); resources before the first that
  * is refused are registered. */

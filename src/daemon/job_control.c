@@ -64,6 +64,31 @@ static void clear_up(struct job_control *c, const struct op_cleanup *e)
                             : err_text(rc));
 }
 
+/* ---- what outlives us ------------------------------------------------------------------------ */
+
+/* Who removes it then knows no other roots, and other numbers of segments neither. */
+static void keep_leftover(void *control, const struct op_cleanup *e)
+{
+    struct job_control *c = control;
+    struct cleanup_order o = cleanup_of(e);
+    bool segment = e->flags & CLEANUP_SEGMENT;
+
+    if (!proc_root_find(&c->roots, e->job, e->owner, &o.root) || o.root != 0)
+        return;
+    if (!segment || proc_root_shares_ipc(&c->roots, e->job, e->owner))
+        leftovers_add(c->config.leftovers, &o, segment);
+}
+
+static void list_leftovers(struct job_control *c)
+{
+    if (!c->config.leftovers)
+        return;
+    leftovers_begin(c->config.leftovers);
+    LIST_EACH(l, &c->config.server->core.jobs)
+    control_each_cleanup(LIST_OF(l, const struct job, link), keep_leftover, c);
+    leftovers_end(c->config.leftovers);
+}
+
 /* Warn once; programs then create their own files where they like. */
 static void make_session_dir(struct job_control *c, const struct op_session_dir *e)
 {
@@ -304,8 +329,12 @@ void job_control_carry_out(struct job_control *c, const struct effect *e)
     switch (e->kind) {
     case EFFECT_proc_root:
         proc_root_note(&c->roots, e->u.proc_root.job, e->u.proc_root.rank);
+        list_leftovers(c);
         break;
-    case EFFECT_cleanup: clear_up(c, &e->u.cleanup); break;
+    case EFFECT_cleanup:
+        clear_up(c, &e->u.cleanup);
+        list_leftovers(c);
+        break;
     case EFFECT_session_dir: make_session_dir(c, &e->u.session_dir); break;
     case EFFECT_log: write_log(c, &e->u.log); break;
     case EFFECT_credential:

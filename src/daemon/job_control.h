@@ -8,6 +8,7 @@
 #include "io/file_looker.h"
 #include "io/session_dir.h"
 #include "server/server.h"
+#include "daemon/leftovers.h"
 #include "daemon/output.h"
 #include "daemon/proc_root.h"
 #include "daemon/node_context.h"
@@ -17,6 +18,7 @@ struct job_control_config {
     struct server *server;
     struct output *output;
     struct session_dir *sessions; /* or NULL */
+    struct leftovers *leftovers;  /* or NULL */
     const struct log *log;
 };
 

@@ -32,6 +32,7 @@
 #include "daemon/signals.h"
 #include "daemon/spawning.h"
 #include "daemon/staging.h"
+#include "daemon/supervisor.h"
 
 static void child_acceptor(void *arg);
 static void promise_due(void *arg);
@@ -116,8 +117,10 @@ static int open_acceptors(struct node *n)
                                                   &n->processes,
                                                   &n->trace_writer,
                                                   &n->foreign_launchers.links };
-    const struct job_control_config control = { &n->context, &n->server, &n->output,
-                                                n->config.sessions, &n->config.log };
+    const struct job_control_config control = {
+        &n->context,   &n->server, &n->output, n->config.sessions, supervisor_leftovers(),
+        &n->config.log
+    };
     int rc;
 
     pending_queries_open(&n->pending_queries, &n->context);

@@ -52,9 +52,11 @@ struct supervisor_packet {
     uint64_t begun_ns;
 };
 
-/* What the supervisor looks up when a signal arrives; in memory that both processes share. */
+/* What the supervisor looks up when a signal arrives, or the worker has ended; in memory that both
+ * processes share. */
 static struct supervisor_shared {
     atomic_bool listens; /* the worker takes signals itself */
+    struct leftovers leftovers;
 } * shared;
 
 /* The worker, the callback for its end, and the deadlines. */
@@ -116,6 +118,7 @@ static void report_killed(const struct supervisor *g, int sig)
 static void end_all(bool well)
 {
     child_end_all();
+    leftovers_remove(&shared->leftovers);
     if (!well)
         rendezvous_tidy();
 }
@@ -377,6 +380,11 @@ void supervisor_listening(void)
 {
     prctl(PR_SET_PDEATHSIG, SIGCONT);
     atomic_store(&shared->listens, true);
+}
+
+struct leftovers *supervisor_leftovers(void)
+{
+    return shared ? &shared->leftovers : NULL;
 }
 
 /* Our parent may ignore SIGCHLD (trap '' CHLD): then the kernel would reap our children silently,

@@ -4,8 +4,10 @@
  * The supervisor is the process that the user started: it takes signals, waits, and exits with the
  * job's exit code.  The worker, its only child, does everything else.  Both adopt orphans:
  *   - the supervisor is killed: the worker sees EOF on its control socket, kills every descendant,
- *     exits (a stopped worker is continued for that; one that does not read the socket yet dies);
- *   - the worker is killed: its processes become the supervisor's, which kills and reports them.
+ *     removes what they have registered, exits (a stopped worker is continued for that; one that
+ * does not read the socket yet dies);
+ *   - the worker is killed: its processes become the supervisor's, which does the same, and reports
+ *     it.
  *
  * Until the worker reads the socket (supervisor_listening()), a signal that asks for the end, or
  * the end of the time limit, makes the supervisor kill it: nothing has been started that could be
@@ -21,6 +23,7 @@
 #include <stdint.h>
 
 #include "base/log.h"
+#include "daemon/leftovers.h"
 
 /* Reports, in a sentence, that the worker was killed or interrupted. */
 typedef void supervisor_word(void *arg, const char *sentence);
@@ -41,6 +44,9 @@ void supervisor_debug(int control_fd, bool held);
 /* The worker: it reads its control socket from now on.  Before it starts anything.  This wakes
  * nobody: the supervisor need not know before the next signal. */
 void supervisor_listening(void);
+
+/* What is to be removed when one of the two processes is killed; NULL: there is only one. */
+struct leftovers *supervisor_leftovers(void);
 
 /* The worker: both processes leave the standard streams that they were started with.  Who reads
  * them to their end, as $(...) does, would otherwise wait until both have ended. */

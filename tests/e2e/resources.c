@@ -3,7 +3,8 @@
  *
  *   resources make                    makes a System V segment and prints its number
  *   resources pmi|pmi2|pmix DIR       each rank makes a file in DIR, a POSIX and a System V
- * segment, and registers them; then the last rank dies resources pmi|pmi2|pmix DIR NAME...   one
+ * segment, and registers them; then the last rank dies resources pmi|pmi2|pmix DIR stay  the same,
+ * but all stay, and the last one prints who started it resources pmi|pmi2|pmix DIR NAME...   one
  * rank registers these names, and ends
  *
  * DIR gets a file `segments` with a line for each segment that was made.
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 #include <pmix.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,12 +124,16 @@ static void make_all(const char *dir)
     NEED(add(names));
 }
 
-static int die(const char *dir)
+static int stop(const char *dir, bool stays)
 {
     make_all(dir);
     fence();
-    if (rank == size - 1)
+    if (rank == size - 1 && stays) {
+        printf("%d\n", (int)getppid());
+        fflush(stdout);
+    } else if (rank == size - 1) {
         raise(SIGKILL);
+    }
     pause();
     return 0;
 }
@@ -160,5 +166,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     begin();
-    return argc == 3 ? die(argv[2]) : register_names(argv + 3);
+    if (argc == 3 || !strcmp(argv[3], "stay"))
+        return stop(argv[2], argc > 3);
+    return register_names(argv + 3);
 }

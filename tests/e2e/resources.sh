@@ -95,6 +95,41 @@ crash() # WHERE PROGRAM INTERFACE OPTIONS...
     rm -r "$tmp/mess"
 }
 [ -z "$theirs" ] || crash "with OpenPMIx's client" "$theirs" pmix
+
+# One of the launcher's two processes is killed, and the other one clears up.
+remains()
+{
+    [ -e "$tmp/mess/segments" ] || return
+    ls "$tmp/mess" | grep -v '^segments$'
+    ls /dev/shm | grep "^wu-res-$by"
+    while read -r id; do ! there "$id" || echo "$id"; done <"$tmp/mess/segments"
+}
+gone()
+{
+    [ -z "$(remains)" ]
+}
+killed() # WHO INTERFACE
+{
+    who=$1 by=$2
+    mkdir "$tmp/mess"
+    fresh
+    "$WIREUP" -n 3 "$prog" "$by" "$tmp/mess" stay >"$out" 2>"$err" </dev/null &
+    pid=$!
+    wait_until 60 test -s "$out"
+    worker=$(cat "$out") supervisor=$(awk '{ print $4 }' "/proc/$(cat "$out")/stat")
+    same "$by: each has made what is registered" "$(remains | wc -l)" 9 || explain
+    case $who in
+    *worker) kill -9 "$worker" ;;
+    *supervisor) kill -9 "$supervisor" ;;
+    esac
+    wait "$pid"
+    ok "$by: nothing stays when $who is killed" wait_until 30 gone || explain
+    rm -r "$tmp/mess"
+}
+for by in pmi pmi2 pmix; do
+    killed "the worker" $by
+    killed "the supervisor" $by
+done
 if unshare -u true 2>/dev/null; then
     named_agent
     for by in pmi pmi2 pmix; do
