@@ -26,6 +26,8 @@ fi
 # A job of 2 and one of 3, under two launchers, each with the nodes that are given.
 both() # CLIENT MODE MODE CLIENT NODES NODES
 {
+    : >"$tmp/one" # what the jobs before have printed would be taken for theirs
+    : >"$tmp/two"
     # shellcheck disable=SC2086
     timeout "$patience" "$WIREUP" $5 -n 2 "$1" "$2" one two 3 >"$tmp/one" 2>&1 &
     one=$!
