@@ -659,10 +659,11 @@ static void test_fabric_data(void)
     pmix_rank_t rank = 0;
     uint32_t two = 2;
     pmix_nspace_t name;
-    pmix_info_t info[2], *one;
+    pmix_info_t info[3], *one, *node;
     size_t n = 0;
 
     PMIX_INFO_CREATE(one, 10);
+    PMIX_INFO_CREATE(node, 2);
     PMIX_INFO_LOAD(&one[n++], PMIX_RANK, &rank, PMIX_PROC_RANK);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         PMIX_INFO_LOAD(&one[n++], texts[i], texts[i], PMIX_STRING);
@@ -670,10 +671,14 @@ static void test_fabric_data(void)
     PMIX_INFO_LOAD(&one[n++], PMIX_FABRIC_ENDPT, &ends, PMIX_DATA_ARRAY);
     PMIX_INFO_LOAD(&one[n++], PMIX_FABRIC_SHAPE, &shape, PMIX_DATA_ARRAY);
     PMIX_INFO_LOAD(&one[n++], PMIX_FABRIC_DIMS, &two, PMIX_UINT32);
+    /* OpenPMIx 5's clients look for coordinates at the node. */
+    PMIX_INFO_LOAD(&node[0], PMIX_HOSTNAME, "nodeA", PMIX_STRING);
+    PMIX_INFO_LOAD(&node[1], PMIX_FABRIC_COORDINATES, &places, PMIX_DATA_ARRAY);
     PMIX_LOAD_NSPACE(name, "fabric data");
     PMIX_INFO_LOAD(&info[0], PMIX_JOB_SIZE, &(uint32_t){ 1 }, PMIX_UINT32);
     load_group(&info[1], PMIX_PROC_INFO_ARRAY, one, n);
-    wait_op("register a fabric", PMIx_server_register_nspace(name, 1, info, 2, on_op, NULL));
+    load_group(&info[2], PMIX_NODE_INFO_ARRAY, node, 2);
+    wait_op("register a fabric", PMIx_server_register_nspace(name, 1, info, 3, on_op, NULL));
     SEES("a fabric of the host", "fabric data",
          " " PMIX_CREDENTIAL " " PMIX_FABRIC_GROUPS " " PMIX_FABRIC_SHAPE_STRING
          " " PMIX_FABRIC_SWITCH " " PMIX_SWITCH_PEERS " u:1:2 u:65 3x4 2",
@@ -683,6 +688,7 @@ static void test_fabric_data(void)
          WORD("own:" PMIX_FABRIC_ENDPT), WORD("own:" PMIX_FABRIC_SHAPE),
          WORD("own:" PMIX_FABRIC_DIMS));
     PMIX_INFO_DESTRUCT(&info[1]);
+    PMIX_INFO_DESTRUCT(&info[2]);
 }
 
 /* ---- resources ------------------------------------------------------------------------------- */
