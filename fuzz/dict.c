@@ -27,12 +27,13 @@ static void print_protocol(const struct text_proto *proto)
 static void print_options(void)
 {
     for (size_t i = 0; i < option_row_count; i++) {
-        struct slice rest = slice_str(option_rows[i].names), name;
-        if (option_rows[i].take == TAKE_GROUP)
+        struct option_row row = option_row_at(i);
+        struct slice rest = slice_str(row.names), name;
+        if (row.take == TAKE_GROUP)
             continue;
         while (option_next_name(&rest, &name))
             printf("\"-" SLICE_FMT "\"\n", SLICE_ARG(name));
-        rest = slice_str(option_rows[i].words);
+        rest = slice_str(row.words);
         while (option_next_name(&rest, &name))
             printf("\"" SLICE_FMT "\"\n", SLICE_ARG(name));
     }
