@@ -281,6 +281,33 @@ static int take_piece(struct overlay *o, struct gather *c, struct overlay_msg *m
     return block_set_count(s->all) == count_in(c, m->step) ? 0 : 1;
 }
 
+/* The source's data begins with its own block, and goes round.  Ours has to begin with ours, as
+ * after the steps, for a peer may ask for a step again.  Takes the reference over. */
+static bool begin_with_ours(const struct gather *c, struct block_set **data)
+{
+    uint32_t n = c->all.count, at = 0;
+    uint32_t before = (c->me + n - rank_set_rank(&c->all, c->source)) % n;
+    struct block_set *head = NULL, *tail = NULL;
+    const struct block_set *b;
+    struct block_set_walk w;
+    bool good = true;
+
+    block_set_walk_begin(&w, *data);
+    while (good && (b = block_set_walk_next(&w))) {
+        struct block_set **part = at++ < before ? &tail : &head;
+        good = block_set_join(part, *part, block_set_ref((struct block_set *)(uintptr_t)b));
+    }
+    good = good && !w.no_memory;
+    block_set_walk_end(&w);
+    block_set_drop(*data);
+    *data = NULL;
+    if (good)
+        return block_set_join(data, head, tail);
+    block_set_drop(head);
+    block_set_drop(tail);
+    return false;
+}
+
 /* The data of all has come from one that has completed the exchange. */
 static void take_whole(struct overlay *o, struct gather *c)
 {
@@ -289,6 +316,8 @@ static void take_whole(struct overlay *o, struct gather *c)
     block_set_drop(c->data);
     c->data = s->all;
     s->all = NULL;
+    if (!begin_with_ours(c, &c->data))
+        o->no_memory = true;
     gather_account(o, c);
     gather_finish(o, c);
 }

@@ -388,6 +388,16 @@ static void test_store(void)
          "the control: a lost message is noticed (%s)", one.violation);
 }
 
+/* A step was asked for again of a node that had fetched the data of all, in another order. */
+static void test_found(void)
+{
+    struct sim_config c;
+    struct sim_result r;
+
+    faults(&c, 201012, FAULTS_ELASTIC);
+    OK_F(run(&c, &r), "who has fetched an exchange sends its steps as the others do");
+}
+
 int main(int argc, char **argv)
 {
     uint32_t count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : SEEDS;
@@ -403,6 +413,7 @@ int main(int argc, char **argv)
         return tap_done();
     for (kind = FAULTS_KILLS; kind < FAULT_KINDS; kind++)
         test_seeds(first, count / 5, kind);
+    test_found();
     test_control();
     test_control_outcomes(3, 0);
     test_control_outcomes(0, 2);
