@@ -418,10 +418,13 @@ static bool is_command(int argc, char **argv, const struct log *log, int *code_p
 {
     static char dry_run[] = "-dry-run";
     bool asks = argc == 3 && strstr(argv[2], "help");
+    bool draws = argc > 1 && !strcmp(argv[1], "map") && !asks;
 
     if (argc < 2 || argv[1][0] == '-' || strcmp(log->who, "wireup") != 0)
         return false;
-    if (!strcmp(argv[1], "up") && !asks)
+    if (draws)
+        argv[1] = dry_run;
+    else if (!strcmp(argv[1], "up") && !asks)
         *code_p = dvm_up(argc, argv, log);
     else if (!strcmp(argv[1], "on") && argc > 3 && (argc > 4 || argv[2][0] != '-'))
         *code_p = dvm_on(argc, argv, log);
@@ -431,11 +434,9 @@ static bool is_command(int argc, char **argv, const struct log *log, int *code_p
         *code_p = conform_become(argv, log);
     else if (batch_meant(argc, argv))
         *code_p = batch_run(argc, argv, log);
-    else if (strcmp(argv[1], "map") != 0 || asks)
-        return run_command(argc, argv, log, code_p);
     else
-        return argv[1] = dry_run, false;
-    return true;
+        return run_command(argc, argv, log, code_p);
+    return !draws;
 }
 
 int main(int argc, char **argv)

@@ -763,15 +763,23 @@ bool option_is_setting(size_t i)
     return row_names[i].kind == OF_SETTING;
 }
 
+/* The next row that is a setting, from *at_p on. */
+static bool next_setting(size_t *at_p, struct option_row *row_p)
+{
+    while (*at_p < ROWS && !option_is_setting(*at_p))
+        (*at_p)++;
+    if (*at_p == ROWS)
+        return false;
+    *row_p = option_row_at((*at_p)++);
+    return true;
+}
+
 static int apply_fallbacks(struct option_parse *p)
 {
+    struct option_row row;
     int rc = 0;
 
-    for (size_t i = 0; i < ROWS && rc == 0; i++) {
-        struct option_row row;
-        if (!option_is_setting(i))
-            continue;
-        row = option_row_at(i);
+    for (size_t at = 0; rc == 0 && next_setting(&at, &row);) {
         if (row.fallback)
             rc = apply_text(p, &row, row.fallback);
     }
@@ -798,14 +806,10 @@ static const char *variable_of(struct option_parse *p, const struct option_row *
 static int apply_environment(struct option_parse *p, char *const *envp)
 {
     int rc = option_words_environment(p, envp);
+    struct option_row row;
 
-    for (size_t i = 0; i < ROWS && rc == 0; i++) {
-        struct option_row row;
-        const char *value;
-        if (!option_is_setting(i))
-            continue;
-        row = option_row_at(i);
-        value = variable_of(p, &row, envp);
+    for (size_t at = 0; rc == 0 && next_setting(&at, &row);) {
+        const char *value = variable_of(p, &row, envp);
         if (value)
             rc = apply_text(p, &row, value);
     }
