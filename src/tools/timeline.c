@@ -20,6 +20,7 @@
 #include "report/timeline_picture.h"
 #include "tools/trace_file.h"
 #include "tools/trace_set.h"
+#include "trace/record.h"
 #include "trace/trace_reader.h"
 
 enum { TIMELINE_OUT_MAX = 1 << 30, EVERY_NODE = -1 };

@@ -9,7 +9,9 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "trace/decode.h"
-#include "trace/record.h"
+#include "trace/record_reader.h"
+
+struct record;
 
 /* A connection. */
 struct trace_reader_line {
