@@ -7,6 +7,8 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "base/number_map.h"
+#include "base/rand.h"
 #include "base/search.h"
 #include "base/slice.h"
 #include "tests/tap.h"
@@ -115,6 +117,40 @@ static void test_maps(void)
     OK(map_get(&m, slice_str("k1")) == NULL && map_del(&m, slice_str("k1")) == NULL);
 }
 
+/* Against a list of all numbers: put and removed in a random order, of neighbours and of far ones.
+ */
+static void test_number_maps(void)
+{
+    enum { N = 300, TURNS = 20000 };
+    static char here[N];
+    struct number_map m = { 0 };
+    uint64_t random = 7;
+    size_t seen = 0, left = 0, at = 0;
+    bool right = true;
+
+    for (int i = 0; i < TURNS; i++) {
+        size_t k = (size_t)rand_below(&random, N);
+        uint64_t number = k % 2 ? k : (uint64_t)k << 40;
+        right = right && number_map_get(&m, number) == (here[k] ? &here[k] : NULL);
+        if (here[k])
+            right = right && number_map_del(&m, number) == &here[k];
+        else
+            right = right && number_map_put(&m, number, &here[k]) == 0;
+        here[k] = !here[k];
+        right = right && number_map_get(&m, number) == (here[k] ? &here[k] : NULL);
+    }
+    OK_F(right, "%d numbers are put and removed in any order", N);
+    for (int i = 0; i < N; i++)
+        left += (size_t)here[i];
+    while (number_map_next(&m, &at))
+        seen++;
+    OK(left > 0 && m.count == left && seen == left);
+    OK(!number_map_get(&m, 3 * N + 1) && !number_map_del(&m, 3 * N + 1));
+    number_map_free(&m);
+    number_map_free(&m);
+    OK(!number_map_get(&m, 1) && !number_map_del(&m, 1));
+}
+
 static void test_arenas(void)
 {
     struct arena a = ARENA_NULL(100000);
@@ -195,6 +231,7 @@ int main(void)
     test_bufs();
     test_escapes();
     test_maps();
+    test_number_maps();
     test_arenas();
     test_lists();
     test_errors();

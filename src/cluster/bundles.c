@@ -20,15 +20,10 @@ struct bundle {
     size_t bytes;         /* of them */
 };
 
-static struct slice key_of(const uint32_t *to)
-{
-    return slice_mem(to, sizeof *to);
-}
-
 /* NULL: no memory. */
 static struct bundle *bundle_to(struct bundles *b, uint32_t to)
 {
-    struct bundle *k = map_get(&b->by_position, key_of(&to));
+    struct bundle *k = number_map_get(&b->by_position, to);
 
     if (k)
         return k;
@@ -37,7 +32,7 @@ static struct bundle *bundle_to(struct bundles *b, uint32_t to)
         return NULL;
     k->to = to;
     list_init(&k->messages);
-    if (map_put(&b->by_position, key_of(&k->to), k, NULL) < 0) {
+    if (number_map_put(&b->by_position, to, k) < 0) {
         free(k);
         return NULL;
     }
@@ -136,7 +131,7 @@ void bundles_flush(struct bundles *b)
         struct bundle *k = LIST_OF(l, struct bundle, link);
         send(b, k);
         list_unlink(&k->link);
-        map_del(&b->by_position, key_of(&k->to));
+        number_map_del(&b->by_position, k->to);
         free(k);
     }
 }
@@ -168,7 +163,6 @@ bool bundles_read(const struct msg *m, bundles_receive *receive, void *arg)
 void bundles_open(struct bundles *b, bundles_send *send_one, void *arg)
 {
     *b = (struct bundles){ .send = send_one, .arg = arg };
-    map_init(&b->by_position, 0);
     list_init(&b->in_order);
     buf_init(&b->scratch, LIMIT_BUNDLE);
 }
@@ -183,7 +177,7 @@ void bundles_close(struct bundles *b)
         drop(k);
         free(k);
     }
-    map_free(&b->by_position);
+    number_map_free(&b->by_position);
     buf_free(&b->scratch);
     b->send = NULL;
 }

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/list.h"
-#include "base/map.h"
+#include "base/number_map.h"
 
 struct msg;
 
@@ -17,8 +17,8 @@ struct msg;
 typedef void bundles_send(void *arg, struct msg *m, uint32_t to);
 
 struct bundles {
-    struct map by_position; /* struct bundle */
-    struct list in_order;   /* of their first messages */
+    struct number_map by_position; /* struct bundle */
+    struct list in_order;          /* of their first messages */
     struct buf scratch;
     bundles_send *send;
     void *arg;

@@ -29,14 +29,9 @@ struct peer_link {
 
 /* ---- the links ------------------------------------------------------------------------------- */
 
-static struct slice key_of(const uint32_t *position)
-{
-    return slice_mem(position, sizeof *position);
-}
-
 static struct peer_link *find(const struct router *c, uint32_t position)
 {
-    return map_get(&c->direct.by_position, key_of(&position));
+    return number_map_get(&c->direct.by_position, position);
 }
 
 /* A link that is up knows its other end; one that is not is searched for. */
@@ -72,7 +67,7 @@ bool peer_links_is_up(const struct router *c, uint32_t position)
 
 static void forget(struct peer_link *d)
 {
-    map_del(&d->router->direct.by_position, key_of(&d->position));
+    number_map_del(&d->router->direct.by_position, d->position);
     list_unlink(&d->link);
     free(d);
 }
@@ -220,7 +215,7 @@ static struct peer_link *begin(struct router *c, uint32_t position)
     d->state = PEER_LINKS_MEETS;
     d->patience_ns = c->now_ns + (c->config.meet_ms ? c->config.meet_ms : LIMIT_NODE_DIRECT_MS) *
                                      UINT64_C(1000000);
-    if (map_put(&c->direct.by_position, key_of(&d->position), d, NULL) < 0) {
+    if (number_map_put(&c->direct.by_position, position, d) < 0) {
         free(d);
         return NULL;
     }
@@ -415,7 +410,7 @@ void peer_links_end(struct router *c)
 void peer_links_open(struct router *c)
 {
     list_init(&c->direct.all);
-    map_init(&c->direct.by_position, c->config.me);
+    c->direct.by_position = (struct number_map){ 0 };
     buf_init(&c->direct.here, 1 << 16);
     reliable_open(&c->direct.reliable, c->config.count);
 }
@@ -426,7 +421,7 @@ void peer_links_close(struct router *c)
         return;
     LIST_EACH(l, &c->direct.all)
     forget(LIST_OF(l, struct peer_link, link));
-    map_free(&c->direct.by_position);
+    number_map_free(&c->direct.by_position);
     reliable_close(&c->direct.reliable);
     buf_free(&c->direct.here);
 }

@@ -23,7 +23,7 @@
 
 #include "base/buf.h"
 #include "base/list.h"
-#include "base/map.h"
+#include "base/number_map.h"
 #include "cluster/msg_address.h"
 #include "cluster/reliable.h"
 #include "cluster/router_link.h"
@@ -31,8 +31,8 @@
 struct router;
 
 struct peer_links {
-    struct list all;        /* struct peer_link; least recently used first */
-    struct map by_position; /* the same */
+    struct list all;               /* struct peer_link; least recently used first */
+    struct number_map by_position; /* the same */
     struct reliable reliable;
     struct buf here;  /* our addresses, once they have been sent */
     uint64_t wake_ns; /* for when the host has been asked; 0: it has not */

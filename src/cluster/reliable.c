@@ -19,23 +19,18 @@ struct reliable_kept {
 };
 
 struct reliable_end {
-    uint32_t position; /* the map's key */
+    uint32_t position;
+    uint32_t owed;     /* messages received since our last acknowledgement */
+    size_t owed_bytes; /* likewise */
     uint64_t sent;     /* number of our last message */
     uint64_t acked;    /* ... and of the last one of theirs received in order */
     struct list kept;  /* struct reliable_kept */
-    uint32_t owed;     /* messages received since our last acknowledgement */
-    size_t owed_bytes; /* likewise */
 };
-
-static struct slice key_of(const uint32_t *position)
-{
-    return slice_mem(position, sizeof *position);
-}
 
 void reliable_open(struct reliable *t, uint32_t count)
 {
     t->count = count;
-    map_init(&t->ends, count);
+    t->ends = (struct number_map){ 0 };
 }
 
 static void drop_kept(struct reliable_end *e, uint64_t up_to)
@@ -54,17 +49,17 @@ void reliable_close(struct reliable *t)
 {
     struct reliable_end *e;
 
-    for (size_t at = 0; (e = map_next(&t->ends, &at));) {
+    for (size_t at = 0; (e = number_map_next(&t->ends, &at));) {
         drop_kept(e, UINT64_MAX);
         free(e);
     }
-    map_free(&t->ends);
+    number_map_free(&t->ends);
 }
 
 /* NULL: no traffic yet. */
 static struct reliable_end *find(const struct reliable *t, uint32_t position)
 {
-    return map_get(&t->ends, key_of(&position));
+    return number_map_get(&t->ends, position);
 }
 
 /* NULL: no such position, or no memory. */
@@ -79,7 +74,7 @@ static struct reliable_end *end_of(struct reliable *t, uint32_t position)
         return NULL;
     e->position = position;
     list_init(&e->kept);
-    if (map_put(&t->ends, key_of(&e->position), e, NULL) == 0)
+    if (number_map_put(&t->ends, position, e) == 0)
         return e;
     free(e);
     return NULL;
@@ -87,7 +82,7 @@ static struct reliable_end *end_of(struct reliable *t, uint32_t position)
 
 uint32_t reliable_each(const struct reliable *t, size_t *at)
 {
-    const struct reliable_end *e = map_next(&t->ends, at);
+    const struct reliable_end *e = number_map_next(&t->ends, at);
 
     return e ? e->position : UINT32_MAX;
 }

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/map.h"
+#include "base/number_map.h"
 #include "base/slice.h"
 #include "cluster/msg_address.h"
 
@@ -23,7 +23,7 @@ struct reliable_end;
 
 struct reliable {
     uint32_t count;
-    struct map ends; /* struct reliable_end by position; none: no traffic yet */
+    struct number_map ends; /* struct reliable_end by position; none: no traffic yet */
 };
 
 void reliable_open(struct reliable *t, uint32_t count);

@@ -20,11 +20,6 @@ struct question {
     bool bundled; /* its answer goes together with others */
 };
 
-static struct slice key_of(const uint64_t *ticket)
-{
-    return slice_mem(ticket, sizeof *ticket);
-}
-
 /* NULL: no memory. */
 static struct question *question_new(struct rpc *r, uint32_t position, uint64_t theirs)
 {
@@ -35,7 +30,7 @@ static struct question *question_new(struct rpc *r, uint32_t position, uint64_t 
     q->ours = ++r->last | RPC_TICKET;
     q->theirs = theirs;
     q->position = position;
-    if (map_put(&r->by_ticket, key_of(&q->ours), q, NULL) < 0) {
+    if (number_map_put(&r->by_ticket, q->ours, q) < 0) {
         free(q);
         return NULL;
     }
@@ -63,14 +58,14 @@ static uint64_t keep_bundled(struct rpc *r, uint32_t position, uint64_t theirs)
 
 static void drop_question(struct rpc *r, struct question *q)
 {
-    map_del(&r->by_ticket, key_of(&q->ours));
+    number_map_del(&r->by_ticket, q->ours);
     list_unlink(&q->link);
     free(q);
 }
 
 static struct question *find_question(const struct rpc *r, uint64_t ours)
 {
-    return map_get(&r->by_ticket, key_of(&ours));
+    return number_map_get(&r->by_ticket, ours);
 }
 
 uint32_t rpc_questions(const struct rpc *r, uint32_t position)
@@ -564,7 +559,6 @@ void rpc_open(struct rpc *r, const struct core_context *x, struct rpc_calls call
 {
     *r = (struct rpc){ .context = x, .calls = calls, .arg = arg };
     list_init(&r->questions);
-    map_init(&r->by_ticket, x->core->seed);
     list_init(&r->asked);
     buf_init(&r->scratch, LIMIT_DAEMON_LINK_MESSAGE);
 }
@@ -575,7 +569,7 @@ void rpc_close(struct rpc *r)
         return;
     LIST_EACH(l, &r->questions)
     drop_question(r, LIST_OF(l, struct question, link));
-    map_free(&r->by_ticket);
+    number_map_free(&r->by_ticket);
     LIST_EACH(a, &r->asked)
     drop_asked(LIST_OF(a, struct asked, link));
     buf_free(&r->scratch);

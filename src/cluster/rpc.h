@@ -44,9 +44,9 @@ struct rpc {
     struct rpc_calls calls;
     void *arg;             /* of these calls */
     struct list questions; /* struct question: requests of other nodes that wait for an answer */
-    struct map by_ticket;  /* the same by our tickets */
-    struct list asked;     /* struct asked: ours for modex values */
-    uint64_t last;         /* number of the last ticket of ours */
+    struct number_map by_ticket; /* the same by our tickets */
+    struct list asked;           /* struct asked: ours for modex values */
+    uint64_t last;               /* number of the last ticket of ours */
     struct buf scratch;
 };
 
