@@ -10,8 +10,8 @@ void number_map_free(struct number_map *m)
     *m = (struct number_map){ 0 };
 }
 
-/* Neighbouring numbers come to different places: the upper bits of a product with 2^64 divided by the
- * golden ratio. */
+/* Neighbouring numbers come to different places: the upper bits of a product with 2^64 divided by
+ * the golden ratio. */
 static uint32_t home(const struct number_map *m, uint64_t number)
 {
     return (uint32_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (m->cap - 1);

@@ -1,8 +1,8 @@
 /* number_map.h - hash map from numbers to pointers.
  *
- * For numbers that no adversary can choose freely: positions of nodes, tickets of our own.  A slot is
- * half as large as one of map.h, and a number is found without a look at the value.  Open addressing
- * with linear probing; removal shifts back, so there are no tombstones.
+ * For numbers that no adversary can choose freely: positions of nodes, tickets of our own.  A slot
+ * is half as large as one of map.h, and a number is found without a look at the value.  Open
+ * addressing with linear probing; removal shifts back, so there are no tombstones.
  */
 #ifndef WIREUP_BASE_NUMBER_MAP_H
 #define WIREUP_BASE_NUMBER_MAP_H
