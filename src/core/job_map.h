@@ -62,8 +62,9 @@ struct job_map_app {
     bool copied;      /* the path is that of a copy on this node (daemon/staging.h) */
     bool looked;      /* this node has decided on: */
     const char *library_path; /* LD_LIBRARY_PATH with our libraries in front; NULL: as it is */
-    uint32_t restarts; /* how often one of its processes is started again that fails before it has
-                          joined the job */
+    uint32_t restarts;  /* how often one of its processes is started again that fails before it has
+                           joined the job */
+    uint32_t placement; /* which of the job's placements is its own; below nplacements */
     uint32_t nprocs;
     uint32_t first_rank; /* its ranks are first_rank .. first_rank + nprocs - 1 */
 };
@@ -83,8 +84,8 @@ struct job_map_binding {
     const char *list; /* or NULL */
     bool ordered;
     uint32_t order_kind, order_width, order_block;
-    /* The order in which processors are dealt out, by local rank: ranks need not be numbered in the
-     * order of the mapping.  NULL: they are. */
+    /* The order in which processors are dealt out, by seat (job_map_seats()): ranks need not be
+     * numbered in the order of the mapping.  NULL: they are. */
     const uint32_t *turns;
     uint32_t nturns;
 };
@@ -93,9 +94,9 @@ struct job_map_binding {
 struct job_map_node {
     const char *name; /* as the user or the resource manager gave it */
     uint32_t slots;
-    uint32_t nprocs;                       /* ranks placed here */
-    const struct job_map_binding *binding; /* NULL: not bound */
-    bool lost;                             /* known on the controlling node */
+    uint32_t nprocs;                         /* ranks placed here */
+    const struct job_map_binding **bindings; /* by placement; NULL, as each of them: not bound */
+    bool lost;                               /* known on the controlling node */
 };
 
 /* The processors of a process, in the words of PMIx. */
@@ -154,8 +155,10 @@ struct job_map {
     struct job_map_node *nodes;
     struct job_map_proc *procs; /* by rank */
     uint32_t napps, nnodes, nprocs;
-    int64_t universe;                 /* slots in the allocation; -1: unlimited */
-    bool path_only;                   /* nodes search for a program by name on PATH alone */
+    uint32_t
+        nplacements;  /* applications that are mapped and bound alike have the same; 1 or more */
+    int64_t universe; /* slots in the allocation; -1: unlimited */
+    bool path_only;   /* nodes search for a program by name on PATH alone */
     const char *words[JOB_MAP_WORDS]; /* NULL: not known */
     struct job_map_output output;
     const char
@@ -171,6 +174,17 @@ static inline uint8_t job_map_stop_bit(enum job_map_stop stop)
 {
     return (uint8_t)(1U << stop);
 }
+
+/* How the processes of a placement are bound on a node. */
+static inline const struct job_map_binding *job_map_bound(const struct job_map *p, uint32_t node,
+                                                          uint32_t placement)
+{
+    return p->nodes[node].bindings ? p->nodes[node].bindings[placement] : NULL;
+}
+
+/* By rank: the number of the process among those of its node with the same placement, from 0; the
+ * local rank where there is one placement.  The caller frees them; NULL: no memory. */
+uint32_t *job_map_seats(const struct job_map *p);
 
 void job_map_init(struct job_map *p);
 void job_map_free(struct job_map *p); /* harmless twice */

@@ -17,7 +17,9 @@ struct flat_map {
     struct part_uints env_counts, app_flags; /* plus 1; 0: those of the app before */
     struct part_texts nodes;
     struct part_uints slots;
-    struct part_uints bound;    /* of each node: 0, or the number of its binding, from 1 */
+    struct part_uints placements; /* of each app */
+    struct part_uints bound; /* of each node, for each placement: 0, or the number of its binding,
+                                from 1 */
     struct part_uints bindings; /* BINDING numbers each */
     struct part_texts lists;    /* and the list of each; empty: none */
     struct part_uints turns;    /* of all bindings, concatenated */
@@ -27,7 +29,7 @@ struct flat_map {
     struct part_texts psets; /* of each app; empty: none */
     struct part_uints restarts;
     int64_t universe;
-    uint64_t path_only;
+    uint64_t path_only, nplacements;
     struct part_texts policy; /* enum job_map_word; empty: not known */
     struct part_texts output; /* label, outfile, errfile; empty: none */
     uint64_t merged, raw, staged;
@@ -60,6 +62,8 @@ static const struct part parts[] = {
     { "psets", PART_TEXTS, offsetof(struct flat_map, psets) },
     { "restarts", PART_UINTS, offsetof(struct flat_map, restarts) },
     { "staged", PART_UINT, offsetof(struct flat_map, staged) },
+    { "placements", PART_UINTS, offsetof(struct flat_map, placements) },
+    { "nplacements", PART_UINT, offsetof(struct flat_map, nplacements) },
 };
 
 enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 8, OUTPUT = 3, STOP = 3 };
@@ -93,7 +97,7 @@ static void flatten_apps(const struct job_map *p, struct arena *a, struct flat_m
 {
     size_t words = 0, vars = 0;
     struct slice *word, *var, *path, *wdir;
-    uint32_t *count, *env_count, *flags, *restarts;
+    uint32_t *count, *env_count, *flags, *restarts, *placement;
 
     for (uint32_t i = 0; i < p->napps; i++) {
         words += p->apps[i].argc;
@@ -107,6 +111,7 @@ static void flatten_apps(const struct job_map *p, struct arena *a, struct flat_m
     env_count = arena_array(a, p->napps + 1, sizeof *env_count);
     flags = arena_array(a, p->napps + 1, sizeof *flags);
     restarts = arena_array(a, p->napps + 1, sizeof *restarts);
+    placement = arena_array(a, p->napps + 1, sizeof *placement);
     if (!arena_ok(a))
         return;
     for (uint32_t i = 0; i < p->napps; i++) {
@@ -115,6 +120,7 @@ static void flatten_apps(const struct job_map *p, struct arena *a, struct flat_m
         count[i] = app->argc;
         flags[i] = (app->flags & APP_FLAGS) | app->pmi << APP_PMI_SHIFT;
         restarts[i] = app->restarts;
+        placement[i] = app->placement;
         env_count[i] = has_env_of_last(p, i) ? 0 : nvars + 1;
         path[i] = slice_str(app->path);
         wdir[i] = app->wdir ? slice_str(app->wdir) : SLICE("");
@@ -127,6 +133,7 @@ static void flatten_apps(const struct job_map *p, struct arena *a, struct flat_m
     f->env_counts = (struct part_uints){ env_count, p->napps };
     f->app_flags = (struct part_uints){ flags, p->napps };
     f->restarts = (struct part_uints){ restarts, p->napps };
+    f->placements = (struct part_uints){ placement, p->napps };
     f->paths = (struct part_texts){ path, p->napps };
     f->wdirs = (struct part_texts){ wdir, p->napps };
 }
@@ -144,14 +151,20 @@ static void flatten_binding(const struct job_map_binding *b, uint32_t *number, s
     *list = b->list ? slice_str(b->list) : SLICE("");
 }
 
+/* Node after node, on each by placement. */
+static const struct job_map_binding *bound_at(const struct job_map *p, uint32_t i)
+{
+    return job_map_bound(p, i / p->nplacements, i % p->nplacements);
+}
+
 static void flatten_turns(const struct job_map *p, struct arena *a, struct flat_map *f)
 {
     const uint32_t *bound = f->bound.items;
     size_t count = 0;
     uint32_t *turn, last = 0;
 
-    for (uint32_t i = 0; i < p->nnodes; i++) {
-        count += bound[i] > last ? p->nodes[i].binding->nturns : 0;
+    for (uint32_t i = 0; i < f->bound.n; i++) {
+        count += bound[i] > last ? bound_at(p, i)->nturns : 0;
         last = bound[i] > last ? bound[i] : last;
     }
     turn = arena_array(a, count + 1, sizeof *turn);
@@ -159,8 +172,8 @@ static void flatten_turns(const struct job_map *p, struct arena *a, struct flat_
         return;
     f->turns = (struct part_uints){ turn, (uint32_t)count };
     last = 0;
-    for (uint32_t i = 0; i < p->nnodes; i++) {
-        const struct job_map_binding *b = p->nodes[i].binding;
+    for (uint32_t i = 0; i < f->bound.n; i++) {
+        const struct job_map_binding *b = bound_at(p, i);
         if (bound[i] <= last)
             continue;
         last = bound[i];
@@ -173,24 +186,26 @@ static void flatten_turns(const struct job_map *p, struct arena *a, struct flat_
 /* Adjacent nodes mostly share theirs. */
 static void flatten_bindings(const struct job_map *p, struct arena *a, struct flat_map *f)
 {
-    uint32_t *bound = arena_array(a, (size_t)p->nnodes + 1, sizeof *bound), n = 0, *number;
+    uint32_t all = p->nnodes * p->nplacements, each = p->nplacements, n = 0;
+    uint32_t *bound = arena_array(a, (size_t)all + 1, sizeof *bound), *number;
     struct slice *list;
 
-    for (uint32_t i = 0; i < p->nnodes && bound; i++) {
-        const struct job_map_binding *b = p->nodes[i].binding;
-        bool again = b && i && b == p->nodes[i - 1].binding;
-        bound[i] = !b ? 0 : again ? n : ++n;
+    for (uint32_t i = 0; i < all && bound; i++) {
+        const struct job_map_binding *b = bound_at(p, i);
+        bool again = b && i >= each && b == bound_at(p, i - each);
+        bound[i] = !b ? 0 : again ? bound[i - each] : ++n;
     }
     number = arena_array(a, (size_t)n * BINDING + 1, sizeof *number);
     list = arena_array(a, (size_t)n + 1, sizeof *list);
     if (!arena_ok(a))
         return;
-    for (uint32_t i = 0; i < p->nnodes; i++) {
+    for (uint32_t i = 0; i < all; i++) {
         if (bound[i])
-            flatten_binding(p->nodes[i].binding, &number[(size_t)(bound[i] - 1) * BINDING],
+            flatten_binding(bound_at(p, i), &number[(size_t)(bound[i] - 1) * BINDING],
                             &list[bound[i] - 1]);
     }
-    f->bound = (struct part_uints){ bound, p->nnodes };
+    f->bound = (struct part_uints){ bound, all };
+    f->nplacements = each;
     f->bindings = (struct part_uints){ number, n * BINDING };
     f->lists = (struct part_texts){ list, n };
     flatten_turns(p, a, f);
@@ -363,6 +378,8 @@ static int unflatten_app(const struct flat_map *f, struct job_map *p, uint32_t i
         return bad(err, "the environment of a program");
     if (f->app_flags.items[i] >> APP_PMI_SHIFT > JOB_MAP_PMI_ALL)
         return bad(err, "the protocols of a program");
+    if (f->placements.items[i] >= p->nplacements)
+        return bad(err, "the placement of a program");
     app->argc = f->counts.items[i];
     app->argv = take_words(&p->arena, &f->words, word, app->argc);
     app->path = arena_str(&p->arena, f->paths.items[i]);
@@ -371,6 +388,7 @@ static int unflatten_app(const struct flat_map *f, struct job_map *p, uint32_t i
     app->flags = f->app_flags.items[i] & APP_FLAGS;
     app->pmi = f->app_flags.items[i] >> APP_PMI_SHIFT;
     app->restarts = f->restarts.items[i];
+    app->placement = f->placements.items[i];
     app->pset = take_text(&p->arena, f->psets.items[i]);
     app->first_rank = UINT32_MAX;
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
@@ -383,7 +401,8 @@ static int unflatten_apps(const struct flat_map *f, struct job_map *p, struct er
 
     p->napps = f->counts.n;
     if (f->paths.n != p->napps || f->wdirs.n != p->napps || f->env_counts.n != p->napps ||
-        f->app_flags.n != p->napps || f->psets.n != p->napps || f->restarts.n != p->napps)
+        f->app_flags.n != p->napps || f->psets.n != p->napps || f->restarts.n != p->napps ||
+        f->placements.n != p->napps)
         return bad(err, "the number of programs");
     p->apps = arena_array(&p->arena, (size_t)p->napps + 1, sizeof *p->apps);
     if (!p->apps)
@@ -445,22 +464,27 @@ static int unflatten_bindings(const struct flat_map *f, struct job_map *p, struc
 {
     uint32_t n = f->lists.n;
     struct job_map_binding *all;
+    const struct job_map_binding **bindings;
 
-    if (f->bound.n != p->nnodes || f->bindings.n != (uint64_t)n * BINDING)
+    if (f->bound.n != (uint64_t)p->nnodes * p->nplacements ||
+        f->bindings.n != (uint64_t)n * BINDING)
         return bad(err, "the bindings");
     all = arena_array(&p->arena, (size_t)n + 1, sizeof *all);
-    if (!all)
+    bindings = arena_array(&p->arena, (size_t)f->bound.n + 1, sizeof *bindings);
+    if (!all || !bindings)
         return -ENOMEM;
     for (uint32_t i = 0; i < n; i++)
         unflatten_binding(f, i, &p->arena, &all[i]);
     if (!unflatten_turns(f, &p->arena, all))
         return bad(err, "the turns of a binding");
-    for (uint32_t i = 0; i < p->nnodes; i++) {
+    for (uint32_t i = 0; i < f->bound.n; i++) {
         uint32_t k = f->bound.items[i];
         if (k > n)
             return bad(err, "the binding of a node");
-        p->nodes[i].binding = k ? &all[k - 1] : NULL;
+        bindings[i] = k ? &all[k - 1] : NULL;
     }
+    for (uint32_t i = 0; i < p->nnodes; i++)
+        p->nodes[i].bindings = &bindings[(size_t)i * p->nplacements];
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
 }
 
@@ -558,6 +582,9 @@ int job_map_unpack(struct slice bytes, struct job_map *p_p, struct errmsg *err)
     p_p->universe = f.universe;
     p_p->path_only = f.path_only != 0;
     p_p->staged = f.staged != 0;
+    if (rc == 0 && (f.nplacements == 0 || (f.nplacements > 1 && f.nplacements > f.counts.n)))
+        rc = bad(err, "the number of placements");
+    p_p->nplacements = rc ? 1 : (uint32_t)f.nplacements;
     if (rc == 0)
         rc = unflatten_apps(&f, p_p, err);
     if (rc == 0)

@@ -22,12 +22,15 @@ static void sample(struct job_map *p)
                                                     .turns = turns,
                                                     .nturns = 4 },
                                         plain = { .how = 1, .width = 1 };
+    static const struct job_map_binding *first_node[] = { &plain, NULL },
+                                        *others[] = { &binding, &plain };
     uint32_t local[NODES] = { 0 };
 
     job_map_init(p);
     p->napps = 2;
     p->nnodes = NODES;
     p->nprocs = RANKS;
+    p->nplacements = 2;
     p->universe = 24;
     p->path_only = true;
     p->words[JOB_MAP_BY] = "ppr:2:node";
@@ -38,11 +41,16 @@ static void sample(struct job_map *p)
     p->apps[0] = (struct job_map_app){
         .argv = first, .argc = 2, .path = "/bin/a.out", .wdir = "/tmp", .env = env, .nprocs = 6
     };
-    p->apps[1] = (struct job_map_app){
-        .argv = second, .argc = 1, .path = "/b", .env = env, .nprocs = 6, .first_rank = 6
-    };
+    p->apps[1] = (struct job_map_app){ .argv = second,
+                                       .argc = 1,
+                                       .path = "/b",
+                                       .env = env,
+                                       .nprocs = 6,
+                                       .first_rank = 6,
+                                       .placement = 1 };
     for (uint32_t n = 0; n < NODES; n++)
-        p->nodes[n] = (struct job_map_node){ n == 1 ? "bee" : "node", 8, 4, n ? &binding : &plain };
+        p->nodes[n] =
+            (struct job_map_node){ n == 1 ? "bee" : "node", 8, 4, n ? others : first_node };
     for (uint32_t r = 0; r < RANKS; r++) {
         uint32_t node = r < 6 ? r % NODES : (r - 6) / 2;
         p->procs[r] = (struct job_map_proc){
@@ -96,12 +104,15 @@ static void round_trip(void)
     OK_F(q.apps[1].env == q.apps[0].env, "an environment that two programs share stays one");
     OK(!strcmp(q.apps[0].env[1], "B=") && !q.apps[0].env[2]);
     OK(!strcmp(q.nodes[1].name, "bee") && q.nodes[1].nprocs == 4 && q.nodes[1].slots == 8);
-    OK(q.nodes[0].binding && !q.nodes[0].binding->nturns && q.nodes[1].binding &&
-       q.nodes[1].binding == q.nodes[2].binding);
-    OK(q.nodes[1].binding->how == 2 && q.nodes[1].binding->order_block == 9 &&
-       !strcmp(q.nodes[1].binding->list, "0+1"));
-    OK(q.nodes[1].binding->nturns == 4 && q.nodes[1].binding->turns[1] == 2 &&
-       q.nodes[1].binding->turns[3] == 3);
+    OK(q.nodes[0].bindings[0] && !q.nodes[0].bindings[0]->nturns && q.nodes[1].bindings[0] &&
+       q.nodes[1].bindings[0] == q.nodes[2].bindings[0]);
+    OK(q.nodes[1].bindings[0]->how == 2 && q.nodes[1].bindings[0]->order_block == 9 &&
+       !strcmp(q.nodes[1].bindings[0]->list, "0+1"));
+    OK(q.nodes[1].bindings[0]->nturns == 4 && q.nodes[1].bindings[0]->turns[1] == 2 &&
+       q.nodes[1].bindings[0]->turns[3] == 3);
+    OK(q.nplacements == 2 && q.apps[0].placement == 0 && q.apps[1].placement == 1);
+    OK(!q.nodes[0].bindings[1] && q.nodes[1].bindings[1] && q.nodes[1].bindings[1]->how == 1 &&
+       q.nodes[1].bindings[1] == q.nodes[2].bindings[1]);
     job_map_free(&q);
     job_map_free(&p);
     buf_free(&bytes);

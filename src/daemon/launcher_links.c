@@ -69,7 +69,7 @@ static bool pack_job(const struct job *j, struct buf *out)
     }
     for (uint32_t i = 0; copy.nodes && i < copy.nnodes; i++) {
         copy.nodes[i] = j->plan.nodes[i];
-        copy.nodes[i].binding = NULL;
+        copy.nodes[i].bindings = NULL;
     }
     if (copy.apps && copy.nodes)
         job_map_pack(&copy, out);

@@ -116,12 +116,18 @@ int mapping_parse(const char *text, struct mapping_spec *spec_p, struct errmsg *
 struct site {
     const char *name;
     const struct host *host; /* the first entry */
-    uint32_t slots, max_slots;
+    uint32_t max_slots;
     uint32_t room; /* slots after the request's options: as in the node list, or more */
-    uint32_t list; /* the last list that counted its slots */
-    uint32_t list_slots, list_room;
     uint32_t used;
     uint32_t node; /* in the plan; NOWHERE until the first rank */
+};
+
+/* What a site is to the ranks of one way. */
+struct share {
+    uint32_t slots;
+    uint32_t list; /* the last list that counted its slots */
+    uint32_t list_slots, list_room;
+    uint32_t used; /* by ranks of this way */
 };
 
 struct entry {
@@ -133,6 +139,8 @@ struct entry {
 
 struct table {
     const struct host_list *hosts;
+    uint32_t way;
+    uint32_t dealt; /* the last block that it has dealt, from 1; 0: none */
     struct entry *entries;
     uint32_t *alive; /* entries that were not full for good when this round began */
     uint32_t *round; /* entries with free seats; a pass reads at `at` and keeps at `kept` */
@@ -146,7 +154,8 @@ struct dealer {
     struct errmsg *err;
     struct map by_name; /* number of the site + 1 */
     struct site *sites;
-    struct table *tables; /* one for each different node list */
+    struct share *shares; /* site after site, of each way */
+    struct table *tables; /* one for each different node list and way */
     uint32_t nsites, ntables;
     uint32_t *rankmap;       /* as read */
     const uint32_t *node_of; /* rank map or file: entry of each rank, or NULL */
@@ -161,7 +170,7 @@ static struct site *site_for(struct dealer *d, const struct host *h)
 
     if (known)
         return s;
-    *s = (struct site){ .name = name, .host = h, .list = NOWHERE, .node = NOWHERE };
+    *s = (struct site){ .name = name, .host = h, .node = NOWHERE };
     d->nsites++;
     return map_put(&d->by_name, slice_str(name), (void *)(uintptr_t)d->nsites, NULL) ? NULL : s;
 }
@@ -171,44 +180,60 @@ static uint32_t add_slots(uint32_t a, uint32_t b)
     return b > LIMIT_JOB_PROCS - a ? LIMIT_JOB_PROCS : a + b;
 }
 
+static struct share *share_of(const struct dealer *d, const struct site *s, uint32_t way)
+{
+    return &d->shares[(size_t)(s - d->sites) * d->req->nways + way];
+}
+
 /* A site has as many slots as the list with the largest number gives it. */
-static void count_slots(struct site *s, const struct host *h, uint32_t slots, uint32_t list)
+static void count_slots(struct site *s, struct share *h, const struct host *host, uint32_t slots,
+                        uint32_t list)
 {
-    if (s->list != list) {
-        s->list = list;
-        s->list_slots = s->list_room = 0;
+    if (h->list != list) {
+        h->list = list;
+        h->list_slots = h->list_room = 0;
     }
-    s->list_slots = add_slots(s->list_slots, slots);
-    s->list_room = add_slots(s->list_room, h->slots > slots ? h->slots : slots);
-    if (s->list_slots > s->slots)
-        s->slots = s->list_slots;
-    if (s->list_room > s->room)
-        s->room = s->list_room;
-    if (h->max_slots)
-        s->max_slots = h->max_slots;
+    h->list_slots = add_slots(h->list_slots, slots);
+    h->list_room = add_slots(h->list_room, host->slots > slots ? host->slots : slots);
+    if (h->list_slots > h->slots)
+        h->slots = h->list_slots;
+    if (h->list_room > s->room)
+        s->room = h->list_room;
+    if (host->max_slots)
+        s->max_slots = host->max_slots;
 }
 
-static int slots_of(const struct dealer *d, const struct host *h, const struct site *s,
-                    uint32_t *slots_p)
+static const struct mapping_way *way_of(const struct dealer *d, const struct table *t)
 {
-    const struct mapping_request *req = d->req;
-
-    *slots_p = req->per_node ? req->per_node : h->slots;
-    return req->slots_of ? req->slots_of(req->arg, s->name, slots_p, d->err) : 0;
+    return &d->req->ways[t->way];
 }
 
-static int turn_of(const struct dealer *d, const struct site *s, uint32_t *turn_p)
+static int slots_of(const struct dealer *d, const struct table *t, const struct host *h,
+                    const struct site *s, uint32_t *slots_p)
 {
-    *turn_p = d->req->how == MAP_BY_NODE ? 1 : 0;
-    return d->req->objects_of ? d->req->objects_of(d->req->arg, s->name, turn_p, d->err) : 0;
+    const struct mapping_way *w = way_of(d, t);
+
+    *slots_p = d->req->per_node ? d->req->per_node : h->slots;
+    return w->slots_of ? w->slots_of(w->arg, s->name, slots_p, d->err) : 0;
 }
 
-static int make_table(struct dealer *d, const struct host_list *hosts)
+static int turn_of(const struct dealer *d, const struct table *t, const struct site *s,
+                   uint32_t *turn_p)
 {
+    const struct mapping_way *w = way_of(d, t);
+
+    *turn_p = w->how == MAP_BY_NODE ? 1 : 0;
+    return w->objects_of ? w->objects_of(w->arg, s->name, turn_p, d->err) : 0;
+}
+
+static int make_table(struct dealer *d, const struct mapping_block *b)
+{
+    const struct host_list *hosts = b->hosts;
     struct table *t = &d->tables[d->ntables++];
     int rc = 0;
 
     t->hosts = hosts;
+    t->way = b->way;
     t->entries = calloc(hosts->count, sizeof *t->entries);
     t->alive = calloc(hosts->count, sizeof *t->alive);
     t->round = calloc(hosts->count, sizeof *t->round);
@@ -218,12 +243,12 @@ static int make_table(struct dealer *d, const struct host_list *hosts)
         const struct host *h = &hosts->items[i];
         uint32_t slots = 0, turn = 0;
         struct site *s = site_for(d, h);
-        rc = s ? slots_of(d, h, s, &slots) : -ENOMEM;
+        rc = s ? slots_of(d, t, h, s, &slots) : -ENOMEM;
         if (rc == 0)
-            rc = turn_of(d, s, &turn);
+            rc = turn_of(d, t, s, &turn);
         if (rc)
             break;
-        count_slots(s, h, slots, d->ntables);
+        count_slots(s, share_of(d, s, t->way), h, slots, d->ntables);
         t->entries[i] =
             (struct entry){ .site = (uint32_t)(s - d->sites), .seats = slots, .turn = turn };
         t->alive[i] = i;
@@ -233,39 +258,62 @@ static int make_table(struct dealer *d, const struct host_list *hosts)
     return rc;
 }
 
-static struct table *table_of(struct dealer *d, const struct host_list *hosts)
+static struct table *table_of(struct dealer *d, const struct mapping_block *b)
 {
     for (uint32_t i = d->ntables; i-- > 0;) {
-        if (d->tables[i].hosts == hosts)
+        if (d->tables[i].hosts == b->hosts && d->tables[i].way == b->way)
             return &d->tables[i];
     }
     return NULL;
 }
 
-/* The maximum number of ranks of a site. */
-static uint32_t limit_of(const struct dealer *d, const struct site *s)
+static bool counts_own(const struct mapping_way *w)
 {
+    return w->how == MAP_PPR || w->how == MAP_SEQ;
+}
+
+/* The maximum number of ranks of a site, all ways together. */
+static uint32_t limit_of(const struct dealer *d, const struct table *t, const struct site *s)
+{
+    const struct mapping_way *w = way_of(d, t);
+    const struct share *h = share_of(d, s, t->way);
     uint32_t most = LIMIT_JOB_PROCS;
 
-    if (d->req->how == MAP_PPR || d->req->how == MAP_SEQ || d->req->over == OVER_NO)
-        most = s->slots;
-    if (d->req->over != OVER_YES && s->max_slots && s->max_slots < most)
+    if (counts_own(w))
+        most = add_slots(h->slots, s->used - h->used);
+    else if (w->over == OVER_NO)
+        most = h->slots;
+    if (w->over != OVER_YES && s->max_slots && s->max_slots < most)
         most = s->max_slots;
     return most;
 }
 
 static int full(struct dealer *d, const struct table *t)
 {
-    const char *why = d->req->how == MAP_PPR   ? "-map-by ppr does not allow more"
-                      : d->req->how == MAP_SEQ ? "-map-by seq puts one process on each"
-                                               : "-oversubscribe allows more";
+    const struct mapping_way *w = way_of(d, t);
+    const char *why = w->how == MAP_PPR   ? "-map-by ppr does not allow more"
+                      : w->how == MAP_SEQ ? "-map-by seq puts one process on each"
+                                          : "-oversubscribe allows more";
     uint64_t room = 0;
 
-    for (uint32_t i = 0; i < d->nsites; i++)
-        room += limit_of(d, &d->sites[i]);
-    (void)t;
+    for (uint32_t i = 0; i < d->nsites; i++) {
+        uint32_t most = limit_of(d, t, &d->sites[i]),
+                 own = share_of(d, &d->sites[i], t->way)->slots;
+        room += counts_own(w) && own < most ? own : most;
+    }
     return errmsg_set(d->err, MAPPING_BAD, "more processes than the %llu slots of the nodes; %s",
                       (unsigned long long)room, why);
+}
+
+static uint32_t most_slots(const struct dealer *d, const struct site *s)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < d->req->nways; i++) {
+        uint32_t own = share_of(d, s, i)->slots;
+        most = own > most ? own : most;
+    }
+    return most;
 }
 
 static int put_rank(struct dealer *d, uint32_t site, uint32_t rank, uint32_t app)
@@ -277,7 +325,7 @@ static int put_rank(struct dealer *d, uint32_t site, uint32_t rank, uint32_t app
         s->node = p->nnodes++;
         d->node_hosts[s->node] = s->host;
         p->nodes[s->node].name = arena_str(&p->arena, slice_str(s->name));
-        p->nodes[s->node].slots = s->slots;
+        p->nodes[s->node].slots = most_slots(d, s);
         if (!p->nodes[s->node].name)
             return -ENOMEM;
     }
@@ -285,6 +333,7 @@ static int put_rank(struct dealer *d, uint32_t site, uint32_t rank, uint32_t app
     p->procs[rank].app = app;
     p->procs[rank].node = s->node;
     p->procs[rank].local_rank = s->used++;
+    share_of(d, s, d->req->blocks[app].way)->used++;
     p->nodes[s->node].nprocs++;
     return 0;
 }
@@ -297,7 +346,7 @@ static bool new_round(struct dealer *d, struct table *t)
     for (uint32_t i = 0; i < t->nalive; i++) {
         struct entry *e = &t->entries[t->alive[i]];
         const struct site *s = &d->sites[e->site];
-        if (s->used >= limit_of(d, s))
+        if (s->used >= limit_of(d, t, s))
             continue;
         e->taken = 0;
         t->round[n] = t->alive[n] = t->alive[i];
@@ -324,7 +373,7 @@ static uint32_t next_site(struct dealer *d, struct table *t)
         }
         e = &t->entries[t->round[t->at]];
         s = &d->sites[e->site];
-        if (e->taken == e->seats || s->used >= limit_of(d, s)) {
+        if (e->taken == e->seats || s->used >= limit_of(d, t, s)) {
             t->at++;
             continue;
         }
@@ -338,14 +387,49 @@ static uint32_t next_site(struct dealer *d, struct table *t)
     }
 }
 
+/* Blocks that are distributed in another way have since taken slots of the same list. */
+static bool list_is_used(const struct dealer *d, const struct table *t)
+{
+    for (uint32_t i = 0; i < d->ntables; i++) {
+        if (d->tables[i].dealt > t->dealt && d->tables[i].hosts == t->hosts)
+            return true;
+    }
+    return false;
+}
+
+/* Then the round begins anew, over the seats that are free. */
+static int begin(struct dealer *d, struct table *t, uint32_t block)
+{
+    bool used = !counts_own(way_of(d, t)) && list_is_used(d, t);
+    uint32_t *left = used ? calloc(d->nsites, sizeof *left) : NULL;
+
+    if (used && !left)
+        return -ENOMEM;
+    if (used)
+        new_round(d, t);
+    for (uint32_t i = 0; i < d->nsites && used; i++)
+        left[i] = d->sites[i].used;
+    for (uint32_t i = 0; i < t->hosts->count && used; i++) {
+        struct entry *e = &t->entries[i];
+        e->taken = left[e->site] < e->seats ? left[e->site] : e->seats;
+        left[e->site] -= e->taken;
+    }
+    t->dealt = block + 1;
+    free(left);
+    return 0;
+}
+
 static int deal_block(struct dealer *d, uint32_t app)
 {
     struct job_map_app *a = &d->plan->apps[app];
-    struct table *t = table_of(d, d->req->blocks[app].hosts);
+    struct table *t = table_of(d, &d->req->blocks[app]);
+    int rc = d->node_of ? 0 : begin(d, t, app);
+
+    if (rc)
+        return rc;
 
     for (uint32_t i = 0; i < a->nprocs; i++) {
         uint32_t rank = a->first_rank + i, site;
-        int rc;
         site = d->node_of ? t->entries[d->node_of[rank]].site : next_site(d, t);
         if (site == NOWHERE)
             return full(d, t);
@@ -369,12 +453,13 @@ static int make_tables(struct dealer *d)
             entries += hosts->count;
     }
     d->sites = calloc(entries, sizeof *d->sites);
+    d->shares = calloc(entries * d->req->nways, sizeof *d->shares);
     d->tables = calloc(napps, sizeof *d->tables);
-    if (!d->sites || !d->tables)
+    if (!d->sites || !d->shares || !d->tables)
         return -ENOMEM;
     for (uint32_t i = 0; i < napps; i++) {
-        const struct host_list *hosts = d->req->blocks[i].hosts;
-        int rc = table_of(d, hosts) ? 0 : make_table(d, hosts);
+        const struct mapping_block *b = &d->req->blocks[i];
+        int rc = table_of(d, b) ? 0 : make_table(d, b);
         if (rc)
             return rc;
     }
@@ -390,7 +475,7 @@ static int size_job(struct dealer *d)
         const struct mapping_block *b = &d->req->blocks[i];
         uint64_t n = b->nprocs         ? b->nprocs
                      : d->req->entries ? d->req->nentries - total
-                                       : table_of(d, b->hosts)->slots;
+                                       : table_of(d, b)->slots;
         if (n > LIMIT_JOB_PROCS - total)
             return errmsg_set(d->err, MAPPING_BAD, "more than %u processes in one job",
                               LIMIT_JOB_PROCS);
@@ -444,6 +529,7 @@ static void free_dealer(struct dealer *d)
     }
     free(d->tables);
     free(d->sites);
+    free(d->shares);
     free(d->rankmap);
     map_free(&d->by_name);
 }

@@ -6,7 +6,9 @@
  * no more.  OBJECT:span: as many ranks to each node in turn as it has objects.  -ppn N means N
  * slots on every node.  seq: the slots in the order of the list, one for each rank, and no more
  * ranks than slots.  A rank map or a rank file names the node of every rank. Ranks of one block are
- * consecutive; blocks that share a node list continue where the previous one stopped.
+ * consecutive; blocks that share a node list continue where the previous one stopped.  A block that
+ * is distributed in another way than the one before begins with the slots of its list that are
+ * free; ppr and seq count only the ranks of blocks that are distributed in the same way.
  *
  * Two entries of the same name are one node (its ranks share memory), however far apart they are.
  *
@@ -48,18 +50,25 @@ int mapping_parse(const char *text, struct mapping_spec *spec_p, struct errmsg *
 struct mapping_block {
     uint32_t nprocs; /* 0: all slots */
     const struct host_list *hosts;
+    uint32_t way; /* below mapping_request.nways */
 };
 
-struct mapping_request {
+/* How the ranks of blocks are distributed. */
+struct mapping_way {
     enum mapping_how how;
-    uint32_t per_node; /* slots of each node, overriding the lists; 0: as in the lists */
+    enum mapping_over over; /* OVER_NO: slots are a limit; OVER_YES: not even max_slots is one */
     /* MAP_PPR: ranks of a node.  0; a result known to the caller (MAPPING_BAD, MAPPING_CANNOT) with
      * the sentence; -errno.  NULL: per_node. */
     int (*slots_of)(void *arg, const char *node, uint32_t *slots_p, struct errmsg *err);
     /* OBJECT:span: the objects of a node; likewise.  NULL: no span. */
     int (*objects_of)(void *arg, const char *node, uint32_t *objects_p, struct errmsg *err);
     void *arg;
-    enum mapping_over over;  /* OVER_NO: slots are a limit; OVER_YES: not even max_slots is one */
+};
+
+struct mapping_request {
+    const struct mapping_way *ways;
+    uint32_t nways;
+    uint32_t per_node;       /* slots of each node, overriding the lists; 0: as in the lists */
     const char *rankmap;     /* or NULL */
     const uint32_t *entries; /* a rank file: the node list entry of each rank; or NULL */
     uint32_t nentries;       /* its ranks, the maximum */

@@ -9,8 +9,9 @@
 struct job {
     const char *hosts[4]; /* node list of each block; NULL: that of the first */
     uint32_t nprocs[4];
-    uint32_t napps; /* 0: 1 */
-    enum mapping_how how;
+    uint32_t napps;             /* 0: 1 */
+    enum mapping_how how, how2; /* of blocks with way 1: how2 */
+    uint32_t way[4];
     uint32_t per_node;
     enum mapping_over over;
     const char *rankmap;
@@ -55,9 +56,11 @@ static void check(struct job j, const char *expected)
     struct arena a = ARENA_NULL(1 << 20);
     struct host_list lists[4] = { { 0 } };
     struct mapping_block blocks[4];
-    struct mapping_request req = { .how = j.how,
+    const struct mapping_way ways[] = { { .how = j.how, .over = j.over },
+                                        { .how = j.how2, .over = j.over } };
+    struct mapping_request req = { .ways = ways,
+                                   .nways = 2,
                                    .per_node = j.per_node,
-                                   .over = j.over,
                                    .rankmap = j.rankmap,
                                    .entries = j.entries,
                                    .nentries = 4,
@@ -78,7 +81,8 @@ static void check(struct job j, const char *expected)
             hosts_parse_file(&a, &lists[i], "nodes", slice_str(j.file), NULL);
         else if (j.hosts[i])
             hosts_parse_list(&a, &lists[i], slice_str(j.hosts[i]), NULL);
-        blocks[i] = (struct mapping_block){ j.nprocs[i], lists[i].count ? &lists[i] : &lists[0] };
+        blocks[i] =
+            (struct mapping_block){ j.nprocs[i], lists[i].count ? &lists[i] : &lists[0], j.way[i] };
     }
     rc = mapping_place(&p, &req, &node_hosts, &err);
     if (rc == 0)
@@ -191,8 +195,9 @@ static void test_large(void)
 {
     struct arena a = ARENA_NULL(256 << 20);
     struct host_list list = { 0 };
-    struct mapping_block block = { 1000000, &list };
-    struct mapping_request req = { .blocks = &block };
+    struct mapping_block block = { 1000000, &list, 0 };
+    struct mapping_way way = { .how = MAP_BY_SLOT };
+    struct mapping_request req = { .ways = &way, .nways = 1, .blocks = &block };
     const struct host *const *node_hosts;
     struct errmsg err;
     struct job_map p;
@@ -208,7 +213,7 @@ static void test_large(void)
         job_map_init(&p);
         p.napps = 1;
         p.apps = arena_array(&p.arena, 1, sizeof *p.apps);
-        req.how = (enum mapping_how)how;
+        way.how = (enum mapping_how)how;
         EQ(mapping_place(&p, &req, &node_hosts, &err), 0);
         EQ(p.nnodes, 100000);
         EQ(p.nodes[77777].nprocs, 900001); /* the only one without a limit */

@@ -385,7 +385,9 @@ static int on_help(struct option_parse *p, const struct option_row *row, const c
 
 /* ---- the table ---- */
 
-#define JOB(field)   .offset = offsetof(struct launch_options, field)
+#define JOB(field) .offset = offsetof(struct launch_options, field)
+#define PLACES(field)                                                                              \
+    .offset = offsetof(struct launch_options, field), .own = offsetof(struct launch_block, field)
 #define BLOCK(field) .in_block = true, .offset = offsetof(struct launch_block, field)
 #define ON           TAKE_ON
 #define OFF          TAKE_OFF
@@ -503,10 +505,18 @@ bool option_each_name(const struct option_row *row, size_t *at_p, struct slice *
 
 /* ---- one option ---- */
 
+/* The option stands in front of a program after the first. */
+static bool is_own(const struct option_parse *p)
+{
+    return p->source == OPTION_TYPED && p->opt->nblocks > 0;
+}
+
 static void *field_of(struct option_parse *p, const struct option_row *row)
 {
     char *base = row->in_block ? (char *)p->block : (char *)p->opt;
 
+    if (row->own && is_own(p))
+        return (char *)p->block + row->own;
     return base + row->offset;
 }
 
@@ -576,12 +586,13 @@ static bool by_file(enum option_source source)
     return source > OPTION_DEFAULT && source < OPTION_ENVIRONMENT;
 }
 
-/* The nodes of a later program are its own. */
+/* The nodes of a later program are its own, as its places are. */
 static void take_decision(struct option_parse *p, const struct option_row *row)
 {
     enum option_source *by = &p->opt->set_by[row->set];
 
-    if (row->set == SET_NONE || (row->set == SET_NODES && !p->nodes_for_all))
+    if (row->set == SET_NONE || (row->set == SET_NODES && !p->nodes_for_all) ||
+        (row->own && is_own(p)))
         return;
     if (by_file(*by) && p->source > *by)
         forget_set(p->opt, row->set);
@@ -741,12 +752,12 @@ struct arena *option_arena(struct option_parse *p)
 
 const char **option_map_by(struct option_parse *p)
 {
-    return &p->opt->map_by;
+    return is_own(p) ? &p->block->map_by : &p->opt->map_by;
 }
 
 const char **option_bind_to(struct option_parse *p)
 {
-    return &p->opt->bind_to;
+    return is_own(p) ? &p->block->bind_to : &p->opt->bind_to;
 }
 
 /* Defaults and environment are given as text.  For a flag the text says whether the option applies.
@@ -1158,6 +1169,21 @@ static int complete_devices(struct launch_options *o, struct errmsg *err)
     return o->map_by ? 0 : -ENOMEM;
 }
 
+/* -cpus-per-rank is a modifier of the mapping. */
+static void complete_cores(struct launch_options *o)
+{
+    if (o->cpus_per_rank)
+        o->map_by =
+            arena_printf(&o->arena, "%s:pe=%u", o->map_by ? o->map_by : "", o->cpus_per_rank);
+    o->cpus_per_rank = 0;
+    for (struct launch_block *b = o->blocks; b; b = b->next) {
+        const char *base = b->map_by ? b->map_by : o->map_by;
+        if (b->cpus_per_rank)
+            b->map_by = arena_printf(&o->arena, "%s:pe=%u", base ? base : "", b->cpus_per_rank);
+        b->cpus_per_rank = 0;
+    }
+}
+
 static int complete(struct launch_options *o, struct errmsg *err)
 {
     int rc = complete_devices(o, err);
@@ -1177,9 +1203,7 @@ static int complete(struct launch_options *o, struct errmsg *err)
                         o->warning_s);
     if (rc)
         return rc;
-    if (o->cpus_per_rank)
-        o->map_by =
-            arena_printf(&o->arena, "%s:pe=%u", o->map_by ? o->map_by : "", o->cpus_per_rank);
+    complete_cores(o);
     if (o->prepend_time && !o->prepend_pattern)
         o->prepend_pattern = o->prepend_rank ? "[%t] [%r] " : "[%t] ";
     return arena_ok(&o->arena) ? check_outputs(o, err) : -ENOMEM;
@@ -1241,7 +1265,10 @@ int options_parse_config(struct launch_options *opt, const char *name, struct sl
         return LAUNCH_USAGE;
     if (rc == MPMD_END && opt->nblocks == 0)
         return errmsg_set(err, LAUNCH_USAGE, "the configuration file %.200s has no program", name);
-    return rc == MPMD_END ? LAUNCH_GO : rc;
+    if (rc != MPMD_END)
+        return rc;
+    complete_cores(opt);
+    return arena_ok(&opt->arena) ? LAUNCH_GO : -ENOMEM;
 }
 
 void launch_options_init(struct launch_options *opt)

@@ -13,7 +13,9 @@
  * Command line:   wireup [run] OPTIONS PROGRAM ARGS [: OPTIONS PROGRAM ARGS]...
  * Any number of leading dashes; `-opt value` and `-opt=value`; `--` ends the options of a block.
  * An option of the whole job may stand in any block; the last one given overrides earlier ones, and
- * the command line overrides the environment, which overrides files of settings.
+ * the command line overrides the environment, which overrides files of settings.  How processes are
+ * mapped, ranked and bound, and their nodes, the first block says for all, and a later one for its
+ * own program.
  */
 #ifndef WIREUP_LAUNCH_OPTIONS_H
 #define WIREUP_LAUNCH_OPTIONS_H
@@ -119,6 +121,8 @@ struct launch_block {
     bool staged;                 /* the program is brought to the nodes */
     uint32_t pmi;                /* enum job_map_pmi */
     uint32_t restarts;
+    const char *map_by, *rank_by, *bind_to; /* of a later program alone; NULL: those of the job */
+    uint32_t cpus_per_rank;                 /* likewise; 0: not given */
     struct env_rules env;
     struct host_list hosts; /* its own nodes; empty and NULL: those of the job */
     const char *hostfile;

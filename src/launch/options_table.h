@@ -47,7 +47,8 @@ struct option_row {
     bool hidden;
     bool called; /* only for those who call us by the name of mpirun or prterun */
     uint16_t offset;
-    uint8_t count;          /* values it takes (CALL, AS, NOTHING, REFUSED) */
+    uint16_t own;  /* given for a program after the first: this member of its block; 0: none */
+    uint8_t count; /* values it takes (CALL, AS, NOTHING, REFUSED) */
     enum synonym_mode list; /* its value has words of this list, if that is not SYNONYM_OPTION */
     enum option_complete complete;
     uint32_t min, max;

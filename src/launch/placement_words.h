@@ -19,6 +19,12 @@ struct placement_words {
  * the job. */
 int placement_words_check(const struct job_map *plan, const char *connectivity, struct errmsg *err);
 
+/* Those of a job whose programs are placed differently: the words of each, joined as on the command
+ * line ("node : core"); one word where all have the same.  Sets map_by, rank_by and bind_to of
+ * *all. 0 or -ENOMEM. */
+int placement_words_join(struct arena *a, const struct placement_words *of_app, uint32_t n,
+                         struct placement_words *all);
+
 /* Sets the words of the plan, copied.  0 or -ENOMEM. */
 int placement_words_set(struct job_map *plan, const struct placement_words *words);
 

@@ -37,7 +37,7 @@ struct plan_builder {
     struct job_map *plan;
     char *const *envp;
     struct localhost machine;
-    struct map_policy where;
+    struct map_policies where;
     struct mapping_block *blocks;
     struct host_list here; /* this machine: if no node is named */
     struct rankfile ranks; /* name NULL: there is none */
@@ -144,13 +144,25 @@ static int rm_run(void *arg, const char *const *argv, struct buf *out)
     return localhost_run(argv, p->envp, out, RM_MS);
 }
 
+/* The strictest counts. */
+static enum mapping_over over_of_all(const struct plan_builder *p)
+{
+    enum mapping_over over = p->where.items[0].map.over;
+
+    for (uint32_t i = 1; i < p->where.count; i++) {
+        if (p->where.items[i].map.over == OVER_NO)
+            over = OVER_NO;
+    }
+    return over;
+}
+
 /* The allocation that we are in: how daemons start there and, if the user has named no nodes, its
  * nodes.  If all nodes are to be this machine, no resource manager is queried. */
 static int read_allocation(struct plan_builder *p, bool named)
 {
     struct launch_options *opt = p->opt;
     struct allocation_world w = { p->envp, rm_file, rm_run, p };
-    const struct dvm_wish wish = { named, p->where.map.over };
+    const struct dvm_wish wish = { named, over_of_all(p) };
     bool used = false;
     int rc = 0;
 
@@ -178,7 +190,7 @@ static int read_rankfile(struct plan_builder *p)
         rc = rankfile_parse(&p->opt->arena, file, buf_slice(&text), &p->ranks, p->err);
     buf_free(&text);
     if (rc == 0)
-        p->where.binding.ranks = &p->ranks;
+        p->where.items[0].binding.ranks = &p->ranks;
     return rc == RANKFILE_BAD ? LAUNCH_USAGE : rc;
 }
 
@@ -281,8 +293,8 @@ static int choose_nodes(struct plan_builder *p)
         rc = finish_hosts(p, &b->hosts, b->hostfile);
         p->blocks[i].hosts = b->hosts.count ? &b->hosts : opt->hosts.count ? &opt->hosts : &p->here;
         p->blocks[i].nprocs = b->nprocs;
-        if (b->nprocs == 0 && p->blocks[i].hosts == &p->here && p->where.map.how != MAP_PPR &&
-            !p->ranks.name)
+        if (b->nprocs == 0 && p->blocks[i].hosts == &p->here &&
+            map_policy_of(&p->where, i)->map.how != MAP_PPR && !p->ranks.name)
             p->blocks[i].nprocs = opt->ppn ? opt->ppn : 1; /* as users of mpiexec expect it */
     }
     return rc;
@@ -330,8 +342,9 @@ static int place(struct plan_builder *p)
     };
     int rc;
 
-    map_policy_request(&p->where, &req);
-    rc = place_ranks(p, &req);
+    rc = map_policies_request(&p->where, p->blocks, &req);
+    if (rc == 0)
+        rc = place_ranks(p, &req);
     if (rc)
         return rc;
     /* Several names of this machine are one node; it keeps the first name that the user gave. */
@@ -339,6 +352,7 @@ static int place(struct plan_builder *p)
     rc = new_apps(p);
     if (rc)
         return rc;
+    map_policies_note(&p->where, p->plan);
     rc = mapping_place(p->plan, &req, &p->node_hosts, p->err);
     opt->node_hosts = p->node_hosts;
     return rc == MAPPING_BAD ? LAUNCH_USAGE : rc == MAPPING_CANNOT ? LAUNCH_REFUSED : rc;
@@ -502,97 +516,141 @@ static int plan_builder_apps(struct plan_builder *p)
 
 /* ---- the rest ---- */
 
-/* seq:file= and rankfile:file= are another form of an option. */
-static int take_map_file(struct plan_builder *p)
+/* seq:file= and rankfile:file= are another form of an option; a later program's own seq:file= is
+ * its own node list. */
+static int take_map_file(struct plan_builder *p, struct launch_block *own, uint32_t app)
 {
-    struct launch_options *opt = p->opt;
-    const char **option_p = p->where.map.how == MAP_SEQ ? &opt->hostfile : &opt->rankfile;
+    const struct map_policy *policy = map_policy_of(&p->where, app);
+    bool seq = policy->map.how == MAP_SEQ;
+    const char **option_p = !seq          ? &p->opt->rankfile
+                            : own->map_by ? &own->hostfile
+                                          : &p->opt->hostfile;
 
-    if (p->where.map.file && *option_p)
+    if (own->map_by && policy->map.how == MAP_RANKFILE)
+        return errmsg_set(p->err, LAUNCH_USAGE,
+                          "-map-by %.200s: a rank file places the processes of all programs: give "
+                          "it for the first one",
+                          own->map_by);
+    if (policy->map.file && *option_p && *option_p != policy->map.file)
         return errmsg_set(p->err, LAUNCH_USAGE, "-map-by %.200s: %s already names the file",
-                          opt->map_by, p->where.map.how == MAP_SEQ ? "-hostfile" : "-rankfile");
-    if (p->where.map.file)
-        *option_p = p->where.map.file;
-    if (p->where.map.how == MAP_RANKFILE && !opt->rankfile)
+                          policy->words.map_by, seq ? "-hostfile" : "-rankfile");
+    if (policy->map.file)
+        *option_p = policy->map.file;
+    if (policy->map.how == MAP_RANKFILE && !p->opt->rankfile)
         return errmsg_set(p->err, LAUNCH_USAGE,
                           "-map-by rankfile needs a file: rankfile:file=FILE, or -rankfile FILE");
     return 0;
 }
 
+static int both_given(struct plan_builder *p, const char *a, const char *b)
+{
+    return errmsg_set(p->err, LAUNCH_USAGE, "use either %s or %s", a, b);
+}
+
 /* An option that places every rank excludes other placement options. */
-static int check_placement(struct plan_builder *p)
+static int check_placement(struct plan_builder *p, const struct map_policy *policy)
 {
     const struct launch_options *opt = p->opt;
-    const char *first = opt->rankfile                 ? "-rankfile"
-                        : p->where.map.how == MAP_PPR ? "-map-by ppr"
-                        : p->where.map.how == MAP_SEQ ? "-map-by seq"
-                                                      : NULL;
+    const char *first = opt->rankfile                ? "-rankfile"
+                        : policy->map.how == MAP_PPR ? "-map-by ppr"
+                        : policy->map.how == MAP_SEQ ? "-map-by seq"
+                                                     : NULL;
     const char *second = opt->ppn       ? "-ppn"
                          : opt->rankmap ? "-rankmap"
-                         : opt->rankfile && opt->map_by && p->where.map.how != MAP_RANKFILE
+                         : opt->rankfile && policy->words.map_by && policy->map.how != MAP_RANKFILE
                              ? "-map-by"
                              : NULL;
 
     if (first && second)
-        return errmsg_set(p->err, LAUNCH_USAGE, "use either %s or %s", second, first);
-    if (opt->rank_by && (opt->rankfile || opt->rankmap))
-        return errmsg_set(p->err, LAUNCH_USAGE, "use either -rank-by or %s",
-                          opt->rankfile ? "-rankfile" : "-rankmap");
+        return both_given(p, second, first);
+    if (policy->words.rank_by && (opt->rankfile || opt->rankmap))
+        return both_given(p, "-rank-by", opt->rankfile ? "-rankfile" : "-rankmap");
     return 0;
+}
+
+static int check_placements(struct plan_builder *p)
+{
+    struct launch_block *b = p->opt->blocks;
+    int rc = 0;
+
+    for (uint32_t i = 0; b && rc == 0; b = b->next, i++)
+        rc = take_map_file(p, b, i);
+    for (uint32_t i = 0; i < p->where.count && rc == 0; i++)
+        rc = check_placement(p, &p->where.items[i]);
+    if (rc == 0 && p->where.count > 1 && (p->opt->rankfile || p->opt->rankmap))
+        rc = errmsg_set(p->err, LAUNCH_USAGE,
+                        "%s places the processes of all programs: none may have options of its own "
+                        "for that",
+                        p->opt->rankfile ? "-rankfile" : "-rankmap");
+    return rc;
+}
+
+/* What a program says of its own places, else what the job says. */
+static struct map_policy_words words_of(const struct launch_options *opt,
+                                        const struct launch_block *b)
+{
+    return (struct map_policy_words){
+        .map_by = b->map_by ? b->map_by : opt->map_by,
+        .rank_by = b->rank_by ? b->rank_by : opt->rank_by,
+        .bind_to = b->bind_to ? b->bind_to : opt->bind_to,
+        .over = opt->oversubscribe      ? OVER_YES
+                : opt->no_oversubscribe ? OVER_NO
+                                        : OVER_UNSAID,
+    };
 }
 
 static int check_options(struct plan_builder *p)
 {
     const struct launch_options *opt = p->opt;
-    const struct map_policy_words words = {
-        .map_by = opt->map_by,
-        .rank_by = opt->rank_by,
-        .bind_to = opt->bind_to,
-        .over = opt->oversubscribe      ? OVER_YES
-                : opt->no_oversubscribe ? OVER_NO
-                                        : OVER_UNSAID,
-    };
-    int rc = map_policy_parse(&p->where, &words, &p->opt->arena, p->err);
+    struct map_policy_words *words =
+        arena_array(&p->opt->arena, (size_t)opt->nblocks + 1, sizeof *words);
+    uint32_t n = 0;
+    int rc;
 
+    if (!words)
+        return -ENOMEM;
+    for (const struct launch_block *b = opt->blocks; b; b = b->next)
+        words[n++] = words_of(opt, b);
+    rc = map_policies_parse(&p->where, words, n, &p->opt->arena, p->err);
     if (rc)
         return to_launch_code(rc);
     if (opt->topology)
-        rc = bind_look_file(&p->where.binding.machine, &p->opt->arena, opt->topology, p->err);
-    if (rc == 0)
-        rc = take_map_file(p);
-    return rc == BIND_BAD ? LAUNCH_USAGE : rc ? rc : check_placement(p);
+        rc = bind_look_file(&p->where.machines.own, &p->opt->arena, opt->topology, p->err);
+    return rc == BIND_BAD ? LAUNCH_USAGE : rc ? rc : check_placements(p);
 }
 
 /* The words of the placement: a rank file, or :pe=N of the mapping, binds without -bind-to. */
 static int note_placement(struct plan_builder *p)
 {
     const struct launch_options *opt = p->opt;
-    struct placement_words w = { .map_by = opt->rankfile ? "rankfile" : opt->map_by,
-                                 .rank_by = opt->rank_by,
-                                 .connectivity = opt->connectivity,
-                                 .bind_to = map_policy_bound(&p->where, opt->bind_to) };
+    struct placement_words w = { .connectivity = opt->connectivity };
+    int rc = map_policies_words(&p->where, &w);
 
     if (placement_words_check(p->plan, opt->connectivity, p->err))
         return LAUNCH_USAGE;
+    if (opt->rankfile)
+        w.map_by = "rankfile";
     if (p->ranks.binds)
         w.bind_to = "rankfile";
     w.cluster = placement_words_cluster(&p->plan->arena, p->envp);
-    return w.cluster ? placement_words_set(p->plan, &w) : -ENOMEM;
+    return rc ? rc : w.cluster ? placement_words_set(p->plan, &w) : -ENOMEM;
 }
 
 static int bind_ranks(struct plan_builder *p)
 {
-    if (p->ranks.binds && p->opt->bind_to)
+    if (p->ranks.binds && p->where.items[0].words.bind_to)
         return errmsg_set(p->err, LAUNCH_USAGE, "use either -bind-to or slot= in the rank file");
-    p->where.binding.remote = p->opt->remote;
-    p->where.binding.here = p->opt->here;
-    return to_launch_code(map_policy_apply(&p->where, p->plan, p->node_hosts, p->err));
+    p->where.machines.remote = p->opt->remote;
+    p->where.machines.here = p->opt->here;
+    return to_launch_code(map_policies_apply(&p->where, p->plan, p->node_hosts, p->err));
 }
 
 static bool binds(const struct plan_builder *p)
 {
-    bool wanted = p->opt->bind_to || p->where.map.pe || p->ranks.binds;
+    bool wanted = p->ranks.binds;
 
+    for (uint32_t i = 0; i < p->where.count && !wanted; i++)
+        wanted = p->where.items[i].words.bind_to || p->where.items[i].map.pe;
     for (uint32_t b = 0; b < p->opt->nblocks && !wanted; b++) {
         for (uint32_t i = 0; i < p->blocks[b].hosts->count && !wanted; i++)
             wanted = p->blocks[b].hosts->items[i].binding != NULL;
@@ -605,7 +663,7 @@ static bool needs_hardware(const struct plan_builder *p)
 {
     if (!p->opt->remote || p->opt->dry_run)
         return p->opt->remote && p->opt->ask_nodes;
-    return map_policy_needs_hardware(&p->where) || (p->opt->report_bindings && binds(p));
+    return map_policies_need_hardware(&p->where) || (p->opt->report_bindings && binds(p));
 }
 
 /* A rank on each entry of the node lists: a plan for the daemons only. */
@@ -613,13 +671,14 @@ static int place_scouts(struct plan_builder *p)
 {
     struct launch_options *opt = p->opt;
     struct mapping_block *blocks = arena_array(&opt->arena, opt->nblocks, sizeof *blocks);
+    static const struct mapping_way everywhere = { .how = MAP_BY_NODE, .over = OVER_YES };
     struct mapping_request req = {
-        .how = MAP_BY_NODE, .per_node = opt->ppn, .over = OVER_YES, .blocks = blocks
+        .ways = &everywhere, .nways = 1, .per_node = opt->ppn, .blocks = blocks
     };
     int rc = blocks ? new_apps(p) : -ENOMEM;
 
     for (uint32_t i = 0; i < opt->nblocks && rc == 0; i++)
-        blocks[i] = (struct mapping_block){ p->blocks[i].hosts->count, p->blocks[i].hosts };
+        blocks[i] = (struct mapping_block){ p->blocks[i].hosts->count, p->blocks[i].hosts, 0 };
     if (rc == 0)
         rc = mapping_place(p->plan, &req, &p->node_hosts, p->err);
     opt->node_hosts = p->node_hosts;
@@ -776,7 +835,7 @@ static int add_machines(struct plan_builder *p, struct map_picture *m)
 
     for (uint32_t i = 0; all && i < p->plan->nnodes; i++) {
         const struct bind_machine *its =
-            plan_hardware_of(&p->where.binding, p->plan->nodes[i].name);
+            plan_hardware_of(&p->where.machines, p->plan->nodes[i].name);
         all[i] = its ? its : m->machine;
     }
     m->machines = all;
@@ -786,11 +845,11 @@ static int add_machines(struct plan_builder *p, struct map_picture *m)
 
 static int show_picture(struct plan_builder *p)
 {
-    struct bind_machine *machine = &p->where.binding.machine;
+    struct bind_machine *machine = &p->where.machines.own;
     struct map_picture m = { p->plan, machine, p->opt->remote, NULL };
     int rc = bind_look(machine, &p->opt->arena, true, p->err);
 
-    if (rc == 0 && p->where.binding.remote_machine)
+    if (rc == 0 && p->where.machines.remote_machine)
         rc = add_machines(p, &m);
     if (rc)
         return rc < 0 ? rc : LAUNCH_REFUSED;
@@ -913,20 +972,20 @@ int launch_prepare_again(struct launch_options *opt, struct job_map *plan,
     job_map_free(plan);
     p->plan = plan;
     p->err = err;
-    p->where.binding.remote_machine = remote_machine;
-    p->where.binding.arg = arg;
+    p->where.machines.remote_machine = remote_machine;
+    p->where.machines.arg = arg;
     localhost_init(&p->machine, opt->localhost);
     rc = plan_job(p);
     localhost_free(&p->machine);
     return explain_errno(rc, err);
 }
 
-void launch_known_hardware(const struct launch_options *opt, struct binding *b)
+void launch_known_hardware(const struct launch_options *opt, struct binding_machines *known)
 {
     const struct plan_builder *p = opt->prepared;
 
-    b->remote = opt->remote;
-    b->here = opt->here;
-    b->remote_machine = p ? p->where.binding.remote_machine : NULL;
-    b->arg = p ? p->where.binding.arg : NULL;
+    known->remote = opt->remote;
+    known->here = opt->here;
+    known->remote_machine = p ? p->where.machines.remote_machine : NULL;
+    known->arg = p ? p->where.machines.arg : NULL;
 }

@@ -57,6 +57,6 @@ int launch_prepare_again(struct launch_options *opt, struct job_map *plan,
 
 /* For the jobs that come later: which machine is which, and the hardware that others have reported
  * (remote_machine stays NULL if they have not). */
-void launch_known_hardware(const struct launch_options *opt, struct binding *b);
+void launch_known_hardware(const struct launch_options *opt, struct binding_machines *known);
 
 #endif

@@ -103,6 +103,63 @@ static void check_universe(const char *line, int64_t want)
          line, (long long)want, (long long)plan.universe);
 }
 
+/* "a b a | core; node; none": the nodes of the ranks, and the words of the placement. */
+static void check_map(const char *line, const char *want)
+{
+    struct buf got = BUF_NULL(4096);
+
+    EQ(prepare(line), LAUNCH_GO);
+    for (uint32_t r = 0; r < plan.nprocs; r++)
+        buf_printf(&got, "%s%s ", plan.nodes[plan.procs[r].node].name,
+                   plan.procs[r].cpus ? "*" : "");
+    if (plan.words[JOB_MAP_BY])
+        buf_printf(&got, "| %s; %s; %s", plan.words[JOB_MAP_BY], plan.words[JOB_RANK_BY],
+                   plan.words[JOB_BIND_TO]);
+    OK_F(buf_cstr(&got) && !strcmp(buf_cstr(&got), want), "%s: %s", line, buf_cstr(&got));
+    buf_free(&got);
+}
+
+/* Options of places in front of a later program are its own; in front of the first, all have them.
+ */
+static void test_own_places(void)
+{
+    make_file("line", "-n 2 -map-by node prog\n-n 2 -map-by slot prog\n-n 1 prog\n", 0644);
+    make_file("cores", "-n 1 -cpus-per-rank 1 prog\n-n 1 -bind-to none -map-by node prog\n", 0644);
+    make_file("two", "c\nd\n", 0644);
+    check_map("-launcher fork -hosts a:2,b:2 -map-by node -n 2 prog : -n 2 prog",
+              "a b a b | node; node; none");
+    check_map("-launcher fork -hosts a:2,b:2 -n 1 prog : -map-by node -n 2 prog",
+              "a a b | slot : node; slot : node; none");
+    check_map("-launcher fork -hosts a:2,b:2 -map-by node -n 3 prog : -map-by slot -n 2 prog",
+              "a b a b a | node : slot; node : slot; none");
+    check_map("-launcher fork -hosts a:2,b:2 -map-by node -n 2 prog : -rank-by slot -n 2 prog",
+              "a b a b | node; node : slot; none");
+    check_map(
+        "-launcher fork -hosts a:3,b:3 -n 1 -bind-to hwthread prog : -bind-to none -n 2 prog : "
+        "-n 1 prog",
+        "a* a a b* | slot; slot; hwthread : none : hwthread");
+    check_map("-launcher fork -hosts a,b -n 1 prog : -cpus-per-rank 1 -map-by node -n 2 prog",
+              "a b* a* | slot : node:pe=1; slot : node; none : core:1");
+    check_map("-launcher fork -hosts a:2,b:2 -n 1 prog : -map-by ppr:1:node -n 2 prog : -n 1 prog",
+              "a a b b | slot : ppr:1:node : slot; slot; none");
+    check_map("-launcher fork -hosts a,b -n 1 prog : -map-by seq:file=two prog",
+              "a c d | slot : seq:file=two; slot; none");
+    check_map("-launcher fork -hosts a:2,b:2 -configfile line",
+              "a b a b a | node : slot : node; node : slot : node; none");
+    check_map("-launcher fork -hosts a,b -configfile cores",
+              "a* b | :pe=1 : node; slot : node; core:1 : none");
+    check_bad("-n 1 prog : -map-by rankfile:file=ranks -n 1 prog", LAUNCH_USAGE,
+              "give it for the first one");
+    check_bad("-rankmap 0,0 -n 1 prog : -map-by node -n 1 prog", LAUNCH_USAGE,
+              "none may have options of its own");
+    check_bad("-ppn 2 -n 1 prog : -map-by ppr:1:node -n 1 prog", LAUNCH_USAGE,
+              "use either -ppn or -map-by ppr");
+    check_bad("-n 1 prog : -map-by moon -n 1 prog", LAUNCH_USAGE, "-map-by moon");
+    check_bad("-n 1 prog : -bind-to moon -n 1 prog", LAUNCH_USAGE, "-bind-to moon");
+    check_bad("-n 1 prog : -hosts a -map-by seq:file=two prog", LAUNCH_USAGE,
+              "use either -hosts or -hostfile");
+}
+
 static void test_plan(void)
 {
     EQ(prepare("-n 3 prog x : -n 2 -wdir bin -env A 1 ./prog"), LAUNCH_GO);
@@ -424,6 +481,7 @@ int main(void)
     make_file("relative", "rank 0=+n1\nrank 1=+n0\n", 0644);
     make_file("bad", "a\nb slots=0\n", 0644);
     make_file("jobs", "-n 1 prog\n-n 2 bin/prog\n", 0644);
+    test_own_places();
     test_plan();
     test_nodes();
     test_ranks();
@@ -438,7 +496,8 @@ int main(void)
     forget();
     for (const char *const *f =
              (const char *const[]){ "bin/prog", "bin/plain-on-path", "here", "plain", "nodes",
-                                    "bound", "bad", "jobs", "ranks", "relative", NULL };
+                                    "bound", "bad", "jobs", "ranks", "relative", "line", "cores",
+                                    "two", NULL };
          *f; f++)
         unlink(*f);
     OK(rmdir("bin") == 0 && chdir("/") == 0 && rmdir(place) == 0);

@@ -5,12 +5,12 @@
 
 #include "base/json.h"
 
-struct bind_machine *plan_hardware_of(struct binding *b, const char *node)
+struct bind_machine *plan_hardware_of(struct binding_machines *known, const char *node)
 {
-    struct bind_machine *m = b->remote_machine ? b->remote_machine(b->arg, node) : NULL;
+    struct bind_machine *m = known->remote_machine ? known->remote_machine(known->arg, node) : NULL;
 
-    if (!m && (!b->remote || (b->here && !strcmp(node, b->here))))
-        m = &b->machine;
+    if (!m && (!known->remote || (known->here && !strcmp(node, known->here))))
+        m = &known->own;
     return m;
 }
 
@@ -93,14 +93,14 @@ static void put_node(const struct plan_hardware *what, const struct bind_machine
     buf_free(&list);
 }
 
-int plan_hardware_print(const struct plan_hardware *what, struct binding *b, struct job_map *plan,
-                        struct buf *out, struct errmsg *err)
+int plan_hardware_print(const struct plan_hardware *what, struct binding_machines *known,
+                        struct job_map *plan, struct buf *out, struct errmsg *err)
 {
     int rc = check_names(what, plan, err);
 
     for (uint32_t i = 0; i < plan->nnodes && rc == 0; i++) {
         const char *node = plan->nodes[i].name;
-        struct bind_machine *m = plan_hardware_of(b, node);
+        struct bind_machine *m = plan_hardware_of(known, node);
         if (!is_listed(what->nodes, node))
             continue;
         if (!m)
@@ -108,7 +108,7 @@ int plan_hardware_print(const struct plan_hardware *what, struct binding *b, str
                               "the hardware of node %s cannot be shown: nodes report it only to a "
                               "launcher whose own -map-by or -rank-by needs it",
                               node);
-        if (m == &b->machine)
+        if (m == &known->own)
             rc = bind_look(m, &plan->arena, true, err);
         if (rc > 0)
             rc = BINDING_CANNOT;

@@ -17,10 +17,10 @@ struct plan_hardware {
 /* "node4: 2 packages, 8 cores, 16 hwthreads", or "node4: processors 0-15".  Memory comes from the
  * plan's arena.  0; BINDING_CANNOT with the sentence: a node that has not reported its hardware to
  * this launcher, or is none of the job; -errno. */
-int plan_hardware_print(const struct plan_hardware *what, struct binding *b, struct job_map *plan,
-                        struct buf *out, struct errmsg *err);
+int plan_hardware_print(const struct plan_hardware *what, struct binding_machines *known,
+                        struct job_map *plan, struct buf *out, struct errmsg *err);
 
 /* The machine of a node; NULL: not known here. */
-struct bind_machine *plan_hardware_of(struct binding *b, const char *node);
+struct bind_machine *plan_hardware_of(struct binding_machines *known, const char *node);
 
 #endif

@@ -120,52 +120,75 @@ static void sort_app(struct key *keys, uint32_t n, enum ranking_how how)
         qsort(keys, n, sizeof *keys, by_turn);
 }
 
-static void make_keys(const struct job_map *p, const uint32_t *places, struct key *keys)
+static enum ranking_how how_of(const struct job_map *p, uint32_t app, const enum ranking_how *how)
 {
-    for (uint32_t r = 0; r < p->nprocs; r++)
-        keys[r] = (struct key){ p->procs[r].node, places ? places[r] : 0, 0, r };
+    return how[p->apps[app].placement];
 }
 
-/* Local ranks follow the ranks; turns records each process's place in the mapping. */
+static void make_keys(const struct job_map *p, const enum ranking_how *how, const uint32_t *places,
+                      struct key *keys)
+{
+    for (uint32_t r = 0; r < p->nprocs; r++) {
+        const struct job_map_proc *q = &p->procs[r];
+        bool placed = places && how_of(p, q->app, how) >= RANK_BY_OBJECT;
+        keys[r] = (struct key){ q->node, placed ? places[r] : 0, 0, r };
+    }
+}
+
+/* Local ranks follow the ranks; turns records each process's seat in the mapping. */
 static void renumber(struct job_map *p, const struct key *keys, const struct job_map_proc *old,
-                     uint32_t *used, uint32_t *turns)
+                     const uint32_t *seats, uint32_t *used, uint32_t *turns)
 {
     for (uint32_t r = 0; r < p->nprocs; r++) {
         const struct job_map_proc *q = &old[keys[r].mapped];
         p->procs[r] = *q;
         p->procs[r].rank = r;
         p->procs[r].local_rank = used[q->node]++;
-        turns[r] = q->local_rank;
+        turns[r] = seats[keys[r].mapped];
     }
 }
 
-int ranking_apply(struct job_map *plan, enum ranking_how how, const uint32_t *places,
+static bool renumbers(const struct job_map *p, const enum ranking_how *how)
+{
+    for (uint32_t i = 0; i < p->napps && p->nprocs; i++) {
+        if (how_of(p, i, how) != RANK_AS_MAPPED)
+            return true;
+    }
+    return false;
+}
+
+int ranking_apply(struct job_map *plan, const enum ranking_how *how, const uint32_t *places,
                   const uint32_t **turns_p)
 {
     size_t n = plan->nprocs;
     struct key *keys;
     struct job_map_proc *old;
-    uint32_t *used, *turns;
+    uint32_t *used, *turns, *seats;
     int rc = -ENOMEM;
 
     *turns_p = NULL;
-    if (how == RANK_AS_MAPPED || n == 0)
+    if (!renumbers(plan, how))
         return 0;
     keys = calloc(n, sizeof *keys);
     old = calloc(n, sizeof *old);
     used = calloc((size_t)plan->nnodes + 1, sizeof *used);
+    seats = job_map_seats(plan);
     turns = arena_array(&plan->arena, n, sizeof *turns);
-    if (keys && old && used && turns) {
-        make_keys(plan, how >= RANK_BY_OBJECT ? places : NULL, keys);
-        for (uint32_t i = 0; i < plan->napps; i++)
-            sort_app(&keys[plan->apps[i].first_rank], plan->apps[i].nprocs, how);
+    if (keys && old && used && seats && turns) {
+        make_keys(plan, how, places, keys);
+        for (uint32_t i = 0; i < plan->napps; i++) {
+            if (how_of(plan, i, how) != RANK_AS_MAPPED)
+                sort_app(&keys[plan->apps[i].first_rank], plan->apps[i].nprocs,
+                         how_of(plan, i, how));
+        }
         memcpy(old, plan->procs, n * sizeof *old);
-        renumber(plan, keys, old, used, turns);
+        renumber(plan, keys, old, seats, used, turns);
         *turns_p = turns;
         rc = 0;
     }
     free(keys);
     free(old);
     free(used);
+    free(seats);
     return rc;
 }

@@ -50,10 +50,10 @@ static inline bool ranking_needs_places(const struct ranking_spec *spec)
     return spec->how >= RANK_BY_OBJECT;
 }
 
-/* plan: the result of the mapping.  places: by its ranks, the object on the node; NULL: one for
- * all.  *turns_p, by new rank, in the plan's arena: the process's number on its node in the
- * mapping; NULL: nothing has changed.  0 or -ENOMEM. */
-int ranking_apply(struct job_map *plan, enum ranking_how how, const uint32_t *places,
+/* plan: the result of the mapping.  how: by placement.  places: by its ranks, the object on the
+ * node; NULL: one for all.  *turns_p, by new rank, in the plan's arena: the process's seat
+ * (job_map_seats()) in the mapping; NULL: nothing has changed.  0 or -ENOMEM. */
+int ranking_apply(struct job_map *plan, const enum ranking_how *how, const uint32_t *places,
                   const uint32_t **turns_p);
 
 #endif

@@ -16,8 +16,9 @@
 struct job {
     const char *hosts;
     const char *map_by, *rank_by, *bind_to;
-    uint32_t nprocs, second; /* second: of a second program */
-    const char *other;       /* the machine of nodes named z...; NULL: like all */
+    uint32_t nprocs, second;            /* second: of a second program */
+    const char *other;                  /* the machine of nodes named z...; NULL: like all */
+    const struct map_policy_words *own; /* of the second program; NULL: as the first */
 };
 
 struct machines {
@@ -45,7 +46,7 @@ static struct bind_machine *remote_machine(void *arg, const char *node)
 
 struct world {
     struct machines machines;
-    struct map_policy policy;
+    struct map_policies policy;
     struct job_map plan;
     struct errmsg err;
 };
@@ -53,21 +54,25 @@ struct world {
 /* As in plan_builder.c. */
 static int place(struct world *w, const struct job *j, const struct host_list *hosts)
 {
-    struct mapping_block blocks[2] = { { j->nprocs, hosts }, { j->second, hosts } };
+    struct mapping_block blocks[2] = { { j->nprocs, hosts, 0 }, { j->second, hosts, 0 } };
     struct mapping_request req = { .blocks = blocks };
     const struct host *const *node_hosts;
     struct job_map *p = &w->plan;
     int rc;
 
-    map_policy_request(&w->policy, &req);
+    map_policies_request(&w->policy, blocks, &req);
     p->napps = j->second ? 2 : 1;
     p->apps = arena_array(&p->arena, 2, sizeof *p->apps);
+    map_policies_note(&w->policy, p);
     rc = mapping_place(p, &req, &node_hosts, &w->err);
-    return rc ? rc : map_policy_apply(&w->policy, p, node_hosts, &w->err);
+    return rc ? rc : map_policies_apply(&w->policy, p, node_hosts, &w->err);
 }
 
 static void begin(struct world *w, const struct job *j, struct host_list *hosts)
 {
+    const struct map_policy_words one = { j->map_by, j->rank_by, j->bind_to, OVER_UNSAID };
+    const struct map_policy_words words[2] = { one, j->own ? *j->own : one };
+
     memset(w, 0, sizeof *w);
     arena_init(&w->machines.arena, 1 << 26);
     job_map_init(&w->plan);
@@ -76,11 +81,9 @@ static void begin(struct world *w, const struct job *j, struct host_list *hosts)
     if (j->other)
         make_machine(&w->machines.arena, j->other, &w->machines.other);
     hosts_parse_list(&w->machines.arena, hosts, slice_str(j->hosts), &w->err);
-    map_policy_parse(&w->policy,
-                     &(struct map_policy_words){ j->map_by, j->rank_by, j->bind_to, OVER_UNSAID },
-                     &w->machines.arena, &w->err);
-    w->policy.binding.remote_machine = remote_machine;
-    w->policy.binding.arg = &w->machines;
+    map_policies_parse(&w->policy, words, 2, &w->machines.arena, &w->err);
+    w->policy.machines.remote_machine = remote_machine;
+    w->policy.machines.arg = &w->machines;
 }
 
 static void end(struct world *w)
@@ -271,7 +274,7 @@ static void test_travel(void)
     for (uint32_t r = 0; r < w.plan.nprocs; r++)
         same += node_of[r] == w.plan.procs[r].node;
     EQ(same, w.plan.nprocs);
-    OK(w.plan.nodes[0].binding->nturns == 4 && !w.plan.nodes[1].binding->nturns);
+    OK(job_map_bound(&w.plan, 0, 0)->nturns == 4 && !job_map_bound(&w.plan, 1, 0)->nturns);
     w.plan.apps[0].path = argv[0];
     w.plan.apps[0].argv = argv;
     w.plan.apps[0].argc = 1;
@@ -291,8 +294,78 @@ static void test_travel(void)
     end(&w);
 }
 
+#define OWN(...) (&(const struct map_policy_words){ __VA_ARGS__ })
+
+/* Each program is mapped, numbered and bound in its own way; the second begins with the slots that
+ * the first has left free. */
+static void test_own(void)
+{
+    check(JOB(2, "a:2,b:2", NULL, NULL, .second = 2, .own = OWN(.map_by = "node")), "a a b b");
+    check(JOB(1, "a:2,b:2", NULL, NULL, .second = 3, .own = OWN(.map_by = "node")), "a a b b");
+    check(JOB(3, "a:2,b:2", "node", NULL, .second = 3, .own = OWN(.map_by = NULL)), "a b a b a a");
+    check(JOB(2, "a:4,b:4", NULL, NULL, .second = 4, .bind_to = "core",
+              .own = OWN(.bind_to = "package")),
+          "a0 a1 a2 a0 b0 b2");
+    check(JOB(2, "a:4,b:4", NULL, NULL, .second = 2, .bind_to = "package", .own = OWN(NULL)),
+          "a0 a2 a a");
+    check(JOB(2, "a,b", "node", NULL, .second = 4, .bind_to = "core",
+              .own = OWN(.map_by = "ppr:1:package", .bind_to = "package")),
+          "a0 b0 a2 a0 b2 b0");
+    check(JOB(4, "a:4,b:4", NULL, "node", .second = 4, .bind_to = "core",
+              .own = OWN(.map_by = "node", .rank_by = "slot", .bind_to = "core")),
+          "a0 a1 a2 a3 b0 b1 b2 b3");
+    check(JOB(4, "a:4,b:4", "package", "package", .second = 4, .bind_to = "core",
+              .own = OWN(.map_by = "node", .rank_by = "package:fill", .bind_to = "core")),
+          "a0 a2 a1 a3 b0 b1 b2 b3");
+    check(JOB(2, "a:2,z:2", NULL, NULL, .second = 3, .other = ONE, .bind_to = "core",
+              .own = OWN(.map_by = "ppr:1:package", .bind_to = "package")),
+          "a0 a1 a2 a0 z0");
+    check(JOB(2, "a:2,b:2", NULL, NULL, .second = 3, .own = OWN(.map_by = "slot:nooversubscribe")),
+          "more processes than the 4 slots of the nodes; -oversubscribe allows more");
+    check(JOB(3, "a,b", "ppr:2:node", NULL, .second = 4, .own = OWN(.map_by = "ppr:1:package")),
+          "a a b a a b b");
+    check(JOB(3, "a,b", "ppr:2:node", NULL, .second = 3, .own = OWN(.map_by = "ppr:1:node")),
+          "more processes than the 2 slots of the nodes; -map-by ppr does not allow more");
+}
+
+/* The bindings of two programs reach the nodes. */
+static void test_own_travel(void)
+{
+    struct job j = JOB(4, "a:4,b:4", "node", "package:span", .second = 4, .bind_to = "core",
+                       .own = OWN(.map_by = "slot", .rank_by = "package", .bind_to = "package"));
+    struct host_list hosts = { 0 };
+    struct buf bytes = BUF_NULL(65536);
+    static char *argv[] = { (char *)"a.out", NULL };
+    static char *env[] = { NULL };
+    struct world w;
+    struct job_map q;
+    size_t same = 0;
+
+    begin(&w, &j, &hosts);
+    OK(place(&w, &j, &hosts) == 0 && w.plan.nplacements == 2);
+    for (int i = 0; i < 2; i++) {
+        w.plan.apps[i].path = argv[0];
+        w.plan.apps[i].argv = argv;
+        w.plan.apps[i].argc = 1;
+        w.plan.apps[i].env = env;
+    }
+    job_map_pack(&w.plan, &bytes);
+    OK(job_map_unpack(buf_slice(&bytes), &q, &w.err) == 0);
+    for (uint32_t n = 0; n < q.nnodes; n++)
+        OK(plan_bind(&q, n, &w.machines.all, &w.err) == 0);
+    for (uint32_t r = 0; r < q.nprocs; r++)
+        same += q.procs[r].local_rank == w.plan.procs[r].local_rank &&
+                q.procs[r].cpus[0] == w.plan.procs[r].cpus[0];
+    EQ(same, 8);
+    job_map_free(&q);
+    buf_free(&bytes);
+    end(&w);
+}
+
 int main(void)
 {
+    test_own();
+    test_own_travel();
     test_nodes();
     test_objects();
     test_machines();

@@ -28,8 +28,7 @@ struct spawn_plan {
     struct localhost machine;
     struct host_list *hosts;      /* one list per command */
     struct mapping_block *blocks; /* likewise */
-    struct map_policy_words options;
-    struct map_policy where;
+    struct map_policies where;
     struct errmsg *err;
     int *codes;
 };
@@ -443,7 +442,7 @@ static int make_apps(struct spawn_plan *r)
             first = rc;
             why = *r->err;
         }
-        r->blocks[i] = (struct mapping_block){ r->rq->commands[i].nprocs, &r->hosts[i] };
+        r->blocks[i] = (struct mapping_block){ r->rq->commands[i].nprocs, &r->hosts[i], 0 };
     }
     if (first)
         *r->err = why;
@@ -473,7 +472,7 @@ static int fit(struct spawn_plan *r)
 /* ---- where each process runs --------------------------------------------------------------- */
 
 /* The value of a key that is the job's; NULL: none of its commands has it.  It may come with any
- * command, but there is one mapping for all. */
+ * command. */
 static int word_of_all(struct spawn_plan *r, const char *key, const char **word_p)
 {
     struct slice word = SLICE_NULL;
@@ -489,7 +488,7 @@ static int word_of_all(struct spawn_plan *r, const char *key, const char **word_
     return word.len && !*word_p ? -ENOMEM : 0;
 }
 
-/* What the request says, by key. */
+/* What a command says, by key. */
 enum { WORD_MAP_BY, WORD_RANK_BY, WORD_BIND_TO, WORD_PPR, WORD_PE, WORD_CPUS, WORD_FULL, WORDS };
 
 /* All processes on the processors of a list: one seat of -bind-to user. */
@@ -502,11 +501,19 @@ static const char *one_seat(struct arena *a, const char *list)
     return text;
 }
 
-/* As the options of the command line would say it. */
-static int to_options(struct spawn_plan *r, const char *const *words, struct map_policy_words *to)
+/* As the options of the command line would say it, in front of this program. */
+static int to_options(struct spawn_plan *r, const struct spawn_command *c,
+                      struct map_policy_words *to)
 {
+    static const char *const keys[WORDS] = { "map-by", "rank-by",      "bind-to",     "ppr",
+                                             SPAWN_PE, SPAWN_CPU_LIST, SPAWN_NOT_OVER };
     struct arena *a = &r->plan->arena;
+    const char *words[WORDS];
 
+    for (size_t i = 0; i < WORDS; i++) {
+        struct slice word = spawn_info(c, keys[i]);
+        words[i] = word.len ? arena_str(a, word) : NULL;
+    }
     *to = (struct map_policy_words){ .map_by = words[WORD_MAP_BY],
                                      .rank_by = words[WORD_RANK_BY],
                                      .bind_to = words[WORD_BIND_TO],
@@ -529,12 +536,16 @@ static int placed(int rc)
     return rc == MAP_POLICY_BAD ? SPAWN_BAD_REQUEST : rc == MAP_POLICY_CANNOT ? SPAWN_NO_PLACE : rc;
 }
 
-static int check_placement(struct spawn_plan *r, const char *map_by)
+static int check_placement(struct spawn_plan *r)
 {
-    if (r->where.map.how == MAP_RANKFILE)
-        return errmsg_set(r->err, SPAWN_NO_PLACE, "-map-by %.200s: not supported for spawned jobs",
-                          map_by);
-    if (r->opt->remote && !r->where.binding.remote_machine && map_policy_needs_hardware(&r->where))
+    for (uint32_t i = 0; i < r->where.count; i++) {
+        if (r->where.items[i].map.how == MAP_RANKFILE)
+            return errmsg_set(r->err, SPAWN_NO_PLACE,
+                              "-map-by %.200s: not supported for spawned jobs",
+                              r->where.items[i].words.map_by);
+    }
+    if (r->opt->remote && !r->where.machines.remote_machine &&
+        map_policies_need_hardware(&r->where))
         return errmsg_set(
             r->err, SPAWN_NO_PLACE,
             "the mapping or ranking depends on the hardware of other nodes, which they "
@@ -544,20 +555,17 @@ static int check_placement(struct spawn_plan *r, const char *map_by)
 
 static int read_placement(struct spawn_plan *r)
 {
-    static const char *const keys[WORDS] = { "map-by", "rank-by",      "bind-to",     "ppr",
-                                             SPAWN_PE, SPAWN_CPU_LIST, SPAWN_NOT_OVER };
-    const char *words[WORDS];
-    int rc = 0;
+    uint32_t n = r->rq->ncommands;
+    struct map_policy_words *words = arena_array(&r->plan->arena, (size_t)n + 1, sizeof *words);
+    int rc = words ? 0 : -ENOMEM;
 
-    for (size_t i = 0; i < WORDS && rc == 0; i++)
-        rc = word_of_all(r, keys[i], &words[i]);
-    if (rc == 0)
-        rc = to_options(r, words, &r->options);
+    for (uint32_t i = 0; i < n && rc == 0; i++)
+        rc = to_options(r, &r->commands[i], &words[i]);
     if (rc)
         return rc;
-    rc = placed(map_policy_parse(&r->where, &r->options, &r->plan->arena, r->err));
-    launch_known_hardware(r->opt, &r->where.binding);
-    return rc ? rc : check_placement(r, r->options.map_by);
+    launch_known_hardware(r->opt, &r->where.machines);
+    rc = placed(map_policies_parse(&r->where, words, n, &r->plan->arena, r->err));
+    return rc ? rc : check_placement(r);
 }
 
 /* Every process gets its node, its number, and its processors. */
@@ -569,12 +577,13 @@ static int place(struct spawn_plan *r)
     const struct host *const *node_hosts;
     int rc;
 
-    map_policy_request(&r->where, &req);
-    rc = mapping_place(r->plan, &req, &node_hosts, r->err);
-
+    rc = map_policies_request(&r->where, r->blocks, &req);
+    map_policies_note(&r->where, r->plan);
+    if (rc == 0)
+        rc = mapping_place(r->plan, &req, &node_hosts, r->err);
     if (rc)
         return rc == MAPPING_BAD ? SPAWN_NO_RESOURCES : rc == MAPPING_CANNOT ? SPAWN_NO_PLACE : rc;
-    return placed(map_policy_apply(&r->where, r->plan, node_hosts, r->err));
+    return placed(map_policies_apply(&r->where, r->plan, node_hosts, r->err));
 }
 
 /* Of the whole request: every command is to blame. */
@@ -590,11 +599,10 @@ static int note_placement(struct spawn_plan *r)
     const char *const *words = r->like->words;
     const char *connectivity = NULL;
     int rc = word_of_all(r, SPAWN_CONNECTIVITY, &connectivity);
-    struct placement_words w = { .map_by = r->options.map_by,
-                                 .rank_by = r->options.rank_by,
-                                 .bind_to = map_policy_bound(&r->where, r->options.bind_to),
-                                 .cluster = words[JOB_CLUSTER],
-                                 .connectivity = connectivity };
+    struct placement_words w = { .cluster = words[JOB_CLUSTER], .connectivity = connectivity };
+
+    if (rc == 0)
+        rc = map_policies_words(&r->where, &w);
 
     if (rc == 0 && placement_words_check(r->plan, connectivity, r->err))
         rc = SPAWN_BAD_REQUEST;
@@ -611,7 +619,7 @@ static int report_hardware(struct spawn_plan *r, const char *key, bool json, str
     int rc = 0;
 
     if (nodes.len)
-        rc = plan_hardware_print(&what, &r->where.binding, r->plan, text, r->err);
+        rc = plan_hardware_print(&what, &r->where.machines, r->plan, text, r->err);
     return rc == BINDING_CANNOT ? SPAWN_NO_PLACE : rc;
 }
 

@@ -85,7 +85,8 @@ static struct spawn_command command(struct arena *a, const char *program, uint32
     return c;
 }
 
-static int spawn_two(const char *program, uint32_t n, const char *const *infos, const char *other)
+static int spawn_both(const char *program, uint32_t n, const char *const *infos, const char *other,
+                      const char *const *others)
 {
     struct spawn_request *rq = spawn_new();
     int rc;
@@ -97,10 +98,15 @@ static int spawn_two(const char *program, uint32_t n, const char *const *infos, 
     rq->commands = arena_array(&rq->arena, 2, sizeof *rq->commands);
     rq->commands[0] = command(&rq->arena, program, n, infos);
     if (other)
-        rq->commands[1] = command(&rq->arena, other, 3, NULL);
+        rq->commands[1] = command(&rq->arena, other, 3, others);
     rc = spawn_plan_build(&opt, &parent->plan, rq, &plan, codes, &err);
     spawn_free(rq); /* the plan outlives it */
     return rc;
+}
+
+static int spawn_two(const char *program, uint32_t n, const char *const *infos, const char *other)
+{
+    return spawn_both(program, n, infos, other, NULL);
 }
 
 static int spawn(const char *program, uint32_t n, const char *const *infos)
@@ -203,9 +209,9 @@ static size_t bound(void)
 static void test_binding(void)
 {
     EQ(spawn("sh", 2, NULL), 0);
-    OK(!plan.nodes[0].binding && bound() == 0);
+    OK(!plan.nodes[0].bindings[0] && bound() == 0);
     EQ(spawn("sh", 2, INFOS("bind-to", "hwthread")), 0);
-    OK(plan.nodes[0].binding && bound() == 1);
+    OK(plan.nodes[0].bindings[0] && bound() == 1);
     EQ(spawn("sh", 2, INFOS("bind-to", "moon")), SPAWN_BAD_REQUEST);
     OK(strstr(err.text, "-bind-to moon") && codes[0] == -1);
     EQ(spawn("sh", 2, INFOS(SPAWN_PE, "1")), 0);
@@ -213,6 +219,35 @@ static void test_binding(void)
     EQ(spawn("sh", 2, INFOS(SPAWN_PE, "none")), SPAWN_BAD_REQUEST);
     EQ(spawn("sh", 2, INFOS(SPAWN_CPU_LIST, "0", "bind-to", "core")), SPAWN_BAD_REQUEST);
     EQ(spawn("sh", 2, INFOS(SPAWN_CPU_LIST, "99999")), SPAWN_NO_PLACE);
+}
+
+/* Two programs of one job, each placed in its own way. */
+static void test_different(void)
+{
+    EQ(spawn_both("sh", 3, INFOS("map-by", "node"), "ls", INFOS("map-by", "slot")), 0);
+    OK_F(!strcmp(nodes(), "a b a a a b"), "each by its own mapping: %s", nodes());
+    OK_F(!strcmp(plan.words[JOB_MAP_BY], "node : slot") &&
+             !strcmp(plan.words[JOB_RANK_BY], "node : slot") &&
+             !strcmp(plan.words[JOB_BIND_TO], "none"),
+         "%s; %s; %s", plan.words[JOB_MAP_BY], plan.words[JOB_RANK_BY], plan.words[JOB_BIND_TO]);
+    EQ(spawn_both("sh", 3, INFOS("map-by", "node"), "ls", NULL), 0);
+    OK_F(!strcmp(nodes(), "a b a a a b"), "words hold for their program alone: %s", nodes());
+    EQ(spawn_both("sh", 2, INFOS("map-by", "node"), "ls", INFOS("rank-by", "node")), 0);
+    OK_F(!strcmp(nodes(), "a b a b a"), "and so do those of the ranking: %s", nodes());
+    EQ(spawn_both("sh", 2, INFOS("ppr", "1:node"), "ls", INFOS("host", "c,d", "map-by", "seq")),
+       SPAWN_NO_RESOURCES);
+    EQ(spawn_both("sh", 2, INFOS("ppr", "1:node"), "ls", INFOS("host", "c,d,e", "map-by", "seq")),
+       0);
+    OK_F(!strcmp(nodes(), "a b c d e"), "%s", nodes());
+    EQ(spawn_both("sh", 1, INFOS("bind-to", "hwthread"), "ls", INFOS("bind-to", "none")), 0);
+    OK(plan.nplacements == 2 && plan.procs[0].cpus && !plan.procs[1].cpus);
+    OK(!strcmp(plan.words[JOB_BIND_TO], "hwthread : none"));
+    EQ(spawn_both("sh", 1, INFOS(SPAWN_PE, "1"), "ls", INFOS(SPAWN_CPU_LIST, "0")), 0);
+    OK(plan.nplacements == 2 && plan.procs[0].cpus && plan.procs[1].cpus);
+    EQ(spawn_both("sh", 1, INFOS("map-by", "node"), "ls", INFOS("map-by", "node")), 0);
+    OK(plan.nplacements == 1);
+    EQ(spawn_both("sh", 1, NULL, "ls", INFOS("map-by", "moon")), SPAWN_BAD_REQUEST);
+    EQ(spawn_both("sh", 1, NULL, "ls", INFOS("map-by", "rankfile")), SPAWN_NO_PLACE);
 }
 
 static void test_what(void)
@@ -311,6 +346,7 @@ int main(void)
     test_where();
     test_order();
     test_binding();
+    test_different();
     test_what();
     test_file();
     test_blame();

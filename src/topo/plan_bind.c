@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "topo/locality.h"
 
@@ -83,8 +84,8 @@ static int read_binding(const struct job_map_binding *b, struct bind_spec *spec,
     return 0;
 }
 
-int plan_seats(struct arena *a, const struct job_map_binding *b, struct bind_machine *m,
-               struct bind_seats *seats_p, struct errmsg *err)
+static int seats_of(struct arena *a, const struct job_map_binding *b, struct bind_machine *m,
+                    struct bind_seats *seats_p, struct errmsg *err)
 {
     struct bind_spec spec;
     struct bind_order order;
@@ -100,21 +101,58 @@ int plan_seats(struct arena *a, const struct job_map_binding *b, struct bind_mac
     return rc ? rc : bind_seats(a, &spec, &order, &m->view, m->allowed, seats_p, err);
 }
 
-/* What one node gives its processes.  The result is reused for the next node with the same binding
- * and machine. */
+/* Those without a taken processor come first. */
+static int free_seats_first(struct arena *a, struct cpus taken, struct bind_seats *seats)
+{
+    struct bind_seat *items = arena_array(a, (size_t)seats->count + 1, sizeof *items);
+    uint32_t n = 0;
+
+    if (!items)
+        return -ENOMEM;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < seats->count; i++) {
+            if (cpus_meet(seats->items[i].cpus, taken) == (pass == 1))
+                items[n++] = seats->items[i];
+        }
+    }
+    seats->items = items;
+    return 0;
+}
+
+int plan_seats_beside(struct arena *a, const struct job_map_binding *b, struct bind_machine *m,
+                      uint32_t n, struct cpus *taken, struct bind_seats *seats_p,
+                      struct errmsg *err)
+{
+    int rc = seats_of(a, b, m, seats_p, err);
+
+    if (rc || !seats_p->count || !seats_p->items[0].cpus.bits)
+        return rc;
+    if (!taken->bits)
+        *taken = cpus_new(a, seats_p->items[0].cpus.words * CPUS_WORD_BITS);
+    else if (b->how == BIND_OBJECT || b->how == BIND_RR)
+        rc = free_seats_first(a, *taken, seats_p);
+    for (uint32_t i = 0; i < n && i < seats_p->count && taken->bits; i++)
+        cpus_or(*taken, seats_p->items[i].cpus);
+    return taken->bits ? rc : -ENOMEM;
+}
+
+/* What one node gives its processes of one placement.  The result is reused for the next node with
+ * the same binding and machine. */
 struct found {
     const struct job_map_binding *binding;
     struct bind_machine *machine;
     bool guess;
+    uint32_t nprocs; /* that take seats; 0 where there is one placement */
     struct bind_seats seats;
     const struct job_map_place *places; /* of the seats; NULL: the machine is only assumed */
-    uint32_t *count;                    /* of processes on each package; NULL: not known */
 };
 
-static void take_seat(struct job_map_proc *q, const struct found *f)
+/* count: of processes on each package of the node; NULL: not known. */
+static void take_seat(struct job_map_proc *q, uint32_t number, const struct found *f,
+                      uint32_t *count)
 {
     const struct job_map_binding *b = f->binding;
-    uint32_t turn = b && q->local_rank < b->nturns ? b->turns[q->local_rank] : q->local_rank;
+    uint32_t turn = b && number < b->nturns ? b->turns[number] : number;
     const struct bind_seat *seat = f->seats.count ? &f->seats.items[turn % f->seats.count] : NULL;
 
     if (!seat)
@@ -129,8 +167,8 @@ static void take_seat(struct job_map_proc *q, const struct found *f)
     if (!f->places || !q->cpus)
         return;
     q->place = &f->places[seat - f->seats.items];
-    if (f->count)
-        q->package_rank = f->count[locality_package(&f->machine->view, seat->cpus)]++;
+    if (count)
+        q->package_rank = count[locality_package(&f->machine->view, seat->cpus)]++;
 }
 
 /* The hardware is examined for information only: without it, processes are bound, too. */
@@ -143,21 +181,24 @@ static int describe_seats(struct job_map *p, struct found *f)
     return f->places ? 0 : -ENOMEM;
 }
 
-static int count_packages(struct found *f)
+/* of_node: what the node gives, by placement. */
+static int count_packages(const struct job_map *p, const struct found *of_node, uint32_t **count_p)
 {
-    if (!f->places || !f->machine->looked)
-        return 0;
-    f->count = calloc((size_t)f->machine->view.kinds[TOPO_PACKAGE].count + 1, sizeof *f->count);
-    return f->count ? 0 : -ENOMEM;
+    for (uint32_t k = 0; k < p->nplacements; k++) {
+        const struct bind_machine *m = of_node[k].machine;
+        if (!of_node[k].places || !m->looked)
+            continue;
+        *count_p = calloc((size_t)m->view.kinds[TOPO_PACKAGE].count + 1, sizeof **count_p);
+        return *count_p ? 0 : -ENOMEM;
+    }
+    return 0;
 }
 
-static int find_seats(struct job_map *p, uint32_t node, struct found *f, struct errmsg *err)
+static int find_seats(struct job_map *p, struct found *f, struct cpus *taken, struct errmsg *err)
 {
     static struct bind_seat unknown = { .text = "as that node can" };
-    int rc;
+    int rc = plan_seats_beside(&p->arena, f->binding, f->machine, f->nprocs, taken, &f->seats, err);
 
-    f->binding = p->nodes[node].binding;
-    rc = plan_seats(&p->arena, f->binding, f->machine, &f->seats, err);
     if (rc == BIND_BAD && f->guess) {
         f->seats = (struct bind_seats){ &unknown, 1 };
         return 0;
@@ -165,48 +206,105 @@ static int find_seats(struct job_map *p, uint32_t node, struct found *f, struct 
     return rc == 0 && f->seats.count && !f->guess ? describe_seats(p, f) : rc;
 }
 
-int plan_bind(struct job_map *p, uint32_t node, struct bind_machine *m, struct errmsg *err)
-{
-    struct found f = { .machine = m };
-    int rc = find_seats(p, node, &f, err);
+/* Several nodes: what each gives, node after node; and the processes on its packages. */
+struct seating {
+    struct job_map *plan;
+    struct found *found;
+    uint32_t **counts; /* by node; NULL: not known */
+    uint32_t *seats;   /* job_map_seats() */
+};
 
-    if (rc == 0)
-        rc = count_packages(&f);
-    for (uint32_t r = 0; r < p->nprocs && rc == 0; r++) {
-        if (p->procs[r].node == node)
-            take_seat(&p->procs[r], &f);
+static int begin_seating(struct seating *w, struct job_map *p)
+{
+    *w = (struct seating){ p, calloc((size_t)p->nnodes * p->nplacements + 1, sizeof *w->found),
+                           calloc((size_t)p->nnodes + 1, sizeof *w->counts), job_map_seats(p) };
+    if (!w->found || !w->counts || !w->seats)
+        return -ENOMEM;
+    for (uint32_t r = 0; r < p->nprocs && p->nplacements > 1; r++) {
+        const struct job_map_proc *q = &p->procs[r];
+        w->found[(size_t)q->node * p->nplacements + p->apps[q->app].placement].nprocs++;
     }
-    free(f.count);
-    return rc;
+    return 0;
 }
 
-static int find_or_reuse(struct job_map *p, uint32_t node, bind_machine_fn *machine, void *arg,
-                         const struct found *last, struct found *f, struct errmsg *err)
+static void end_seating(struct seating *w)
 {
+    for (uint32_t n = 0; n < w->plan->nnodes && w->counts; n++)
+        free(w->counts[n]);
+    free(w->counts);
+    free(w->found);
+    free(w->seats);
+}
+
+static bool are_alike(const struct found *a, const struct found *b, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        if (a[k].binding != b[k].binding || a[k].machine != b[k].machine ||
+            a[k].guess != b[k].guess || a[k].nprocs != b[k].nprocs)
+            return false;
+    }
+    return true;
+}
+
+/* last: what the node before gives; NULL: nothing is known of it. */
+static int look_at_node(struct seating *w, uint32_t node, struct bind_machine *m, bool guess,
+                        const struct found *last, struct errmsg *err)
+{
+    struct job_map *p = w->plan;
+    struct found *f = &w->found[(size_t)node * p->nplacements];
+    struct cpus taken = { NULL, 0 };
     int rc = 0;
 
-    f->machine = machine(arg, node, &f->guess);
-    if (last && last->binding == p->nodes[node].binding && last->machine == f->machine &&
-        last->guess == f->guess) {
-        *f = *last;
-        f->count = NULL;
-    } else {
-        rc = find_seats(p, node, f, err);
+    for (uint32_t k = 0; k < p->nplacements; k++) {
+        f[k].binding = job_map_bound(p, node, k);
+        f[k].machine = m;
+        f[k].guess = guess;
     }
-    return rc ? rc : count_packages(f);
+    if (last && are_alike(last, f, p->nplacements))
+        memcpy(f, last, p->nplacements * sizeof *f);
+    else
+        for (uint32_t k = 0; k < p->nplacements && rc == 0; k++)
+            rc = find_seats(p, &f[k], &taken, err);
+    return rc ? rc : count_packages(p, f, &w->counts[node]);
+}
+
+static void seat_rank(const struct seating *w, uint32_t r)
+{
+    struct job_map *p = w->plan;
+    struct job_map_proc *q = &p->procs[r];
+    size_t at = (size_t)q->node * p->nplacements + p->apps[q->app].placement;
+
+    take_seat(q, w->seats[r], &w->found[at], w->counts[q->node]);
+}
+
+int plan_bind(struct job_map *p, uint32_t node, struct bind_machine *m, struct errmsg *err)
+{
+    struct seating w;
+    int rc = begin_seating(&w, p);
+
+    if (rc == 0)
+        rc = look_at_node(&w, node, m, false, NULL, err);
+    for (uint32_t r = 0; r < p->nprocs && rc == 0; r++) {
+        if (p->procs[r].node == node)
+            seat_rank(&w, r);
+    }
+    end_seating(&w);
+    return rc;
 }
 
 int plan_bind_all(struct job_map *p, bind_machine_fn *machine, void *arg, struct errmsg *err)
 {
-    struct found *found = calloc((size_t)p->nnodes + 1, sizeof *found);
-    int rc = found ? 0 : -ENOMEM;
+    struct seating w;
+    int rc = begin_seating(&w, p);
 
-    for (uint32_t n = 0; n < p->nnodes && rc == 0; n++)
-        rc = find_or_reuse(p, n, machine, arg, n ? &found[n - 1] : NULL, &found[n], err);
+    for (uint32_t n = 0; n < p->nnodes && rc == 0; n++) {
+        bool guess = false;
+        struct bind_machine *m = machine(arg, n, &guess);
+        const struct found *last = n ? &w.found[(size_t)(n - 1) * p->nplacements] : NULL;
+        rc = look_at_node(&w, n, m, guess, last, err);
+    }
     for (uint32_t r = 0; r < p->nprocs && rc == 0; r++)
-        take_seat(&p->procs[r], &found[p->procs[r].node]);
-    for (uint32_t n = 0; found && n < p->nnodes; n++)
-        free(found[n].count);
-    free(found);
+        seat_rank(&w, r);
+    end_seating(&w);
     return rc;
 }

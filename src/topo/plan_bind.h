@@ -30,9 +30,13 @@ int bind_look_file(struct bind_machine *m, struct arena *a, const char *path, st
 const struct job_map_binding *plan_binding_new(struct arena *a, const struct bind_spec *spec,
                                                const struct bind_order *order);
 
-/* The seats of a binding (NULL: none) on a machine.  0; BIND_BAD with the sentence; -errno. */
-int plan_seats(struct arena *a, const struct job_map_binding *b, struct bind_machine *m,
-               struct bind_seats *seats_p, struct errmsg *err);
+/* The seats of a binding (NULL: none) on a machine where processes of other placements have
+ * processors, *taken (zeroed memory: none yet): those that have none of these come first, but a
+ * list of the user's keeps its order.  n processes take seats, and their processors become taken,
+ * too. 0; BIND_BAD with the sentence; -errno. */
+int plan_seats_beside(struct arena *a, const struct job_map_binding *b, struct bind_machine *m,
+                      uint32_t n, struct cpus *taken, struct bind_seats *seats_p,
+                      struct errmsg *err);
 
 /* Fills cpus and binding of the ranks of one node, which is this machine.
  * 0; BIND_BAD with the sentence; -errno. */

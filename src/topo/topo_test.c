@@ -316,9 +316,17 @@ static void check_bound(const char *bind, uint32_t n, const char *cpuset, const 
     struct bench b;
     struct bind_spec spec;
     struct bind_order none = { 0 };
-    struct job_map_node node = { .name = "n", .nprocs = n };
+    const struct job_map_binding *bound = NULL;
+    struct job_map_node node = { .name = "n", .nprocs = n, .bindings = &bound };
     struct job_map_proc procs[4];
-    struct job_map p = { .nodes = &node, .procs = procs, .nnodes = 1, .nprocs = n };
+    struct job_map_app app = { .nprocs = n };
+    struct job_map p = { .nodes = &node,
+                         .procs = procs,
+                         .apps = &app,
+                         .napps = 1,
+                         .nnodes = 1,
+                         .nprocs = n,
+                         .nplacements = 1 };
     struct bind_machine m;
     const struct job_map_proc *last = &procs[n - 1];
 
@@ -327,9 +335,9 @@ static void check_bound(const char *bind, uint32_t n, const char *cpuset, const 
     memset(procs, 0, sizeof procs);
     for (uint32_t i = 0; i < n; i++)
         procs[i] = (struct job_map_proc){ .rank = i, .local_rank = i };
-    node.binding = plan_binding_new(&p.arena, &spec, &none);
+    bound = plan_binding_new(&p.arena, &spec, &none);
     m = (struct bind_machine){ b.view, b.allowed, true };
-    OK(node.binding && plan_bind(&p, 0, &m, &b.err) == 0 && last->place);
+    OK(bound && plan_bind(&p, 0, &m, &b.err) == 0 && last->place);
     OK_F(!strcmp(last->place->cpuset, cpuset) && !strcmp(last->place->locality, locality) &&
              last->package_rank == package_rank,
          "%s: %s, %s, %u", bind, last->place->cpuset, last->place->locality, last->package_rank);

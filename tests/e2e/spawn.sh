@@ -46,7 +46,7 @@ everything() # TITLE LAUNCHER-OPTIONS...
     rows "$case_of" env 13 12 "$@"
     rows "$case_of" place 6 13 "$@"
     rows "$case_of" sets 2 6 "$@"
-    rows "$case_of" bind 9 10 "$@"
+    rows "$case_of" bind 10 13 "$@"
     rows "$case_of" agents 4 4 "$@"
     rows "$case_of" staged 4 6 "$@"
     again "$case_of" "$@"
@@ -167,6 +167,8 @@ sets() # TITLE N LAUNCHER-OPTIONS...
     shift
     run "$patience" "$WIREUP" "$@" -n 2 -pset left "$spawn" child l "set left 2" : -n 1 -pset right "$spawn" child r "set right 1"
     same "$title: sets of the command line" "$rc $(sort "$out" | tr '\n' ';')" "0 l good;l good;r good;" || explain
+    run "$patience" "$WIREUP" "$@" -n 2 -bind-to hwthread "$spawn" child l "cpus 1" : -n 1 -bind-to none "$spawn" child r "cpus all"
+    same "$title: bindings of the command line" "$rc $(sort "$out" | tr '\n' ';')" "0 l good;l good;r good;" || explain
 }
 
 # A tool's jobs are no children: MPI would look for their parent.
@@ -202,7 +204,7 @@ needs_host_names
 named_agent
 sets "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1
 everything "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
-rows "three nodes" map 15 34 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 6
+rows "three nodes" map 17 44 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 6
 printf 'n2\nn3\n' >"$tmp/more"
 rows "three nodes" far 3 3 -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 rows "the launcher's node and another" head 2 3 -launch-agent "$tmp/agent" -hosts localhost:1,n2:1 -n 2
@@ -220,7 +222,7 @@ elif [ $# -gt 0 ]; then
     spawn=$bin/spawn
     everything "OpenPMIx" -n 1
     everything "OpenPMIx, three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
-    rows "OpenPMIx, three nodes" map 15 34 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 6
+    rows "OpenPMIx, three nodes" map 17 44 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 6
     rows "OpenPMIx, the launcher's node and another" head 2 3 -launch-agent "$tmp/agent" -hosts localhost:1,n2:1 -n 2
     for nodes in "-n 1" "-launch-agent $tmp/agent -hosts n1:1,n2:1,n3:1 -n 3"; do
         # shellcheck disable=SC2086
