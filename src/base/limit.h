@@ -370,6 +370,13 @@
 #define LIMIT_JOIN_MINUTE_MS 60000u
 #define LIMIT_JOIN_RETRY_MS  4000u
 
+/* A launcher takes over a DVM (up -takeover): nodes have so long to come before it is up without
+ * them; later ones join as others do.  It covers the time in which the loss of a launcher that
+ * hangs is noticed. */
+#define LIMIT_TAKEOVER_MS 30000
+/* ... and so long they wait for it where -keep-time does not say. */
+#define LIMIT_KEEP_S 60
+
 /* A node joins under the name of another one, which has so long to answer, or is lost. */
 #define LIMIT_JOIN_PROBE_MS 3000
 

@@ -53,9 +53,10 @@ static void put_number(struct buf *out, const char *word, uint64_t n)
     buf_printf(out, "%s %llu\n", word, (unsigned long long)n);
 }
 
-static void put_key(struct buf *out, const unsigned char *key)
+static void put_key(struct buf *out, const char *word, const unsigned char *key)
 {
-    buf_str(out, "key ");
+    buf_str(out, word);
+    buf_byte(out, ' ');
     for (int i = 0; i < BOOTSTRAP_KEY; i++) {
         buf_byte(out, hex[key[i] >> 4]);
         buf_byte(out, hex[key[i] & 15]);
@@ -70,7 +71,9 @@ int bootstrap_write(const struct bootstrap *b, struct buf *out)
         put_number(out, "position", b->position);
     put_number(out, "count", b->count);
     put_number(out, "width", b->width);
-    put_key(out, b->key);
+    put_key(out, "key", b->key);
+    if (b->token)
+        put_key(out, "token", b->token);
     put_number(out, "parent", b->parent);
     put_line(out, "addresses", b->addresses);
     for (uint32_t i = 0; i < b->nabove; i++) {
@@ -176,20 +179,37 @@ static int get_number(struct reader *r, struct slice value, uint32_t *number_p)
     return slice_u32(value, number_p) ? 0 : bad(r, "a number");
 }
 
-static int get_key(struct reader *r, struct slice value)
+/* to: BOOTSTRAP_KEY bytes; NULL: no memory. */
+static int get_key(struct reader *r, struct slice value, unsigned char *to)
 {
+    if (!to)
+        return -ENOMEM;
     if (value.len != 2 * BOOTSTRAP_KEY)
         return bad(r, "the key");
-    if (!r->b->key && bootstrap_make_key(r->b) < 0)
-        return -ENOMEM;
     for (int i = 0; i < BOOTSTRAP_KEY; i++) {
         int high = digit(value.ptr[2 * i]), low = digit(value.ptr[2 * i + 1]);
         if (high < 0 || low < 0)
             return bad(r, "the key");
-        r->b->key[i] = (unsigned char)(high << 4 | low);
+        to[i] = (unsigned char)(high << 4 | low);
     }
-    r->has_key = true;
     return 0;
+}
+
+static int get_job_key(struct reader *r, struct slice value)
+{
+    int rc = r->b->key ? 0 : bootstrap_make_key(r->b);
+
+    if (rc == 0)
+        rc = get_key(r, value, r->b->key);
+    r->has_key |= rc == 0;
+    return rc;
+}
+
+static int get_token(struct reader *r, struct slice value)
+{
+    int rc = r->b->token ? 0 : bootstrap_make_token(r->b);
+
+    return rc == 0 ? get_key(r, value, r->b->token) : rc;
 }
 
 static int get_ports(struct reader *r, struct slice value)
@@ -295,7 +315,9 @@ static int get_line(struct reader *r, struct slice word, struct slice value)
     if (slice_is(word, "width"))
         return get_number(r, value, &b->width);
     if (slice_is(word, "key"))
-        return get_key(r, value);
+        return get_job_key(r, value);
+    if (slice_is(word, "token"))
+        return get_token(r, value);
     if (slice_is(word, "parent"))
         return get_number(r, value, &b->parent);
     if (slice_is(word, "addresses"))
@@ -383,8 +405,15 @@ int bootstrap_make_key(struct bootstrap *b)
     return b->key ? 0 : -ENOMEM;
 }
 
+int bootstrap_make_token(struct bootstrap *b)
+{
+    b->token = secret_new(BOOTSTRAP_KEY);
+    return b->token ? 0 : -ENOMEM;
+}
+
 void bootstrap_wipe(struct bootstrap *b)
 {
+    b->token = secret_free(b->token, BOOTSTRAP_KEY);
     b->key = secret_free(b->key, BOOTSTRAP_KEY);
 }
 

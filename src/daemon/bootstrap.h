@@ -51,8 +51,11 @@ struct bootstrap {
     uint32_t count;    /* daemons of the job, the launcher included */
     uint32_t width;    /* of the tree */
     unsigned char
-        *key;        /* BOOTSTRAP_KEY bytes (io/secret.h); all copies of a record point to them */
-    uint32_t parent; /* position of the parent ... */
+        *key; /* BOOTSTRAP_KEY bytes (io/secret.h); all copies of a record point to them */
+    /* Of a DVM that outlives its launcher: BOOTSTRAP_KEY bytes, the token with which another one is
+     * joined; NULL: none.  As the key. */
+    unsigned char *token;
+    uint32_t parent;               /* position of the parent ... */
     const char *addresses;         /* ... and its addresses (daemon_link.h) */
     struct bootstrap_above *above; /* those above the parent: to reconnect to when it is lost */
     uint32_t nabove;
@@ -76,8 +79,9 @@ size_t bootstrap_length(struct slice text);
 /* The strings are allocated in the arena, the key in its own memory: call bootstrap_wipe(), also
  * after a failure.  0; BOOTSTRAP_BAD with one sentence; -ENOMEM. */
 int bootstrap_read(struct bootstrap *b, struct arena *a, struct slice text, struct errmsg *err);
-int bootstrap_make_key(struct bootstrap *b); /* allocates the key.  0 or -ENOMEM */
-void bootstrap_wipe(struct bootstrap *b);    /* erases and frees the key; harmless twice */
+int bootstrap_make_key(struct bootstrap *b);   /* allocates the key.  0 or -ENOMEM */
+int bootstrap_make_token(struct bootstrap *b); /* the same */
+void bootstrap_wipe(struct bootstrap *b);      /* erases and frees both; harmless twice */
 
 /* Adds an option, in the arena; value NULL: adds nothing.  0 or -ENOMEM. */
 int bootstrap_put_option(struct arena *a, struct bootstrap *b, const char *name, const char *value);

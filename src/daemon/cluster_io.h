@@ -86,6 +86,7 @@ struct cluster_io {
     bool lost_late;        /* the loss of a node at the end has been reported */
     struct buf scratch;
     enum own_state own;   /* how far this daemon is; the launcher's stays joining */
+    bool outlives;        /* a daemon of a DVM: it outlives its launcher (up -keep) */
     bool dismissed;       /* a daemon: it was asked to leave, and its end is no failure */
     char why[ERRMSG_MAX]; /* a daemon: why it has no link towards the launcher */
     struct dvm_exec_list *dvm_execs;           /* of a DVM; NULL: this is none */

@@ -198,6 +198,18 @@ static void reply_dvm(struct control_socket *d, struct slice args, struct buf *o
     arena_free(&a);
 }
 
+/* PID NAME: of a DVM that has lost its launcher. */
+static void reply_successor(struct control_socket *d, struct slice args, struct buf *out)
+{
+    const struct node_config *c = context_of(d)->config;
+    uint32_t pid;
+    bool good = cut_u32(&args, &pid) && pid <= INT32_MAX && c->successor;
+
+    if (good)
+        c->successor(c->arg, (pid_t)pid, args);
+    buf_str(out, good ? "ok\n" : "none\n");
+}
+
 static void reply_down(struct control_socket *d, struct slice args, struct buf *out)
 {
     (void)args;
@@ -360,6 +372,7 @@ static const struct {
     { "signal", reply_signal },       { "uri", reply_uri },
     { "tools", reply_tools },         { "trace", reply_trace },
     { "ranks", reply_ranks },         { "enter", reply_enter },
+    { "successor", reply_successor },
 };
 
 /* ---- clients --------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/limit.h"
@@ -27,6 +28,14 @@ struct dvm_exec {
     dvm_exec_done_fn *done; /* of the launcher's own; or NULL */
     void *arg;
     bool cut; /* ... not all of its output has been written */
+};
+
+struct dvm_held {
+    struct list link;
+    struct dvm_exec_list *all;
+    pid_t pid; /* 0: it has ended */
+    int out;   /* its output, which nobody reads; -1: it has ended */
+    struct watch watch;
 };
 
 static void send_to(struct dvm_exec_list *e, struct msg *m, uint32_t position)
@@ -66,7 +75,7 @@ uint32_t dvm_execs_at(const struct dvm_exec_list *e, uint32_t position)
 
     LIST_EACH(l, &e->all)
     n += LIST_OF(l, struct dvm_exec, link)->position == position;
-    return n;
+    return n + (e->held_there ? e->held_there[position] : 0);
 }
 
 static void dvm_exec_free(struct dvm_exec *r)
@@ -86,6 +95,137 @@ static void dvm_exec_free(struct dvm_exec *r)
     if (config->dvm_leases) /* a node that is to leave may be free now */
         dvm_leases_changed(config->dvm_leases);
 }
+
+/* ---- processes whose requesters are gone ----------------------------------------------------- */
+
+static void report(struct dvm_exec_list *e)
+{
+    struct msg m = { .kind = MSG_held };
+
+    LIST_EACH(l, &e->held)
+    m.u.held.count++;
+    send_to(e, &m, 0);
+}
+
+void dvm_execs_report(struct dvm_exec_list *e)
+{
+    if (!list_empty(&e->held))
+        report(e);
+}
+
+static void dvm_held_free(struct dvm_held *h)
+{
+    watch_close(&h->watch);
+    if (h->out >= 0)
+        close(h->out);
+    list_unlink(&h->link);
+    free(h);
+}
+
+static void held_ended(struct dvm_held *h)
+{
+    struct dvm_exec_list *e = h->all;
+
+    if (h->pid || h->out >= 0)
+        return;
+    dvm_held_free(h);
+    report(e);
+}
+
+static void drop_output(void *arg)
+{
+    struct dvm_held *h = arg;
+    char piece[16 << 10];
+    ssize_t n = read(h->out, piece, sizeof piece);
+
+    if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
+        return;
+    watch_close(&h->watch);
+    close(h->out);
+    h->out = -1;
+    held_ended(h);
+}
+
+static void read_held(struct dvm_held *h)
+{
+    watch_open(&h->watch, h->all->cluster->context->loop, h->out, drop_output, NULL, h);
+    watch_want(&h->watch, LOOP_READ); /* fails: it waits when its pipe is full */
+}
+
+/* The loop is another one than before. */
+static void watch_held(struct dvm_exec_list *e)
+{
+    LIST_EACH(l, &e->held)
+    {
+        struct dvm_held *h = LIST_OF(l, struct dvm_held, link);
+        if (h->pid && waitpid(h->pid, NULL, WNOHANG) == h->pid)
+            h->pid = 0; /* nobody was there to see it */
+        if (h->pid == 0 && h->out < 0)
+            dvm_held_free(h);
+        else if (h->out >= 0)
+            read_held(h);
+    }
+}
+
+/* False: no memory. */
+static bool hold_one(struct dvm_exec_list *e, pid_t pid, int out)
+{
+    struct dvm_held *h = calloc(1, sizeof *h);
+
+    if (!h)
+        return false;
+    *h = (struct dvm_held){ .all = e,
+                            .pid = pid,
+                            .out = out < 0 ? -1 : fcntl(out, F_DUPFD_CLOEXEC, 3) };
+    list_append(&e->held, &h->link);
+    return true;
+}
+
+pid_t *dvm_execs_held(const struct dvm_exec_list *e, size_t *n_p)
+{
+    size_t n = 0;
+    pid_t *pids;
+
+    LIST_EACH(l, &e->held)
+    n++;
+    pids = calloc(n + 1, sizeof *pids);
+    *n_p = 0;
+    LIST_EACH(l, &e->held)
+    {
+        if (pids)
+            pids[(*n_p)++] = LIST_OF(l, struct dvm_held, link)->pid;
+    }
+    return pids;
+}
+
+static bool held_reaped(struct dvm_exec_list *e, pid_t pid)
+{
+    LIST_EACH(l, &e->held)
+    {
+        struct dvm_held *h = LIST_OF(l, struct dvm_held, link);
+        if (h->pid != pid)
+            continue;
+        h->pid = 0;
+        held_ended(h);
+        return true;
+    }
+    return false;
+}
+
+/* Launcher. */
+static void note_held(struct dvm_exec_list *e, uint32_t position, uint32_t count)
+{
+    const struct node_config *config = e->cluster->context->config;
+
+    if (!e->held_there)
+        e->held_there = calloc(e->cluster->router.config.count, sizeof *e->held_there);
+    if (e->held_there)
+        e->held_there[position] = count;
+    if (config->dvm_leases)
+        dvm_leases_changed(config->dvm_leases);
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
 
 /* The program's output ends with the program.  A requester that no longer reads is not waited for:
  * its end closes the program's input, upon which a daemon ends. */
@@ -310,7 +450,7 @@ bool dvm_exec_reaped(struct dvm_exec_list *e, pid_t pid)
             channel_cut(&r->in);
         return true;
     }
-    return false;
+    return held_reaped(e, pid);
 }
 
 /* ---- both ---- */
@@ -356,6 +496,8 @@ bool dvm_exec_receive(struct dvm_exec_list *e, const struct msg *m)
         if (m->u.exec.trace)
             trace_writer_close(e->cluster->trace_writer);
         run(e, &m->u.exec);
+    } else if (m->kind == MSG_held && e->cluster->router.config.me == 0) {
+        note_held(e, m->from, m->u.held.count);
     } else if (m->kind == MSG_data && m->u.data.channel >= DVM_EXEC_CHANNELS)
         take_data(e, m);
     else if (m->kind == MSG_window_update && m->u.window_update.channel >= DVM_EXEC_CHANNELS)
@@ -375,17 +517,59 @@ void dvm_execs_lost(struct dvm_exec_list *e, uint32_t position)
         if (r->position == position)
             dvm_exec_free(r);
     }
+    if (e->held_there)
+        e->held_there[position] = 0;
 }
 
 void dvm_execs_open(struct dvm_exec_list *e, struct cluster_io *s)
 {
-    memset(e, 0, sizeof *e);
     e->cluster = s;
+    e->next = e->count = 0;
+    e->held_there = NULL;
     list_init(&e->all);
+    if (!e->held.next)
+        list_init(&e->held);
+    watch_held(e);
+}
+
+void dvm_execs_hold(struct dvm_exec_list *e)
+{
+    LIST_EACH(l, &e->all)
+    {
+        struct dvm_exec *r = LIST_OF(l, struct dvm_exec, link);
+        if (r->pid && hold_one(e, r->pid, r->out.fd))
+            r->pid = 0; /* not to be killed with its connection */
+    }
+    LIST_EACH(l, &e->held)
+    watch_close(&LIST_OF(l, struct dvm_held, link)->watch);
+    LIST_EACH(l, &e->all)
+    {
+        struct dvm_exec *r = LIST_OF(l, struct dvm_exec, link);
+        if (r->pid)
+            kill(-r->pid, SIGKILL);
+        dvm_exec_free(r);
+    }
+    e->cluster = NULL;
+}
+
+static void end_held(struct dvm_exec_list *e)
+{
+    if (!e->held.next)
+        return;
+    LIST_EACH(l, &e->held)
+    {
+        struct dvm_held *h = LIST_OF(l, struct dvm_held, link);
+        if (h->pid)
+            kill(-h->pid, SIGKILL);
+        dvm_held_free(h);
+    }
 }
 
 void dvm_execs_close(struct dvm_exec_list *e)
 {
+    end_held(e);
+    free(e->held_there);
+    e->held_there = NULL;
     if (!e->cluster)
         return;
     LIST_EACH(l, &e->all)

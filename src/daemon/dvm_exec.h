@@ -6,6 +6,10 @@
  * connection, the daemon holds the process; two channels join them.  The launcher of any job may
  * run programs in this way for itself, too (trace_collect.h).  Each launcher has its own
  * daemons, key and tree: a DVM knows nothing of their jobs and does not mix them.
+ *
+ * A daemon that outlives its launcher (up -keep) holds its executions: their requesters have gone
+ * with the launcher, so their input ends and their output is dropped, but the processes go on.  The
+ * next launcher is told how many there are.
  */
 #ifndef WIREUP_DAEMON_DVM_EXEC_H
 #define WIREUP_DAEMON_DVM_EXEC_H
@@ -19,6 +23,8 @@ struct dvm_exec_list {
     struct cluster_io *cluster;
     struct list all;
     uint32_t next, count;
+    struct list held;     /* on a daemon: processes whose requesters are gone */
+    uint32_t *held_there; /* launcher: their number by position; NULL: none */
 };
 
 void dvm_execs_open(struct dvm_exec_list *e, struct cluster_io *s);
@@ -43,6 +49,14 @@ bool dvm_exec_receive(struct dvm_exec_list *e, const struct msg *m);
 
 /* Daemon: a process has ended; false: it was not an execution's. */
 bool dvm_exec_reaped(struct dvm_exec_list *e, pid_t pid);
+
+/* Daemon: ends all connections, and lets the processes go on; then as closed, until it is opened
+ * again. */
+void dvm_execs_hold(struct dvm_exec_list *e);
+/* Their processes, for child_end_except(): the number, and a list for free(); NULL: no memory. */
+pid_t *dvm_execs_held(const struct dvm_exec_list *e, size_t *n_p);
+/* Tells the launcher how many are held, if there are any. */
+void dvm_execs_report(struct dvm_exec_list *e);
 
 /* Launcher: how many run on that node. */
 uint32_t dvm_execs_at(const struct dvm_exec_list *e, uint32_t position);

@@ -410,6 +410,11 @@ static bool read_wish(struct dvm_lessee *e, struct slice words, struct errmsg *e
     struct slice how = slice_cut(&words, ' '), rest = words;
 
     e->waits = slice_is(how, "wait");
+    if (good && slice_is(how, "again")) { /* the launcher before has granted it */
+        e->state = DVM_LESSEE_HELD;
+        errmsg_set(err, 1, "the request must be `lease 0 again NAME RANKS ...`");
+        return read_taken(e, rest);
+    }
     if (!good || !(e->waits || slice_is(how, "now")) || rest.len == 0) {
         errmsg_set(err, 1, "the request must be `lease PROCESSES now|wait NODES`");
         return false;

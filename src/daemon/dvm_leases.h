@@ -13,6 +13,8 @@
  *               .
  *     launcher  took NAME RANKS NAME RANKS ...     within LIMIT_DVM_TURN_MS; again if it changes
  *
+ *     launcher  lease 0 again NAME RANKS ...       to the DVM's next launcher: what it has taken
+ *
  *     DVM       news CODE NAME SLOTS               a node joins or leaves (wireup_client.h); if it
  * has taken some; dropped if it does not read
  *

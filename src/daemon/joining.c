@@ -30,6 +30,7 @@ struct joining {
     unsigned char *key;       /* of the token */
     bool has_key;
     struct timer again, bound;
+    struct watch control;
     struct file_change address, token; /* of the files, if there are any */
     uint64_t begun_ns;
     uint32_t pause_ms;
@@ -141,6 +142,17 @@ static int find_launcher(const char *where, struct buf *to, struct errmsg *err)
     return rc;
 }
 
+/* For who has lost its launcher: wherever another one may be. */
+static int find_any(const struct joining_config *c, struct buf *to, struct errmsg *err)
+{
+    struct errmsg known;
+    int rc = find_launcher(c->where, to, err);
+
+    if (c->known && find(slice_str(c->known), to, &known) == 0)
+        rc = 0;
+    return rc;
+}
+
 /* ---- trying again ---------------------------------------------------------------------------- */
 
 /* A name that is not known costs others more than an address where nobody listens. */
@@ -196,7 +208,7 @@ static void try_now(void *arg)
 
     if (!take_token(j))
         return;
-    rc = find_launcher(j->c->where, &text, &why);
+    rc = find_any(j->c, &text, &why);
     if (rc == 0)
         j->link = daemon_link_connect(j->net, buf_slice(&text), 0, &why);
     if (rc == -EINVAL)
@@ -258,7 +270,7 @@ static void on_down(void *arg, struct daemon_link *h, enum daemon_link_down how,
     j->linked = false;
     if (j->ended)
         return;
-    if (how == DAEMON_LINK_DOWN_REFUSED)
+    if (how == DAEMON_LINK_DOWN_REFUSED && !j->c->key) /* else it may be anybody, for a while */
         stop(j, errmsg_set(j->err, JOINING_REFUSED,
                            "the launcher at %.300s does not accept this token, or is another "
                            "release of Wireup",
@@ -279,6 +291,14 @@ static void on_file(void *arg)
     j->link = NULL;
     timer_stop(&j->again);
     try_now(j);
+}
+
+static void on_control(void *arg)
+{
+    struct joining *j = arg;
+
+    if (j->c->ends(j->c->control_fd))
+        stop(j, errmsg_set(j->err, JOINING_ENDED, "it was asked to end"));
 }
 
 /* Before they are looked at, so that nothing is missed.  Where changes are not told, time helps. */
@@ -306,6 +326,10 @@ static int open_net(struct joining *j)
     if (!j->net)
         return -EIO;
     watch_files(j);
+    if (j->c->ends) {
+        watch_open(&j->control, &j->loop, j->c->control_fd, on_control, NULL, j);
+        watch_want(&j->control, LOOP_READ);
+    }
     if (timer_set(&j->again, 0) < 0 ||
         (j->c->timeout_s && timer_set(&j->bound, (uint64_t)j->c->timeout_s * 1000) < 0))
         return errmsg_set(j->err, -ENOMEM, "out of memory");
@@ -325,6 +349,9 @@ int joining_ask(const struct joining_config *config, struct buf *record, char *r
                          .err = err };
     int rc = loop_init(&j.loop);
 
+    if (config->key && j.key)
+        memcpy(j.key, config->key, JOIN_TOKEN_KEY);
+    j.has_key = config->key != NULL;
     errmsg_set(err, rc, "out of memory");
     timer_init(&j.again, &j.loop, try_now, &j);
     timer_init(&j.bound, &j.loop, too_late, &j);
@@ -338,6 +365,7 @@ int joining_ask(const struct joining_config *config, struct buf *record, char *r
         daemon_link_end(j.link); /* sent by now: the other end waits for nothing */
     timer_stop(&j.again);
     timer_stop(&j.bound);
+    watch_close(&j.control);
     file_change_close(&j.address);
     file_change_close(&j.token);
     daemon_link_net_free(j.net);

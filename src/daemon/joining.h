@@ -21,16 +21,24 @@ struct joining_config {
      * '/') of a file that has them. */
     const char *where;
     const char *token_file; /* NULL: the environment has the token (io/join_token.h) */
+    /* A daemon that has lost its launcher (up -keep) knows the key of the token, and where the
+     * launcher was: another one may be there, or in `where`, later than anything else.  NULL. */
+    const unsigned char *key;
+    const char *known;
+    /* When control_fd is readable, ends() reads it, and says whether the search is over.  NULL:
+     * nobody listens. */
+    bool (*ends)(int control_fd);
+    int control_fd;
     const struct join_request *request;
     uint32_t timeout_s; /* 0: as long as it takes */
     uint32_t pause_ms;  /* between tries; 0: as above */
 };
 
-enum { JOINING_REFUSED = 1, JOINING_LATE = 2 };
+enum { JOINING_REFUSED = 1, JOINING_LATE = 2, JOINING_ENDED = 3 };
 
 /* Runs an event loop of its own until the launcher has answered.  The record is appended;
  * reached_p, of DAEMON_LINK_ADDRESS_TEXT bytes, gets the address at which the launcher was reached.
- * 0; JOINING_REFUSED or JOINING_LATE with a sentence; -errno with a sentence. */
+ * 0; JOINING_REFUSED, JOINING_LATE or JOINING_ENDED with a sentence; -errno with a sentence. */
 int joining_ask(const struct joining_config *config, struct buf *record, char *reached_p,
                 struct errmsg *err);
 

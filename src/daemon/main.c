@@ -1,5 +1,7 @@
 /* main.c - the node daemon: reads its record, links to its parent, starts the daemons below it, and
- * stays until it is asked to quit or has lost its connection to the launcher.
+ * stays until it is asked to quit or has lost its connection to the launcher.  One of a DVM that
+ * outlives its launcher (up -keep) looks for another launcher then, and joins it; what launchers of
+ * jobs have started here goes on meanwhile.
  *
  * Errors before the link is up are one line on standard output (bootstrap.h), which the starter
  * passes to the user; later ones are messages.
@@ -21,6 +23,7 @@
 #include "cluster/msg.h"
 #include "io/child.h"
 #include "io/daemon_link_address.h"
+#include "io/secret.h"
 #include "io/tool_files.h"
 #include "topo/cpus.h"
 #include "topo/view_pack.h"
@@ -30,6 +33,7 @@
 #include "daemon/dvm_exec.h"
 #include "daemon/joining.h"
 #include "daemon/staging_child.h"
+#include "daemon/phase.h"
 #include "daemon/supervisor.h"
 #include "daemon/cluster_io.h"
 
@@ -43,8 +47,18 @@ struct daemon_words {
     uint32_t slots, timeout_s; /* 0: as many as processors; for ever */
 };
 
+/* What is left of a record when the launcher is lost. */
+struct daemon_hold {
+    char *file;  /* that has the addresses of the launcher; NULL: none */
+    char *known; /* ... where the lost one was */
+    char *name;  /* of this node */
+    unsigned char *token;
+    uint32_t bound_s;
+};
+
 struct daemon {
     struct log log;
+    int control_fd;
     struct arena arena;
     struct bootstrap boot;
     struct bootstrap_overlay known; /* of the others, when it joins */
@@ -190,6 +204,77 @@ static int make_request(struct daemon *d, struct join_request *q, struct errmsg 
     return 0;
 }
 
+/* ---- a launcher that is lost ------------------------------------------------------------------
+ */
+
+static void hold_free(struct daemon_hold *h)
+{
+    free(h->file);
+    free(h->known);
+    free(h->name);
+    secret_free(h->token, BOOTSTRAP_KEY);
+    *h = (struct daemon_hold){ NULL };
+}
+
+/* False: no memory. */
+static bool remember(const struct daemon *d, struct daemon_hold *h)
+{
+    const char *file = bootstrap_option(&d->boot, "keep-file");
+    const char *bound = bootstrap_option(&d->boot, "keep");
+
+    h->file = file ? strdup(file) : NULL;
+    h->known = strdup(d->boot.addresses);
+    h->name = strdup(d->name);
+    h->token = secret_new(BOOTSTRAP_KEY);
+    if (h->token)
+        memcpy(h->token, d->boot.token, BOOTSTRAP_KEY);
+    return h->known && h->name && h->token && (h->file || !file) && bound &&
+           slice_u32(slice_str(bound), &h->bound_s);
+}
+
+/* The processes that are held live. */
+static bool end_others(const struct daemon *d)
+{
+    size_t n;
+    pid_t *held = dvm_execs_held(&d->dvm_execs, &n);
+
+    if (held)
+        child_end_except(held, n);
+    free(held);
+    return held != NULL;
+}
+
+static void close_node(struct daemon *d)
+{
+    child_daemons_close(&d->child_daemons);
+    cluster_io_close(&d->cluster);
+    d->node = node_free(d->node);
+    bootstrap_wipe(&d->boot);
+    bootstrap_overlay_free(&d->known);
+    arena_free(&d->arena);
+}
+
+/* As at the beginning, but for what is held. */
+static bool part(struct daemon *d, struct daemon_hold *h)
+{
+    size_t n;
+
+    if (!remember(d, h))
+        return false;
+    dvm_execs_hold(&d->dvm_execs);
+    free(dvm_execs_held(&d->dvm_execs, &n));
+    log_warn(&d->people,
+             "node %s: the launcher is lost (%.300s): %zu program%s of launchers go%s on; waiting "
+             "%u s for another launcher",
+             h->name, d->cluster.why, n, n == 1 ? "" : "s", n == 1 ? "es" : "", h->bound_s);
+    close_node(d);
+    d->arena = (struct arena){ .max = 1u << 30 };
+    d->log = d->people;
+    memset(&d->cluster, 0, sizeof d->cluster);
+    memset(&d->child_daemons, 0, sizeof d->child_daemons);
+    return end_others(d);
+}
+
 /* The way by which the launcher was reached works, whatever it takes for its own addresses. */
 static int add_reached(struct daemon *d)
 {
@@ -197,21 +282,29 @@ static int add_reached(struct daemon *d)
     return d->boot.addresses ? 0 : -ENOMEM;
 }
 
+static int take_record(struct daemon *d, struct slice text, struct errmsg *err)
+{
+    int rc = bootstrap_read(&d->boot, &d->arena, text, err);
+
+    return rc == 0 ? add_reached(d) : rc;
+}
+
 static int ask_for_record(struct daemon *d, struct errmsg *err)
 {
     struct buf text = BUF_NULL(LIMIT_BOOTSTRAP_RECORD);
     struct join_request request = { .slots = 0 };
-    const struct joining_config config = { &d->people, d->words.join, d->words.token, &request,
-                                           d->words.timeout_s };
+    const struct joining_config config = { .log = &d->people,
+                                           .where = d->words.join,
+                                           .token_file = d->words.token,
+                                           .request = &request,
+                                           .timeout_s = d->words.timeout_s };
     int rc = make_request(d, &request, err);
 
     text.secret = true;
     if (rc == 0)
         rc = joining_ask(&config, &text, d->reached, err);
     if (rc == 0)
-        rc = bootstrap_read(&d->boot, &d->arena, buf_slice(&text), err);
-    if (rc == 0)
-        rc = add_reached(d);
+        rc = take_record(d, buf_slice(&text), err);
     buf_free(&text);
     return rc;
 }
@@ -386,6 +479,7 @@ static void on_joined(void *arg)
     if (start_child_daemons(d, &err))
         send_error(d, d->boot.position, LAUNCH_ERROR_FAILED, err.text);
     send_hardware(d);
+    dvm_execs_report(&d->dvm_execs);
 }
 
 static void on_lost(void *arg, uint32_t position, const char *why)
@@ -468,6 +562,7 @@ static int join(struct daemon *d, const int pipe_ends[STREAM_KINDS], struct errm
         .on_near = on_near, .on_joined = on_joined, .on_lost = on_lost, .on_grow = on_grow
     };
     d->cluster.arg = d;
+    d->cluster.outlives = d->boot.token != NULL;
     dvm_execs_open(&d->dvm_execs, &d->cluster);
     d->cluster.dvm_execs = &d->dvm_execs;
     d->cluster.child_daemons = &d->child_daemons;
@@ -475,11 +570,11 @@ static int join(struct daemon *d, const int pipe_ends[STREAM_KINDS], struct errm
     return router_io_join(&d->cluster.router_io, d->boot.parent, slice_str(d->boot.addresses), err);
 }
 
-static int open_node(struct daemon *d, int control_fd, struct errmsg *err)
+static int open_node(struct daemon *d, struct errmsg *err)
 {
     struct node_config c = { .log = d->log,
                              .name = d->name,
-                             .control_fd = control_fd,
+                             .control_fd = d->control_fd,
                              .diverted = true,
                              .sessions = &d->sessions,
                              .reaped = on_reaped,
@@ -496,29 +591,92 @@ static int open_node(struct daemon *d, int control_fd, struct errmsg *err)
     return d->node ? join(d, pipe_ends, err) : -EIO;
 }
 
-static int start(struct daemon *d, int control_fd, struct errmsg *err)
+/* With a record. */
+static int begin(struct daemon *d, struct errmsg *err)
 {
-    int rc = d->words.join ? ask_for_record(d, err) : read_record(d, d->words.record, err);
+    int rc = find_self(d, err);
 
-    if (rc == 0)
-        rc = find_self(d, err);
     if (rc == 0)
         rc = bootstrap_overlay_get(&d->boot, &d->known, err);
     if (rc)
         return rc;
     check_clock(d);
-    return open_node(d, control_fd, err);
+    return open_node(d, err);
+}
+
+static int start(struct daemon *d, struct errmsg *err)
+{
+    int rc = d->words.join ? ask_for_record(d, err) : read_record(d, d->words.record, err);
+
+    return rc == 0 ? begin(d, err) : rc;
+}
+
+static bool is_asked_to_end(int control_fd)
+{
+    unsigned char signals[64];
+    ssize_t n = read(control_fd, signals, sizeof signals);
+    bool ends = n == 0;
+
+    for (ssize_t i = 0; i < n; i++)
+        ends |= phase_is_end(signals[i]);
+    return ends;
+}
+
+/* The record of the next launcher. */
+static int ask_again(struct daemon *d, const struct daemon_hold *h, struct errmsg *err)
+{
+    struct buf text = BUF_NULL(LIMIT_BOOTSTRAP_RECORD);
+    struct join_request request = { .slots = processors(&d->arena) };
+    const struct joining_config config = { .log = &d->people,
+                                           .where = h->file ? h->file : h->known,
+                                           .known = h->known,
+                                           .key = h->token,
+                                           .request = &request,
+                                           .timeout_s = h->bound_s,
+                                           .ends = is_asked_to_end,
+                                           .control_fd = d->control_fd };
+    int rc;
+
+    snprintf(request.name, sizeof request.name, "%s", h->name);
+    text.secret = true;
+    rc = joining_ask(&config, &text, d->reached, err);
+    if (rc == 0)
+        rc = take_record(d, buf_slice(&text), err);
+    buf_free(&text);
+    return rc;
+}
+
+/* True: another launcher has taken over. */
+static bool join_again(struct daemon *d)
+{
+    struct daemon_hold h = { NULL };
+    struct errmsg err = { "out of memory" };
+    bool good = part(d, &h) && ask_again(d, &h, &err) == 0 && begin(d, &err) == 0;
+
+    if (!good) {
+        log_error(&d->people, "node %s: %s: it ends, and so does what runs on it",
+                  h.name ? h.name : d->host, err.text);
+        d->code = 1;
+    }
+    hold_free(&h);
+    return good;
+}
+
+static void serve(struct daemon *d)
+{
+    do {
+        d->code = node_run(d->node);
+    } while (d->cluster.own == OWN_STATE_HOLDING && join_again(d));
+    if (d->cluster.dismissed)
+        d->code = 0;
+    if (d->node && !own_state_has_joined(d->cluster.own) && d->cluster.why[0])
+        answer(d, BOOTSTRAP_TROUBLE, d->cluster.why);
 }
 
 static void finish(struct daemon *d)
 {
-    child_daemons_close(&d->child_daemons);
     dvm_execs_close(&d->dvm_execs);
-    cluster_io_close(&d->cluster);
-    node_free(d->node);
-    bootstrap_wipe(&d->boot);
-    bootstrap_overlay_free(&d->known);
-    arena_free(&d->arena);
+    close_node(d);
     child_end_all();
 }
 
@@ -602,7 +760,6 @@ int main(int argc, char **argv)
                         .arena = { .max = 1u << 30 } };
     bool good = read_words(argc, argv, &d.words);
     struct errmsg err = { "" };
-    int control_fd;
 
     if (privilege_check(&err) < 0) {
         log_error(&d.log, "%s", err.text);
@@ -620,19 +777,15 @@ int main(int argc, char **argv)
     d.people = (struct log){ fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), LOG_WARN, "wireupd", NULL };
     answer(&d, BOOTSTRAP_STARTED, "");
     session_dir_name(&d.sessions, tool_files_dir(NULL, "TMPDIR"));
-    if (supervisor_split(&d.log, send_killed, &d, &control_fd) < 0) {
+    if (supervisor_split(&d.log, send_killed, &d, &d.control_fd) < 0) {
         answer(&d, BOOTSTRAP_TROUBLE, "the daemon cannot start its second process");
         return 1;
     }
-    if (start(&d, control_fd, &err)) {
+    if (start(&d, &err)) {
         answer(&d, BOOTSTRAP_TROUBLE, err.text);
         d.code = 1;
     } else {
-        d.code = node_run(d.node);
-        if (d.cluster.dismissed)
-            d.code = 0;
-        if (!own_state_has_joined(d.cluster.own) && d.cluster.why[0])
-            answer(&d, BOOTSTRAP_TROUBLE, d.cluster.why);
+        serve(&d);
     }
     finish(&d);
     return d.code;

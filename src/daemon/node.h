@@ -84,6 +84,8 @@ struct node_config {
     /* A DVM: nodes are to join or leave.  Takes over the connection, and the words of the request
      * line, to which it answers.  NULL: this is none. */
     void (*resize)(void *arg, int fd, struct slice words);
+    /* That process leads the DVM of this name from now on; or NULL. */
+    void (*successor)(void *arg, pid_t pid, struct slice name);
     const struct job_map *tools_like; /* what jobs of tools are like; NULL: the first job */
     /* All processes of a job have been started, on all nodes.  May be NULL. */
     void (*started)(void *arg, const struct job *j);

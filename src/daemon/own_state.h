@@ -15,6 +15,7 @@ enum own_action {
     OWN_ACTION_end_processes, /* kill them, and write their last output */
     OWN_ACTION_end_output,    /* close it: only the bytes in the channels remain */
     OWN_ACTION_leave,         /* clean up, and close the link when those below have gone */
+    OWN_ACTION_hold,          /* kill the processes of the DVM's own jobs, and stop the loop */
     OWN_ACTION_kill,          /* kill everything, and stop the loop */
     OWN_ACTION_stop_loop,
 };

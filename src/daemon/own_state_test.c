@@ -19,6 +19,8 @@ static void test_row(enum own_state from, enum own_event event, enum own_state t
          "each step has its action, and none is done twice");
     OK_F((a == OWN_ACTION_kill || a == OWN_ACTION_stop_loop) == (is_over(to) && !is_over(from)),
          "the loop stops at the end, and only then");
+    OK_F((a == OWN_ACTION_hold) == (to == OWN_STATE_HOLDING && from == OWN_STATE_SERVING),
+         "only one that serves holds what it has");
     OK_F((to == OWN_STATE_FAILED) ==
              (from == OWN_STATE_FAILED || (from == OWN_STATE_JOINING && event != OWN_EVENT_LINK)),
          "one that has had a link does not fail");
@@ -36,7 +38,8 @@ static void test_pairs(void)
             if (a != OWN_ACTION_impossible)
                 test_row(from, event, to, a);
             else
-                OK_F(to == from && event != OWN_EVENT_QUIT && event != OWN_EVENT_ORPHAN,
+                OK_F(to == from && event != OWN_EVENT_QUIT && event != OWN_EVENT_ORPHAN &&
+                         event != OWN_EVENT_PART,
                      "%s, %s: impossible, and changes nothing; the end never is",
                      own_state_name(from), own_event_name(event));
         }

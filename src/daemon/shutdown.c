@@ -230,6 +230,23 @@ void shutdown_give_up(struct shutdown *d, int exit_code)
         loop_stop(d->context->loop);
 }
 
+/* The loop stops; the daemon (main.c) looks for another launcher.  Jobs of the DVM itself end with
+ * the launcher that led them. */
+static void hold(struct shutdown *d)
+{
+    signals_job(d->processes, NULL, SIGKILL);
+    loop_stop(d->context->loop);
+}
+
+static void part(struct shutdown *d)
+{
+    switch (own_event(others(d), OWN_EVENT_PART)) {
+    case OWN_ACTION_hold: hold(d); break;
+    case OWN_ACTION_kill: kill_all(d); break;
+    default: break;
+    }
+}
+
 void shutdown_orphan(struct shutdown *d)
 {
     if (own_event(others(d), OWN_EVENT_ORPHAN) == OWN_ACTION_kill)
@@ -244,6 +261,8 @@ void shutdown_failed(struct shutdown *d, const char *why)
     if (is_root(s)) {
         log_error(d->context->log, "%s", why);
         shutdown_give_up(d, 1);
+    } else if (s->outlives && !s->dismissed) {
+        part(d);
     } else {
         shutdown_orphan(d);
     }

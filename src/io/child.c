@@ -208,20 +208,41 @@ int child_adopt_orphans(void)
 
 /* ---- ending all descendants ------------------------------------------------------------------ */
 
+struct spared {
+    const pid_t *pids;
+    size_t n;
+    bool reaps; /* each that is killed is waited for at once, as the others may not be reaped */
+};
+
+static bool is_spared(const struct spared *s, pid_t pid)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->pids[i] == pid)
+            return true;
+    }
+    return false;
+}
+
 /* Whatever a list contains, only our own children are killed.  The group that a child leads is
  * killed with it: its members are its children, which would be found next. */
-static bool kill_child(pid_t pid)
+static bool kill_child(const struct spared *spared, pid_t pid)
 {
     siginfo_t info;
 
+    if (is_spared(spared, pid))
+        return false;
     if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
         return false;
     kill(-pid, SIGKILL);
-    return kill(pid, SIGKILL) == 0;
+    if (kill(pid, SIGKILL) < 0)
+        return false;
+    if (spared->reaps)
+        waitpid(pid, NULL, 0);
+    return true;
 }
 
 /* Kills the processes in a list of children; their number, or -errno if there is no such list. */
-static int kill_listed(const char *path)
+static int kill_listed(const struct spared *spared, const char *path)
 {
     char text[4096];
     int fd = open(path, O_RDONLY | O_CLOEXEC), killed = 0;
@@ -236,7 +257,7 @@ static int kill_listed(const char *path)
                 pid = pid * 10 + (text[i] - '0');
                 continue;
             }
-            killed += pid > 0 && kill_child(pid);
+            killed += pid > 0 && kill_child(spared, pid);
             pid = 0;
         }
     }
@@ -246,7 +267,7 @@ static int kill_listed(const char *path)
 
 /* By the kernel's own lists of the children of each thread, if it has them.  0: none was found.
  * (Reading every process of a busy machine takes milliseconds.) */
-static unsigned kill_by_lists(void)
+static unsigned kill_by_lists(const struct spared *spared)
 {
     DIR *tasks = opendir("/proc/self/task");
     struct dirent *e;
@@ -259,7 +280,7 @@ static unsigned kill_by_lists(void)
         if (e->d_name[0] == '.')
             continue;
         snprintf(path, sizeof path, "/proc/self/task/%s/children", e->d_name);
-        n = kill_listed(path);
+        n = kill_listed(spared, path);
         killed += n > 0 ? (unsigned)n : 0;
     }
     if (tasks)
@@ -267,7 +288,7 @@ static unsigned kill_by_lists(void)
     return killed;
 }
 
-static unsigned kill_by_search(void)
+static unsigned kill_by_search(const struct spared *spared)
 {
     DIR *proc = opendir("/proc");
     struct dirent *e;
@@ -281,7 +302,7 @@ static unsigned kill_by_search(void)
         char *end;
         long pid = strtol(e->d_name, &end, 10);
         if (*end == '\0' && pid > 1 && procstat_read((pid_t)pid, &st) == 0 && st.parent == self)
-            killed += kill_child((pid_t)pid);
+            killed += kill_child(spared, (pid_t)pid);
     }
     closedir(proc);
     return killed;
@@ -303,16 +324,26 @@ static bool bury(unsigned n, unsigned *ended_p)
 
 unsigned child_end_all(void)
 {
+    const struct spared none = { NULL, 0, false };
     unsigned ended = 0, killed = 0;
 
     /* The orphans of processes that die become ours, so this ends with the last generation.  A list
      * that is read while some die may lack others: the next round finds them. */
     while (bury(killed, &ended)) {
-        killed = kill_by_lists();
+        killed = kill_by_lists(&none);
         if (killed == 0)
-            killed = kill_by_search();
+            killed = kill_by_search(&none);
         if (killed == 0)
             killed = 1; /* wait for the processes that we may not kill */
     }
     return ended;
+}
+
+void child_end_except(const pid_t *keep, size_t n)
+{
+    const struct spared spared = { keep, n, true };
+
+    while (kill_by_lists(&spared) > 0 || kill_by_search(&spared) > 0) {
+        /* the orphans of processes that die become ours */
+    }
 }

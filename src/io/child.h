@@ -46,4 +46,8 @@ int child_adopt_orphans(void);
  * number. */
 unsigned child_end_all(void);
 
+/* The same, but these n of our children live, with all that is below them; those of them that have
+ * ended are not reaped. */
+void child_end_except(const pid_t *keep, size_t n);
+
 #endif

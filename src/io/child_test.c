@@ -313,6 +313,32 @@ static void test_end_all(void)
     close(null);
 }
 
+/* One that goes on, one that has ended and is not reaped, and what must go. */
+static void test_end_except(void)
+{
+    char *const forever[] = { (char *)"sleep", (char *)"1000", NULL };
+    char *const ends[] = { (char *)"true", NULL };
+    char *const breeds[] = { (char *)"sh", (char *)"-c",
+                             (char *)"sleep 1000 & setsid sleep 1000 & exit 0", NULL };
+    struct child_plan plan = { .path = "/bin/sleep", .argv = forever, .env = environ };
+    struct errmsg err;
+    pid_t spared[2], others[3];
+    siginfo_t info;
+
+    OK(child_start(&plan, &spared[0], &err) == 0 && child_start(&plan, &others[0], &err) == 0);
+    plan = (struct child_plan){ .path = "/bin/true", .argv = ends, .env = environ };
+    OK(child_start(&plan, &spared[1], &err) == 0 && child_start(&plan, &others[1], &err) == 0);
+    plan = (struct child_plan){ .path = "/bin/sh", .argv = breeds, .env = environ };
+    OK(child_start(&plan, &others[2], &err) == 0);
+    OK(waitid(P_PID, (id_t)others[2], &info, WEXITED | WNOWAIT) == 0);
+    child_end_except(spared, 2);
+    OK_F(kill(spared[0], 0) == 0 && waitpid(spared[0], NULL, WNOHANG) == 0, "it goes on");
+    OK_F(waitpid(spared[1], NULL, 0) == spared[1], "its end is not taken from who waits for it");
+    for (int i = 0; i < 3; i++)
+        OK_F(waitpid(others[i], NULL, WNOHANG) < 0, "the others are gone");
+    EQ(child_end_all(), 1);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "look"))
@@ -328,5 +354,6 @@ int main(int argc, char **argv)
     test_binding();
     test_failures();
     test_end_all();
+    test_end_except();
     return tap_done();
 }

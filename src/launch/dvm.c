@@ -19,6 +19,7 @@
 #include "io/write_all.h"
 #include "launch/dvm_find.h"
 #include "launch/dvm_members.h"
+#include "launch/dvm_takeover.h"
 #include "launch/joins.h"
 #include "launch/queries.h"
 #include "launch/remote.h"
@@ -43,7 +44,8 @@ enum { DVM_ANSWER = 1 << 24, DVM_LINE = 60 << 10, DVM_JOIN_TEXT = 1024 };
 struct dvm_news {
     uint32_t nnodes;
     char name[LIMIT_JOB_NAME + 1];
-    char join[DVM_JOIN_TEXT]; /* where nodes join; empty: nowhere */
+    char join[DVM_JOIN_TEXT];    /* where nodes join; empty: nowhere */
+    char missing[DVM_JOIN_TEXT]; /* nodes of a DVM that was taken over and have not come */
 };
 
 struct dvm {
@@ -52,6 +54,7 @@ struct dvm {
     struct dvm_leases leases;
     struct dvm_members members;
     struct joins joins;
+    struct dvm_takeover takeover;
     struct dvm_news is_up;
     struct distant_launchers_config distant;
     const struct launch_options *options;
@@ -67,23 +70,49 @@ static void come_up(void *arg)
 {
     struct dvm *s = arg;
 
+    dvm_takeover_up(&s->takeover);
+    joins_go(&s->joins);
+}
+
+static void count_nodes(struct dvm *s)
+{
+    struct buf missing = BUF_NULL(DVM_ANSWER);
+
+    if (s->takeover.token)
+        s->is_up.nnodes = dvm_takeover_here(&s->takeover);
+    dvm_takeover_missing(&s->takeover, &missing);
+    snprintf(s->is_up.missing, sizeof s->is_up.missing, SLICE_FMT,
+             SLICE_ARG(slice_head(buf_slice(&missing), sizeof s->is_up.missing - 1)));
+    buf_free(&missing);
+}
+
+/* All that are awaited are there. */
+static void stand_up(void *arg)
+{
+    struct dvm *s = arg;
+
+    count_nodes(s);
     supervisor_detach(s->control_fd);
     watch_close(&s->waits);
     s->leases.up = true;
+    if (s->takeover.token)
+        dvm_takeover_announce(&s->takeover);
     dvm_leases_changed(&s->leases);
-    if (send(s->news, &s->is_up, sizeof s->is_up, MSG_NOSIGNAL) < 0)
+    if (send(s->news, &s->is_up, sizeof s->is_up, MSG_NOSIGNAL) < 0 && !s->takeover.token)
         node_give_up(s->remote.node, 1); /* no foreground process: it was killed */
     close(s->news);
     joins_go(&s->joins);
 }
 
-/* The foreground process was killed before the DVM was up. */
+/* The foreground process was killed before the DVM was up.  One that was there before stands: jobs
+ * run on it. */
 static void nobody_waits(void *arg)
 {
     struct dvm *s = arg;
 
     watch_close(&s->waits);
-    node_give_up(s->remote.node, 1);
+    if (!s->takeover.token)
+        node_give_up(s->remote.node, 1);
 }
 
 static void reaped(void *arg, pid_t pid, int status)
@@ -137,6 +166,9 @@ static void member_up(void *arg, uint32_t position)
     struct dvm *s = arg;
 
     dvm_members_up(&s->members, position);
+    dvm_takeover_changed(&s->takeover);
+    if (s->takeover.fd >= 0 && s->leases.up) /* it may have processes of launchers */
+        dvm_takeover_announce(&s->takeover);
 }
 
 static void member_failed(void *arg, uint32_t position, struct slice why)
@@ -190,6 +222,7 @@ static void nodes_changed(void *arg)
     struct dvm *s = arg;
 
     dvm_members_changed(&s->members);
+    dvm_takeover_changed(&s->takeover);
     joins_go(&s->joins);
 }
 
@@ -231,8 +264,12 @@ static int open_leases(struct dvm *s, struct job_map *plan)
 static int place(void *arg, const struct join_request *q, uint32_t *position_p, struct errmsg *err)
 {
     struct dvm *s = arg;
+    uint32_t slots = dvm_takeover_slots(&s->takeover, q->name);
+    struct join_request known = *q;
 
-    return dvm_members_place(&s->members, q, position_p, err);
+    if (slots) /* a daemon that has lost its launcher does not know how many it had */
+        known.slots = slots;
+    return dvm_members_place(&s->members, &known, position_p, err);
 }
 
 static int open_joins(struct dvm *s, struct errmsg *err)
@@ -243,7 +280,7 @@ static int open_joins(struct dvm *s, struct errmsg *err)
 
     if (rc == 0)
         rc = joins_addresses(&s->joins, &text, err);
-    if (rc == 0)
+    if (rc == 0 && (s->options->join_token_file || !s->joins.no_variable))
         snprintf(s->is_up.join, sizeof s->is_up.join, "%s", buf_cstr(&text));
     buf_free(&text);
     return rc;
@@ -266,6 +303,7 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
     if (node && node_tools(node, &err) == 0 &&
         remote_open(&s->remote, o, node, plan, LIMIT_DVM_JOINS, log, &err) == 0 &&
         (!joins_wanted(o) || open_joins(s, &err) == 0)) {
+        dvm_takeover_open(&s->takeover, &s->remote, s->is_up.name, stand_up, s);
         s->remote.on_up = come_up;
         s->remote.on_member = member_up;
         s->remote.on_no_member = member_failed;
@@ -284,6 +322,7 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
     }
     watch_close(&s->waits);
     joins_close(&s->joins);
+    dvm_takeover_close(&s->takeover);
     dvm_members_close(&s->members);
     dvm_leases_close(&s->leases);
     dvm_execs_close(&s->dvm_execs);
@@ -319,6 +358,21 @@ static void expect_joins(struct launch_options *o, struct job_map *plan)
         plan->nnodes = 0;
 }
 
+/* The token of those that come by themselves, and of a DVM that outlives us. */
+static int prepare_joins(struct dvm *s, struct launch_options *o, struct job_map *plan,
+                         struct errmsg *err)
+{
+    int rc = dvm_takeover_prepare(&s->takeover, o, err);
+
+    if (rc || !joins_wanted(o))
+        return rc;
+    if (joins_find_token(&s->joins, o, s->takeover.token, o->keep != NULL, err) < 0)
+        return LAUNCH_REFUSED;
+    o->keep_token = o->keep ? s->joins.key : NULL;
+    expect_joins(o, plan);
+    return 0;
+}
+
 /* The options of a job whose program is never run: the plan is only for the nodes. */
 static int prepare_and_stand(struct dvm *s, int argc, char **argv, const struct log *log)
 {
@@ -342,14 +396,17 @@ static int prepare_and_stand(struct dvm *s, int argc, char **argv, const struct 
     if (rc != LAUNCH_GO && rc != LAUNCH_SHOW) {
         log_error(log, "%s", err.text);
         code = launch_exit_code(rc);
+    } else if (rc == LAUNCH_GO && (rc = prepare_joins(s, &options, &plan, &err)) != 0) {
+        log_error(log, "%s", err.text);
+        code = rc == LAUNCH_USAGE ? launch_exit_code(rc) : 1;
     } else if (rc == LAUNCH_GO && is_new(s, options.dvm_name, log)) {
         s->options = &options;
-        if (joins_wanted(&options))
-            expect_joins(&options, &plan);
         if (!options.remote && plan.nnodes) /* it is of this machine alone */
             options.here = plan.nodes[0].name;
         code = stand(s, &options, &plan, *log);
     }
+    joins_close(&s->joins);
+    dvm_takeover_close(&s->takeover);
     job_map_free(&plan);
     launch_options_free(&options);
     free(words);
@@ -405,6 +462,8 @@ static int print_up(const struct dvm_news *up, bool json)
         printf("%u node%s up; `wireup run%s%s` uses %s, `wireup down%s%s` ends %s\n", up->nnodes,
                up->nnodes == 1 ? " is" : "s are", named ? " -dvm " : "", named ? up->name : "",
                them, named ? " " : "", named ? up->name : "", them);
+        if (up->missing[0])
+            printf("have not come: %s\n", up->missing);
         if (up->join[0])
             printf("nodes join it by `wireupd --join %.*s`\n", (int)strcspn(up->join, " "),
                    up->join);
@@ -417,6 +476,8 @@ static int print_up(const struct dvm_news *up, bool json)
     json_i64(&o.json, "pid", place.where.pid);
     if (up->join[0])
         json_str(&o.json, "join", up->join);
+    if (up->missing[0])
+        json_str(&o.json, "missing", up->missing);
     return command_json_end(&o, 0);
 }
 

@@ -184,6 +184,7 @@ static int lease(struct dvm_lease *l, const struct dvm_place *place, struct laun
     int rc;
 
     snprintf(l->name, sizeof l->name, "%s", place->name);
+    l->pid = place->where.pid;
     l->fd = rendezvous_connect(&place->where);
     rc = l->fd < 0 ? l->fd : ask(l, opt);
     if (rc < 0)
@@ -273,18 +274,51 @@ void dvm_lease_follow(struct dvm_lease *l, struct node *n)
     watch_want(&l->watch, LOOP_READ); /* fails: nobody is told */
 }
 
-void dvm_lease_renew(struct dvm_lease *l)
+/* verb, and what the job uses.  Fails: the DVM has ended. */
+static void send_use(struct dvm_lease *l, const char *verb)
 {
     struct buf line = BUF_NULL(DVM_LEASE_LINE);
 
-    if (l->fd < 0 || !l->node)
-        return;
-    buf_str(&line, "took");
+    buf_str(&line, verb);
     node_places(l->node, &line);
     buf_byte(&line, '\n');
     if (buf_ok(&line))
-        write_all_slice(l->fd, buf_slice(&line)); /* fails: the DVM has ended */
+        write_all_slice(l->fd, buf_slice(&line));
     buf_free(&line);
+}
+
+void dvm_lease_renew(struct dvm_lease *l)
+{
+    if (l->fd >= 0 && l->node)
+        send_use(l, "took");
+}
+
+/* The connection is another one; what has come on the old one is of no use. */
+static void move_to(struct dvm_lease *l, pid_t pid, int fd)
+{
+    watch_close(&l->watch);
+    close(l->fd);
+    buf_clear(&l->in);
+    l->fd = fd;
+    l->pid = pid;
+    watch_open(&l->watch, node_loop(l->node), l->fd, on_read, NULL, l);
+    watch_want(&l->watch, LOOP_READ);
+    send_use(l, "lease 0 again");
+}
+
+void dvm_lease_again(struct dvm_lease *l, pid_t pid, struct slice name)
+{
+    int fd;
+
+    if (l->fd < 0 || !l->node || !slice_is(name, l->name))
+        return;
+    if (pid == l->pid) {
+        send_use(l, "took");
+        return;
+    }
+    fd = rendezvous_connect_pid(pid);
+    if (fd >= 0)
+        move_to(l, pid, fd);
 }
 
 void dvm_lease_unfollow(struct dvm_lease *l)

@@ -16,6 +16,7 @@ struct dvm_lease {
     bool by_rule; /* a DVM is used if there is one (`wireup run`) */
     struct log log;
     char name[LIMIT_JOB_NAME + 1]; /* of the DVM */
+    pid_t pid;                     /* ... of its launcher */
     struct node *node;             /* whose processes are told of nodes that join and leave */
     struct watch watch;
     struct buf in;
@@ -31,6 +32,10 @@ int dvm_lease_take(struct dvm_lease *l, const struct job_map *plan, struct errms
 
 /* A job of the node has begun or ended: spawned ones use slots, too.  Harmless without a lease. */
 void dvm_lease_renew(struct dvm_lease *l);
+
+/* The DVM of that name has another launcher, or has nodes again that were lost: it is told what the
+ * job uses.  Harmless without a lease, and of another DVM. */
+void dvm_lease_again(struct dvm_lease *l, pid_t pid, struct slice name);
 
 /* From now on processes are told of nodes that join the DVM or leave it.  Harmless without a lease.
  */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/limit.h"
@@ -176,7 +177,7 @@ static void on_down(void *arg, struct daemon_link *h, enum daemon_link_down how,
 
 bool joins_wanted(const struct launch_options *o)
 {
-    return o->join_port || o->join_token_file || o->join_file;
+    return o->join_port || o->join_token_file || o->join_file || o->keep || o->takeover;
 }
 
 void joins_take_variable(struct joins *j)
@@ -186,14 +187,29 @@ void joins_take_variable(struct joins *j)
                             : errmsg_set(&j->why, -ENOMEM, "out of memory");
 }
 
-static int read_token(struct joins *j, const char *file, struct errmsg *err)
+static int make_token(struct joins *j, struct errmsg *err)
 {
+    if (getrandom(j->key, JOIN_TOKEN_KEY, 0) == JOIN_TOKEN_KEY)
+        return 0;
+    return errmsg_set(err, -EIO, "cannot make a token: %s", err_text(errno));
+}
+
+int joins_find_token(struct joins *j, const struct launch_options *o, const unsigned char *kept,
+                     bool made, struct errmsg *err)
+{
+    const char *file = o->join_token_file;
     int rc;
 
-    if (!file || !j->key) {
+    if (!j->key || (!file && !kept && j->no_variable && !(made && j->no_variable == -ENOENT))) {
         *err = j->why;
         return j->no_variable;
     }
+    if (kept) {
+        memcpy(j->key, kept, JOIN_TOKEN_KEY);
+        return 0;
+    }
+    if (!file)
+        return j->no_variable ? make_token(j, err) : 0;
     rc = join_token_make(file, err);
     return rc < 0 ? rc : join_token_read(file, j->key, err);
 }
@@ -227,10 +243,7 @@ int joins_open(struct joins *j, const struct joins_config *config, struct errmsg
 {
     const struct launch_options *o = config->remote->opt;
     const struct daemon_link_calls calls = { on_up, on_message, on_down, NULL };
-    int rc = read_token(j, o->join_token_file, err);
 
-    if (rc < 0)
-        return rc;
     j->config = *config;
     list_init(&j->all);
     j->open = true;

@@ -40,7 +40,13 @@ bool joins_wanted(const struct launch_options *o);
 /* Before the environment is passed on to anybody: takes the token out of it, if it has one. */
 void joins_take_variable(struct joins *j);
 
-/* After remote_open(): nodes may come.  0; else a sentence in err. */
+/* Before remote_open(), where nodes may come: the token.  kept: its key, which is known (of a DVM
+ * that outlives its launcher), or NULL.  made: without a token one is made, which nobody else
+ * knows. 0; else a sentence in err. */
+int joins_find_token(struct joins *j, const struct launch_options *o, const unsigned char *kept,
+                     bool made, struct errmsg *err);
+
+/* After remote_open() and joins_find_token(): nodes may come.  0; else a sentence in err. */
 int joins_open(struct joins *j, const struct joins_config *config, struct errmsg *err);
 void joins_close(struct joins *j); /* harmless twice, and on zeroed memory */
 

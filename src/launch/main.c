@@ -103,6 +103,13 @@ static void ended(void *arg)
     dvm_lease_renew(&l->lease);
 }
 
+static void successor(void *arg, pid_t pid, struct slice name)
+{
+    struct launch *l = arg;
+
+    dvm_lease_again(&l->lease, pid, name);
+}
+
 static bool waits(void *arg)
 {
     struct launch *l = arg;
@@ -190,6 +197,7 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .ended = ended,
         .waits = o->debugger || (o->trace_file && o->remote) ? waits : NULL,
         .reach = o->remote ? reach : NULL,
+        .successor = successor,
         .callback = &l->callback,
         .distant = remote_distant(o, &l->distant),
         .arg = l,
@@ -344,6 +352,8 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
     launch->lease = (struct dvm_lease){ .fd = -1, .log = log };
     launch->lease.by_rule = argc > 1 && !strcmp(argv[1], "run");
     rc = launch_prepare_with(argc, argv, environ, &hooks, &options, &plan, &err);
+    if (rc == LAUNCH_GO && (options.keep || options.takeover))
+        rc = errmsg_set(&err, LAUNCH_USAGE, "-keep and -takeover are for wireup up");
     if (rc == LAUNCH_GO && joins_wanted(&options))
         rc =
             errmsg_set(&err, LAUNCH_USAGE,

@@ -522,13 +522,13 @@ const struct distant_launchers_config *remote_distant(const struct launch_option
 }
 
 /* Other daemons run in other directories. */
-static const char *trace_base(struct remote *f)
+static const char *absolute(struct remote *f, const char *path)
 {
     char here[PATH_MAX];
 
-    if (f->opt->trace_file[0] == '/' || !getcwd(here, sizeof here))
-        return f->opt->trace_file;
-    return arena_printf(&f->arena, "%s/%s", here, f->opt->trace_file);
+    if (path[0] == '/' || !getcwd(here, sizeof here))
+        return path;
+    return arena_printf(&f->arena, "%s/%s", here, path);
 }
 
 static int open_cluster(struct remote *f, struct errmsg *err)
@@ -566,7 +566,7 @@ static int open_cluster(struct remote *f, struct errmsg *err)
     node_share(f->node, &f->cluster);
     if (!f->opt->trace_file)
         return 0;
-    f->cluster.trace = trace_base(f);
+    f->cluster.trace = absolute(f, f->opt->trace_file);
     return f->cluster.trace ? node_record(f->node, f->opt->trace_file, err)
                             : errmsg_set(err, -ENOMEM, "out of memory");
 }
@@ -595,6 +595,18 @@ int remote_reach(const struct remote *f, const char *node, struct arena *a, cons
                       node);
 }
 
+/* Of a DVM whose daemons outlive us. */
+static int put_keep(struct remote *f)
+{
+    const char *file = f->opt->join_file ? absolute(f, f->opt->join_file) : NULL;
+    const char *bound = arena_printf(&f->arena, "%u", f->opt->keep_time);
+    int rc = !bound || (f->opt->join_file && !file) ? -ENOMEM : 0;
+
+    if (rc == 0)
+        rc = bootstrap_put_option(&f->arena, &f->boot, "keep", bound);
+    return rc == 0 ? bootstrap_put_option(&f->arena, &f->boot, "keep-file", file) : rc;
+}
+
 static int start_daemons(struct remote *f, struct errmsg *err)
 {
     struct buf addresses = BUF_NULL(1 << 16);
@@ -614,6 +626,8 @@ static int start_daemons(struct remote *f, struct errmsg *err)
         rc = bootstrap_put_option(&f->arena, &f->boot, "collective", schedules[f->opt->collective]);
     if (rc == 0 && f->opt->scouting)
         rc = bootstrap_put_option(&f->arena, &f->boot, "hardware", "1");
+    if (rc == 0 && f->opt->keep_token)
+        rc = put_keep(f);
     if (rc == 0)
         rc = router_io_addresses(&f->cluster.router_io, &addresses, err);
     config.addresses = buf_cstr(&addresses);
@@ -648,6 +662,10 @@ int remote_open(struct remote *f, struct launch_options *opt, struct node *node,
         return errmsg_set(err, -ENOMEM, "out of memory");
     if (getrandom(f->boot.key, BOOTSTRAP_KEY, 0) != BOOTSTRAP_KEY)
         return errmsg_set(err, -EIO, "cannot make a key for the job: %s", err_text(errno));
+    if (opt->keep_token && bootstrap_make_token(&f->boot) < 0)
+        return errmsg_set(err, -ENOMEM, "out of memory");
+    if (opt->keep_token)
+        memcpy(f->boot.token, opt->keep_token, BOOTSTRAP_KEY);
     rc = number_nodes(f, plan, room);
     f->boot.width = child_daemons_width(kind_of(opt), f->boot.count, opt->tree_width);
     f->boot.interface = opt->interface;

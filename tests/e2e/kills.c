@@ -5,9 +5,10 @@
  *   kills stay            a fence (`born`, `up`, `met`), then nothing
  *   kills held RANK       everybody but that rank is in a fence (`in`)
  *   kills fences          one fence with data after the other (`in` before the first), and output
- *   kills leave           a fence, then the end (`out`)
- *   kills spawn           rank 0 spawns one process after the other (`in` before the first)
- *   kills survive node|ranks LOST...   the ranks in LOST are to be lost, alone or with their node
+ *   kills until FILE CODE the same until FILE exists (`in` before the first); the last rank ends
+ * with CODE kills leave           a fence, then the end (`out`) kills spawn           rank 0 spawns
+ * one process after the other (`in` before the first) kills survive node|ranks LOST...   the ranks
+ * in LOST are to be lost, alone or with their node
  *                                      (`met` after a fence): everybody else is told so, sees
  *                                      fences with them fail, meets without them, leaves with 0
  */
@@ -80,6 +81,42 @@ static void fences(void)
         if (i % 16 == 0)
             printf("rank %u at %u\n", me.rank, i);
     }
+}
+
+/* Rank 0 says in each fence whether it is the last one. */
+static bool is_last(unsigned i, const char *path)
+{
+    pmix_value_t v = { .type = PMIX_BOOL, .data.flag = access(path, F_OK) == 0 }, *got;
+    pmix_proc_t first = me;
+    pmix_info_t info;
+    bool collect = true, last;
+    char key[32];
+
+    PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
+    snprintf(key, sizeof key, "last-%u", i);
+    first.rank = 0;
+    if (me.rank == 0)
+        must("put", PMIx_Put(PMIX_GLOBAL, key, &v));
+    must("commit", PMIx_Commit());
+    must("fence", PMIx_Fence(NULL, 0, &info, 1));
+    must("get", PMIx_Get(&first, key, NULL, 0, &got));
+    last = got->data.flag;
+    PMIX_VALUE_RELEASE(got);
+    return last;
+}
+
+static int until(const char *path, int code)
+{
+    unsigned i = 0;
+
+    write_state("in");
+    while (!is_last(i, path)) {
+        i++;
+        usleep(3000);
+    }
+    printf("rank %u has met all\n", me.rank);
+    must("finalize", PMIx_Finalize(NULL, 0));
+    return me.rank == size - 1 ? code : 0;
 }
 
 static void spawn(const char *program)
@@ -205,6 +242,8 @@ int main(int argc, char **argv)
     }
     if (!strcmp(mode, "fences"))
         fences();
+    if (!strcmp(mode, "until") && argc > 3)
+        return until(argv[2], atoi(argv[3]));
     if (!strcmp(mode, "spawn"))
         spawn(argv[0]);
     write_state("out");

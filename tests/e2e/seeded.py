@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 
-HOSTS = 4
+HOSTS = int(os.environ.get("SEEDED_HOSTS", "4"))
 PATIENCE = int(os.environ.get("KILLS_PATIENCE", "240"))  # a net for what hangs, not a measure
 
 
