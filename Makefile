@@ -77,6 +77,7 @@ bench:
 	$(setup) build run test
 	@$(MAKE) --no-print-directory all SETUP=no
 	@bench/launch --build $(BUILD)
+	@bench/prefork --build $(BUILD)
 	@bench/pmi1 --build $(BUILD)
 	@bench/pmi2 --build $(BUILD)
 	@bench/pmix --build $(BUILD)

@@ -123,8 +123,8 @@ debugger debugger-ranks stop-on-exec stop-in-init stop-in-app breakpoint verbose
 debug v very-verbose vv quiet q display-map display-allocation dry-run do-not-launch
 donotlaunch picture svg ask-nodes trace report-startup tool-files tools json version
 V info help h display output with-ft pmixmca gpmixmca prtemca gprtemca path prefix
-runtime-options rtos set-cwd-to-session-dir index-argv-by-rank bynode byslot pernode
-npersocket bycore bysocket bind-to-none bind-to-core bind-to-socket display-devel-map
+runtime-options rtos set-cwd-to-session-dir prefork index-argv-by-rank bynode byslot
+pernode npersocket bycore bysocket bind-to-none bind-to-core bind-to-socket display-devel-map
 timestamp-output merge-stderr-to-stdout output-filename app ppr file disable-recovery
 debug-daemons debug-devel d show-progress parsable parseable p mapby bindto set-env
 display-comm display-comm-finalize initial-errhandler stream-buffering display-devel-allocation

@@ -185,6 +185,11 @@
  * other nodes. */
 #define LIMIT_QUEUES_MS 1200
 
+/* -prefork: a program may take this long to be loaded, and its fork, for which the daemon waits,
+ * this long.  After that it is started like any other. */
+#define LIMIT_PREFORK_LOAD_MS 30000
+#define LIMIT_PREFORK_MS      2000
+
 /* The stack of one process may take this long (gdb reads all symbols of a large program), and those
  * of all processes of a node together. */
 #define LIMIT_STACK_MS  5000

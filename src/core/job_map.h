@@ -20,6 +20,7 @@ enum {
     JOB_MAP_APP_SESSION = 1, /* it starts in the session directory of its job; wdir is only for
                                 finding the program */
     JOB_MAP_APP_INDEX = 2,   /* argv[0] ends with "-" and the rank */
+    JOB_MAP_APP_PREFORK = 4, /* it is loaded once on each node, and forked for each rank */
 };
 
 /* Ways of a spawned job that its controlling node alone needs to know. */

@@ -9,6 +9,7 @@
 #include "daemon/cluster_io.h"
 #include "daemon/job_msgs.h"
 #include "daemon/preflight.h"
+#include "daemon/prefork.h"
 #include "daemon/spawning.h"
 #include "daemon/process.h"
 
@@ -43,6 +44,7 @@ void launcher_skip(struct local_job *w)
                               0);
     }
     local_job_step(w, LOCAL_JOB_EVENT_SKIP);
+    prefork_close(w);
 }
 
 /* The user's input also goes to ranks on other nodes: one end for each of those nodes. */
@@ -70,6 +72,7 @@ static void open_remote_stdin(struct launcher *l, const struct job *job)
 static void all_started(struct launcher *l, struct local_job *w)
 {
     local_job_step(w, LOCAL_JOB_EVENT_TRY);
+    prefork_close(w);
     if (w->job->id == l->jobs->first) {
         open_remote_stdin(l, w->job);
         start_pump(l);
@@ -91,6 +94,8 @@ static void start_one(struct launcher *l, struct local_job *w)
         return;
     }
     if (job_rank_is_here(w->job, w->next)) {
+        if (process_load(l->processes, w->job, w->next))
+            return;
         /* Failures are in the job's report. */
         process_start(l->processes, w->job, w->next, &end, &err);
         if (end >= 0)
@@ -101,6 +106,12 @@ static void start_one(struct launcher *l, struct local_job *w)
         all_started(l, w);
 }
 
+static bool waits(const struct local_job *w)
+{
+    return preflight_waits(w) ||
+           (w->state == LOCAL_JOB_STATE_LOADING && w->job->phase == JOB_RUNNING);
+}
+
 static void run(void *launcher)
 {
     struct launcher *l = launcher;
@@ -109,7 +120,7 @@ static void run(void *launcher)
     LIST_EACH(at, &l->jobs->all)
     {
         struct local_job *w = LIST_OF(at, struct local_job, link);
-        while (w->state != LOCAL_JOB_STATE_TRIED && !preflight_waits(w) && room > 0) {
+        while (w->state != LOCAL_JOB_STATE_TRIED && !waits(w) && room > 0) {
             room -= job_rank_is_here(w->job, w->next);
             start_one(l, w);
         }

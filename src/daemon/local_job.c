@@ -14,6 +14,7 @@
 #include "daemon/mpir.h"
 #include "daemon/output.h"
 #include "daemon/pending_query.h"
+#include "daemon/prefork.h"
 #include "daemon/spawn_limit.h"
 #include "daemon/staging.h"
 #include "daemon/supervisor.h"
@@ -176,6 +177,7 @@ static void take_down(struct local_job *w, void (*end)(struct memfd *))
 {
     timer_stop(&w->grace);
     staging_end(w);
+    prefork_close(w);
     spawn_limit_forget(w);
     server_job_gone(w->jobs->context->server, w->job);
     end(&w->store);

@@ -17,6 +17,7 @@
 struct allocations;
 struct cospawn;
 struct pending_queries;
+struct prefork;
 struct processes;
 struct staging;
 
@@ -38,6 +39,7 @@ struct local_job {
     struct list link;
     struct memfd store;
     struct job *job;
+    struct prefork *prefork;   /* programs that are loaded and forked; NULL: none was yet */
     struct staging *staging;   /* files come to its nodes first (staging.h); NULL: none do */
     const uint32_t *positions; /* of the plan's nodes, in its arena; NULL: this is the only node */
     enum local_job_state state;

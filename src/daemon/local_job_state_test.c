@@ -14,8 +14,13 @@ static void test_start_row(enum local_job_state from, enum local_job_event event
            local_job_state_name(to));
     OK_F((to == LOCAL_JOB_STATE_HELD) == (event == LOCAL_JOB_EVENT_HOLD),
          "it is held by that alone, and nothing but a row ends it");
+    OK_F((to == LOCAL_JOB_STATE_LOADING) ==
+             (event == LOCAL_JOB_EVENT_LOAD ||
+              (from == LOCAL_JOB_STATE_LOADING && event == LOCAL_JOB_EVENT_RELEASE)),
+         "a program is loaded when that is asked for");
     OK_F((a == LOCAL_JOB_ACTION_start) ==
-             (from == LOCAL_JOB_STATE_HELD && to == LOCAL_JOB_STATE_STARTING),
+             ((from == LOCAL_JOB_STATE_HELD || from == LOCAL_JOB_STATE_LOADING) &&
+              to == LOCAL_JOB_STATE_STARTING),
          "the launch loop is woken when it may go on, and only then");
     OK_F(from != LOCAL_JOB_STATE_TRIED || to == LOCAL_JOB_STATE_TRIED, "no rank is tried twice");
 }

@@ -29,6 +29,7 @@
 #include "daemon/distances.h"
 #include "daemon/node_priv.h"
 #include "daemon/preflight.h"
+#include "daemon/prefork.h"
 #include "daemon/signals.h"
 #include "daemon/spawning.h"
 #include "daemon/staging.h"
@@ -667,7 +668,7 @@ static void child_acceptor(void *arg)
         struct task *t = processes_find(&n->processes, pid);
         if (t)
             process_ended(t, status);
-        else if (!staging_reaped(&n->jobs, pid, status) &&
+        else if (!staging_reaped(&n->jobs, pid, status) && !prefork_reaped(&n->jobs, pid) &&
                  !stacks_reaped(&n->pending_queries.stacks, pid) &&
                  !queues_reaped(&n->node_parts.queues, pid) &&
                  n->config.reaped) /* ... or an orphan from one of our processes */

@@ -42,8 +42,7 @@ struct proof {
 
 /* ---- places ---- */
 
-/* The folder of the libraries' folders: where it is installed, or of the build. */
-static const char *own_base(struct arena *a)
+const char *own_libraries_base(struct arena *a, const char *file)
 {
     static const char *const bases[] = { WIREUP_LIBRARIES_FOLDER, "../lib" };
     char self[PATH_MAX], real[PATH_MAX];
@@ -59,7 +58,7 @@ static const char *own_base(struct arena *a)
     *slash = '\0';
     for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
         const char *base = arena_printf(a, "%s/%s", self, bases[i]);
-        const char *one = base ? arena_printf(a, "%s/pmix/libpmix.so.2", base) : NULL;
+        const char *one = base ? arena_printf(a, "%s/%s", base, file) : NULL;
         if (one && access(one, R_OK) == 0 && realpath(base, real))
             return arena_str(a, slice_str(real));
     }
@@ -73,8 +72,7 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* The loader ignores LD_LIBRARY_PATH there. */
-static bool has_rights(const char *program)
+bool own_libraries_has_rights(const char *program)
 {
     struct stat st;
 
@@ -340,7 +338,7 @@ static int find_ours(struct proof *p)
     if (!loads_any(p))
         return errmsg_set(p->why, NOT_PROVEN,
                           "it is not seen to load libpmi.so.0, libpmi2.so.0 or libpmix.so.2");
-    base = own_base(p->arena);
+    base = own_libraries_base(p->arena, "pmix/libpmix.so.2");
     if (!base)
         return errmsg_set(p->why, NOT_PROVEN, "Wireup's libraries are not installed beside it");
     for (enum own_kind k = PMI; k < KINDS; k++) {
@@ -411,7 +409,7 @@ static int prove(struct proof *p, const char **value_p)
     rc = look_at_openmpi(p);
     if (rc == 0)
         rc = find_ours(p);
-    if (rc == 0 && has_rights(p->program))
+    if (rc == 0 && own_libraries_has_rights(p->program))
         rc = errmsg_set(p->why, NOT_PROVEN, "it is set-uid, set-gid or has capabilities");
     for (enum own_kind k = PMI; k < KINDS && rc == 0; k++)
         rc = p->found[k] ? check_names(p, k) : 0;

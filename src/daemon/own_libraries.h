@@ -31,4 +31,11 @@ int own_libraries_choose(struct elf_cache *files, const char *program, char *con
                          const struct elf_object *first, struct arena *a, const char **value_p,
                          struct errmsg *why);
 
+/* The folder of the folders of our libraries, in the arena: where they are installed beside this
+ * program, or in the build.  The file, named from there, is in it; NULL: it is not found. */
+const char *own_libraries_base(struct arena *a, const char *file);
+
+/* The loader ignores the variables of the environment there: set-uid, set-gid, capabilities. */
+bool own_libraries_has_rights(const char *program);
+
 #endif

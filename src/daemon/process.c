@@ -19,6 +19,7 @@
 #include "daemon/cluster_io.h"
 #include "daemon/listener.h"
 #include "daemon/local_job.h"
+#include "daemon/prefork.h"
 #include "daemon/process_env.h"
 #include "daemon/staging.h"
 #include "daemon/startup_timing.h"
@@ -219,6 +220,55 @@ static int look_at_program(struct processes *p, struct job *job, struct job_map_
     return rc;
 }
 
+/* Program, words, directory and limit. */
+static int plan_program(struct processes *p, struct job *job, uint32_t rank,
+                        struct child_plan *plan, struct errmsg *err)
+{
+    const struct node_config *c = p->config.context->config;
+    struct job_map_app *app = &job->plan.apps[job->plan.procs[rank].app];
+    int rc = find_program(c, job, app, err);
+
+    if (rc == 0)
+        rc = choose_wdir(p, job, app, &plan->wdir, err);
+    if (rc < 0)
+        return rc;
+    plan->path = app->path;
+    plan->argv = choose_argv(p, app, rank);
+    plan->nofile = c->raised ? &c->nofile : NULL;
+    rc = look_at_program(p, job, app, err);
+    if (rc == 0 && !plan->argv)
+        rc = errmsg_set(err, -ENOMEM, "out of memory for the words of rank %u", rank);
+    return rc;
+}
+
+bool process_load(struct processes *p, struct job *job, uint32_t rank)
+{
+    struct local_job *w = local_job_of(p->config.jobs, job);
+    struct child_plan plan = { .stopped = false };
+    struct errmsg ignored;
+    bool loading = false;
+
+    /* A program that cannot be started is reported when its rank is tried. */
+    if (!w || !prefork_is_wanted(w, rank))
+        return false;
+    if (plan_program(p, job, rank, &plan, &ignored) == 0 &&
+        (plan.env = process_env_common(p, &job->plan.apps[job->plan.procs[rank].app])))
+        loading = prefork_load(w, rank, &p->files, &plan);
+    arena_free(&p->env_arena);
+    return loading;
+}
+
+/* Forked, where its program is loaded already. */
+static int start_child(struct processes *p, struct job *job, uint32_t rank,
+                       const struct child_plan *plan, pid_t *pid_p, struct errmsg *err)
+{
+    struct local_job *w = local_job_of(p->config.jobs, job);
+
+    if (w && prefork_start(w, rank, plan, pid_p) == 0)
+        return 0;
+    return child_start(plan, pid_p, err);
+}
+
 static int launch(struct processes *p, struct job *job, uint32_t rank, const struct wires *w,
                   pid_t *pid_p, struct errmsg *err)
 {
@@ -238,26 +288,16 @@ static int launch(struct processes *p, struct job *job, uint32_t rank, const str
                                .nfds = w->pmi[1] >= 0 ? 4 : 3,
                                .cpus = proc->cpus,
                                .cpus_bytes = proc->cpus_bytes,
-                               .stopped = is_stopped(job, rank),
-                               .nofile = p->config.context->config->raised
-                                             ? &p->config.context->config->nofile
-                                             : NULL };
+                               .stopped = is_stopped(job, rank) };
     char **shell;
-    int rc = find_program(p->config.context->config, job, app, err);
+    int rc = plan_program(p, job, rank, &plan, err);
 
-    if (rc == 0)
-        rc = choose_wdir(p, job, app, &plan.wdir, err);
-    if (rc < 0)
-        return rc;
-    plan.path = app->path;
-    plan.argv = choose_argv(p, app, rank);
-    rc = look_at_program(p, job, app, err);
     if (rc < 0)
         return rc;
     plan.env = process_env(p, job, rank);
-    if (!plan.env || !plan.argv)
+    if (!plan.env)
         return errmsg_set(err, -ENOMEM, "out of memory for the environment of rank %u", rank);
-    rc = child_start(&plan, pid_p, err);
+    rc = start_child(p, job, rank, &plan, pid_p, err);
     if (rc != -ENOEXEC)
         return rc;
     if (program_is_foreign(plan.path, err))

@@ -77,6 +77,10 @@ void processes_end(struct processes *p);
 /* The process with that number that has not been reaped, or NULL. */
 struct task *processes_find(const struct processes *p, pid_t pid);
 
+/* Before that rank is started: its program may have to be loaded first (prefork.h).  True: its job
+ * waits for that. */
+bool process_load(struct processes *p, struct job *job, uint32_t rank);
+
 /* Starts the process of one rank.  Its end of the input pump (or -1) goes to *stdin_p if the rank
  * gets our standard input.  0; or -errno with the sentence, which cannot_run() was called with.
  */

@@ -258,24 +258,40 @@ static enum job_map_pmi offer_of(const struct job_map_app *app)
     return offer ? (enum job_map_pmi)offer : JOB_MAP_PMI_ALL;
 }
 
-char **process_env(struct processes *p, const struct job *job, uint32_t rank)
+static struct env_writer env_of_app(struct arena *arena, const struct job_map_app *app)
 {
-    const struct job_map_proc *proc = &job->plan.procs[rank];
-    const struct job_map_app *app = &job->plan.apps[proc->app];
-    struct env_writer w = { &p->env_arena, NULL, 0 };
-    enum job_map_pmi offer;
+    struct env_writer w = { arena, NULL, 0 };
     size_t base = 0;
 
     while (app->env && app->env[base])
         base++;
     w.vars = arena_array(w.arena, base + ENV_OURS_MAX, sizeof *w.vars);
     if (!w.vars)
-        return NULL;
+        return w;
     if (base)
         memcpy(w.vars, app->env, base * sizeof *w.vars);
     w.n = base;
-    offer = offer_of(app);
     env_libraries(&w, app);
+    return w;
+}
+
+char **process_env_common(struct processes *p, const struct job_map_app *app)
+{
+    struct env_writer w = env_of_app(&p->env_arena, app);
+
+    return w.vars && arena_ok(w.arena) ? w.vars : NULL;
+}
+
+char **process_env(struct processes *p, const struct job *job, uint32_t rank)
+{
+    const struct job_map_proc *proc = &job->plan.procs[rank];
+    const struct job_map_app *app = &job->plan.apps[proc->app];
+    struct env_writer w = env_of_app(&p->env_arena, app);
+    enum job_map_pmi offer;
+
+    if (!w.vars)
+        return NULL;
+    offer = offer_of(app);
     env_devices(&w, proc);
     env_connection(&w, p, job);
     if (offer != JOB_MAP_PMI_X)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct job;
+struct job_map_app;
 struct processes;
 
 /* The descriptor of its connection. */
@@ -13,5 +14,8 @@ enum { PROCESS_ENV_FD = 3 };
 
 /* In the arena for environments, until process_start() returns; NULL: no memory. */
 char **process_env(struct processes *p, const struct job *job, uint32_t rank);
+
+/* What all processes of an application have in common; likewise. */
+char **process_env_common(struct processes *p, const struct job_map_app *app);
 
 #endif

@@ -118,6 +118,7 @@ struct launch_block {
     const char *wdir;            /* as given, or NULL */
     const char *pset;            /* likewise */
     bool in_session, index_argv; /* JOB_MAP_APP_SESSION, JOB_MAP_APP_INDEX */
+    bool prefork;                /* JOB_MAP_APP_PREFORK */
     bool staged;                 /* the program is brought to the nodes */
     uint32_t pmi;                /* enum job_map_pmi */
     uint32_t restarts;

@@ -392,8 +392,8 @@ static int look_up(struct plan_builder *p, const struct launch_block *b, struct 
     app->pset = b->pset;
     app->pmi = b->pmi;
     app->restarts = b->restarts ? b->restarts : p->opt->restarts;
-    app->flags =
-        (b->in_session ? JOB_MAP_APP_SESSION : 0u) | (b->index_argv ? JOB_MAP_APP_INDEX : 0u);
+    app->flags = (b->in_session ? JOB_MAP_APP_SESSION : 0u) |
+                 (b->index_argv ? JOB_MAP_APP_INDEX : 0u) | (b->prefork ? JOB_MAP_APP_PREFORK : 0u);
     if (!wdir && p->opt->remote)
         wdir = "."; /* there is no other way to pass it to other nodes */
     if (wdir)
