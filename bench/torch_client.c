@@ -1,12 +1,16 @@
-/* torch_client.c - a client of PyTorch's TCPStore (proto/tcpstore.def, the messages of 1.13), for
- * bench/torch: what a process of PyTorch asks of its store while it initializes.
+/* torch_client.c - a client of PyTorch's TCPStore (proto/tcpstore.def), for bench/torch: what a
+ * process of PyTorch asks of its store while it initializes.
+ *
+ *   bench-torch 1|2      by the messages of 1.13, or by those of 2.2 and later
  *
  * connect; barrier: one counts, and the last tells the others; exchange: each process sets an
- * address and gets those of all others, each after a wait, as gloo does.  All ranks begin a phase
+ * address and gets those of all others, as gloo does: each after a wait; where
+ * GLOO_ENABLE_STORE_V2_API is set, 128 at once (gloo of 2025 and later).  All ranks begin a phase
  * together.  Rank 0 prints the microseconds of each phase until its last rank was through it.
  */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +21,19 @@
 
 #include "pmi.h"
 
-enum { SET = 0, GET = 2, ADD = 3, WAIT = 5, ADDRESS = 120, ROOM = 256 };
+/* Their numbers in the first dialect; the second has one more in front. */
+enum {
+    SET = 0,
+    GET = 2,
+    ADD = 3,
+    WAIT = 5,
+    MULTI_GET = 10,
+    ADDRESS = 120,
+    ROOM = 8192,
+    BATCH = 128
+};
+
+static const uint32_t magic = 0x3c85f7ce;
 
 struct query {
     char bytes[ROOM];
@@ -59,12 +75,17 @@ static void put_text(struct query *q, const char *text, size_t len)
     put_bytes(q, text, len);
 }
 
-static struct query begin(char number)
-{
-    struct query q = { .len = 0 };
+struct rank {
+    int fd, rank, size;
+    bool second, batches; /* the dialect; as gloo of 2025 asks */
+};
 
-    put_bytes(&q, &number, 1);
-    return q;
+static void begin(const struct rank *r, struct query *q, int number)
+{
+    char byte = (char)(r->second && number < MULTI_GET ? number + 1 : number);
+
+    q->len = 0;
+    put_bytes(q, &byte, 1);
 }
 
 static void send_query(int fd, const struct query *q)
@@ -91,38 +112,43 @@ static int64_t take_number(int fd)
     return n;
 }
 
-static void set(int fd, const char *key, const char *value, size_t len)
+static void set(const struct rank *r, const char *key, const char *value, size_t len)
 {
-    struct query q = begin(SET);
+    struct query q;
 
+    begin(r, &q, SET);
     put_text(&q, key, strlen(key));
     put_text(&q, value, len);
-    send_query(fd, &q);
+    send_query(r->fd, &q);
 }
 
-static void wait_for(int fd, const char *key)
+static void put_keys(struct query *q, const char (*keys)[32], int n)
 {
-    struct query q = begin(WAIT);
+    put_number(q, n);
+    for (int i = 0; i < n; i++)
+        put_text(q, keys[i], strlen(keys[i]));
+}
+
+static void wait_for(const struct rank *r, const char (*keys)[32], int n)
+{
+    struct query q;
     char ready;
 
-    put_number(&q, 1);
-    put_text(&q, key, strlen(key));
-    send_query(fd, &q);
-    take(fd, &ready, 1);
+    begin(r, &q, WAIT);
+    put_keys(&q, keys, n);
+    send_query(r->fd, &q);
+    take(r->fd, &ready, 1);
     if (ready != 0)
         die("a wait was not for this key");
 }
 
 /* ---- phases ---------------------------------------------------------------------------------- */
 
-struct rank {
-    int fd, rank, size;
-};
-
 static void connect_store(struct rank *r)
 {
     const char *address = getenv("MASTER_ADDR"), *port = getenv("MASTER_PORT");
     struct sockaddr_in at = { .sin_family = AF_INET };
+    struct query q;
     int one = 1;
 
     if (!address || !port || inet_pton(AF_INET, address, &at.sin_addr) != 1)
@@ -132,45 +158,66 @@ static void connect_store(struct rank *r)
     if (r->fd < 0 || connect(r->fd, (void *)&at, sizeof at) < 0)
         die("the store cannot be reached");
     setsockopt(r->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    if (!r->second)
+        return;
+    begin(r, &q, -1); /* VALIDATE */
+    put_bytes(&q, &magic, sizeof magic);
+    send_query(r->fd, &q);
 }
 
 static void barrier(struct rank *r)
 {
-    struct query q = begin(ADD);
+    struct query q;
 
+    begin(r, &q, ADD);
     put_text(&q, "barrier", 7);
     put_number(&q, 1);
     send_query(r->fd, &q);
     if (take_number(r->fd) == r->size)
-        set(r->fd, "barrier/last", "1", 1);
-    wait_for(r->fd, "barrier/last");
+        set(r, "barrier/last", "1", 1);
+    wait_for(r, (const char[1][32]){ "barrier/last" }, 1);
 }
 
-static void get_address(struct rank *r, int other)
+static void take_address(const struct rank *r, int whose)
 {
-    struct query q = begin(GET);
-    char key[32], value[ADDRESS];
+    char value[ADDRESS];
 
-    snprintf(key, sizeof key, "address/%d", other);
-    wait_for(r->fd, key);
-    put_text(&q, key, strlen(key));
-    send_query(r->fd, &q);
     if (take_number(r->fd) != ADDRESS)
         die("a wrong address");
     take(r->fd, value, ADDRESS);
-    if (atoi(value) != other)
+    if (atoi(value) != whose)
         die("the address of another rank");
+}
+
+/* Those of n ranks from this one on. */
+static void get_addresses(struct rank *r, int first, int n)
+{
+    char keys[BATCH][32];
+    struct query q;
+
+    for (int i = 0; i < n; i++)
+        snprintf(keys[i], sizeof keys[i], "address/%d", (first + i) % r->size);
+    wait_for(r, (const char(*)[32])keys, n);
+    begin(r, &q, r->batches ? MULTI_GET : GET);
+    if (r->batches)
+        put_keys(&q, (const char(*)[32])keys, n);
+    else
+        put_text(&q, keys[0], strlen(keys[0]));
+    send_query(r->fd, &q);
+    for (int i = 0; i < n; i++)
+        take_address(r, (first + i) % r->size);
 }
 
 static void exchange(struct rank *r)
 {
     char key[32], value[ADDRESS] = "";
+    int most = r->batches ? BATCH : 1;
 
     snprintf(key, sizeof key, "address/%d", r->rank);
     snprintf(value, sizeof value, "%d", r->rank);
-    set(r->fd, key, value, ADDRESS);
-    for (int other = 0; other < r->size; other++)
-        get_address(r, (r->rank + other) % r->size);
+    set(r, key, value, ADDRESS);
+    for (int other = 0; other < r->size; other += most)
+        get_addresses(r, r->rank + other, r->size - other < most ? r->size - other : most);
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */
@@ -196,9 +243,10 @@ static void report(const struct rank *r, const char *space, int phase)
     printf("%s_us %.1f\n", phases[phase].name, last);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    struct rank r = { .fd = -1 };
+    const char *batches = getenv("GLOO_ENABLE_STORE_V2_API");
+    struct rank r = { .fd = -1, .second = argc > 1 && atoi(argv[1]) == 2 };
     char space[256], key[64], value[64];
     int spawned;
 
@@ -206,6 +254,7 @@ int main(void)
         PMI_Get_size(&r.size) != PMI_SUCCESS ||
         PMI_KVS_Get_my_name(space, sizeof space) != PMI_SUCCESS)
         die("no process manager");
+    r.batches = batches && (!strcmp(batches, "1") || !strcmp(batches, "True"));
     for (int phase = 0; phase < PHASES; phase++) {
         double start;
         PMI_Barrier();

@@ -542,36 +542,6 @@ void core_store_leave(struct core *c, struct job *j, uint32_t rank, uint32_t con
         key_store_leave(c, j, rank, connection);
 }
 
-/* The first of the keys. */
-/* "...default_pg/0/0/2", "...default_pg/0/0/rank_2": what rank 2 sets while PyTorch's group of all
- * processes is made. */
-static bool is_of_rank(struct slice key, uint32_t *rank_p)
-{
-    const char *text = "default_pg/0/";
-    const char *group = key.len ? memmem(key.ptr, key.len, text, strlen(text)) : NULL;
-    const char *slash = group ? memrchr(key.ptr, '/', key.len) : NULL;
-    struct slice last = slash ? slice_skip(key, (size_t)(slash + 1 - key.ptr)) : SLICE_NULL;
-
-    if (slice_starts(last, SLICE("rank_")))
-        last = slice_skip(last, 5);
-    return slice_u32(last, rank_p);
-}
-
-static void about_store(const struct core_call *k, struct pending *w)
-{
-    struct slice rest = k->rq->u.store.args;
-    uint32_t rank;
-    int64_t n;
-
-    if (tcpstore_args(k->rq->u.store.query)[0] == '*' && !tcpstore_get_number(&rest, &n))
-        return;
-    if (tcpstore_get_bytes(&rest, &w->name) && is_of_rank(w->name, &rank) &&
-        rank < k->job->plan.nprocs && rank != k->rank) {
-        w->owner_job = k->job->id;
-        w->owner_rank = rank;
-    }
-}
-
 static enum answer_status do_node_parts(const struct core_call *k)
 {
     if (!k->core->is_manager)
@@ -623,7 +593,7 @@ static const struct {
     [REQ_node_parts] = { do_node_parts, about_node_parts },
     [REQ_allocate] = { do_allocate, NULL },
     [REQ_scheduled] = { do_scheduled, NULL },
-    [REQ_store] = { do_store, about_store },
+    [REQ_store] = { do_store, key_store_describe },
     [REQ_finalize] = { do_finalize, NULL },
     [REQ_abort] = { core_abort, NULL },
 };

@@ -171,9 +171,35 @@ static bool next_absent(const struct key_store *s, struct slice *rest, struct sl
     return false;
 }
 
+/* "...default_pg/0/0/2", "...default_pg/0/0/rank_2": what rank 2 sets while PyTorch's group of all
+ * processes is made. */
+static bool is_of_rank(struct slice key, uint32_t *rank_p)
+{
+    const char *text = "default_pg/0/";
+    const char *group = key.len ? memmem(key.ptr, key.len, text, strlen(text)) : NULL;
+    const char *slash = group ? memrchr(key.ptr, '/', key.len) : NULL;
+    struct slice last = slash ? slice_skip(key, (size_t)(slash + 1 - key.ptr)) : SLICE_NULL;
+
+    if (slice_starts(last, SLICE("rank_")))
+        last = slice_skip(last, 5);
+    return slice_u32(last, rank_p);
+}
+
+static void describe(const struct job *j, uint32_t waiting, struct slice key, struct pending *w)
+{
+    uint32_t rank;
+
+    w->name = key;
+    if (!is_of_rank(key, &rank) || rank >= j->plan.nprocs || rank == waiting)
+        return;
+    w->owner_job = j->id;
+    w->owner_rank = rank;
+}
+
 /* It waits for the next key that is not there, or is answered. */
 static void wait_on(const struct call *k, struct wait *w)
 {
+    struct pending what = { .owner_job = PENDING_NOBODY, .owner_rank = PENDING_NOBODY };
     struct slice key;
     struct entry *e;
 
@@ -189,6 +215,8 @@ static void wait_on(const struct call *k, struct wait *w)
     }
     w->of = e;
     list_append(&e->waits, &w->link);
+    describe(k->job, w->rank, key, &what);
+    pendings_change(&k->core->waits, w->ticket, &what);
 }
 
 /* The key has got a value. */
@@ -606,6 +634,22 @@ enum answer_status key_store_request(const struct core_call *k)
     if (st != ANSWER_LATER)
         *k->a = ANSWER_TO(store, st, .reply = buf_slice(&one.s->reply));
     return st;
+}
+
+void key_store_describe(const struct core_call *k, struct pending *w)
+{
+    const struct request_store *rq = &k->rq->u.store;
+    uint64_t who = who_of(k->job, k->rank, rq->connection);
+    const struct key_store *s = k->job->key_store;
+    const struct wait *mine = s ? map_get(&s->waits, who_key(&who)) : NULL;
+    struct slice rest = rq->args, key;
+    int64_t n;
+
+    if (mine && mine->ticket == k->ticket)
+        describe(k->job, k->rank, mine->of->key, w);
+    else if ((tcpstore_args(rq->query)[0] != '*' || tcpstore_get_number(&rest, &n)) &&
+             tcpstore_get_bytes(&rest, &key))
+        describe(k->job, k->rank, key, w);
 }
 
 void key_store_leave(struct core *c, struct job *j, uint32_t rank, uint32_t connection)

@@ -18,6 +18,11 @@ struct key_store;
  * OVER_QUOTA; NO_MEMORY. */
 enum answer_status key_store_request(const struct core_call *k);
 
+/* What a query of that process waits for, for reports: a key, and the rank that sets it, if
+ * PyTorch's keys tell.  Of several keys it is the one that is missing now; where another node keeps
+ * the store, the first one. */
+void key_store_describe(const struct core_call *k, struct pending *w);
+
 /* The connection of that process has closed: it waits no more. */
 void key_store_leave(struct core *c, struct job *j, uint32_t rank, uint32_t connection);
 

@@ -30,23 +30,50 @@ static struct slice key_of(const uint64_t *ticket)
     return slice_mem(ticket, sizeof *ticket);
 }
 
-void pendings_add(struct pending_list *w, const struct pending *what)
+/* NULL: no memory. */
+static struct pending *copy(const struct pending *what, struct slice name)
 {
-    struct slice name = slice_head(what->name, NAME_SHOWN);
-    struct pending *one = calloc(1, sizeof *one + name.len);
+    struct pending *one;
 
+    name = slice_head(name, NAME_SHOWN);
+    one = calloc(1, sizeof *one + name.len);
     if (!one)
-        return;
+        return NULL;
     *one = *what;
     list_init(&one->link);
     if (name.len)
         memcpy(one->text, name.ptr, name.len);
     one->name = slice_mem(one->text, name.len);
+    return one;
+}
+
+void pendings_add(struct pending_list *w, const struct pending *what)
+{
+    struct pending *one = copy(what, what->name);
+
+    if (!one)
+        return;
     pendings_done(w, one->ticket); /* tickets are used once; if not, the later one counts */
     if (map_put(&w->by_ticket, key_of(&one->ticket), one, NULL) < 0)
         drop(one);
     else
         list_append(&w->all, &one->link);
+}
+
+void pendings_change(struct pending_list *w, uint64_t ticket, const struct pending *what)
+{
+    struct pending *old = map_get(&w->by_ticket, key_of(&ticket));
+    struct pending *one = old ? copy(old, what->name) : NULL;
+
+    if (!one)
+        return;
+    one->owner_job = what->owner_job;
+    one->owner_rank = what->owner_rank;
+    list_append(&old->link, &one->link); /* in its place */
+    map_del(&w->by_ticket, key_of(&ticket));
+    drop(old);
+    if (map_put(&w->by_ticket, key_of(&one->ticket), one, NULL) < 0)
+        drop(one);
 }
 
 void pendings_done(struct pending_list *w, uint64_t ticket)

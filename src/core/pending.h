@@ -38,6 +38,8 @@ void pendings_free(struct pending_list *w);
 /* *what without link and text; its name is copied. */
 void pendings_add(struct pending_list *w, const struct pending *what);
 void pendings_done(struct pending_list *w, uint64_t ticket); /* harmless when it is unknown */
+/* It waits for another object now, the name and the owner of *what; harmless when it is unknown. */
+void pendings_change(struct pending_list *w, uint64_t ticket, const struct pending *what);
 /* Drops these requests: nobody wants their answers any more. */
 void pendings_drop(struct pending_list *w, uint64_t first_ticket, uint64_t last_ticket);
 

@@ -1,11 +1,8 @@
 /* environment_style.c - see environment_style.h. */
 #include "daemon/environment_style.h"
 
-#include <ctype.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum row_kind {
     ROW_PLACE,
@@ -13,7 +10,8 @@ enum row_kind {
     ROW_NAMESPACE,
     ROW_MEETING,
     ROW_MEETING_URI,
-    ROW_STORE_ADDRESS,
+    ROW_STORE_TEXT,
+    ROW_STORE_ADDRESS, /* this and what follows: all, or none */
     ROW_STORE_PORT,
     ROW_STORE_CLIENT
 };
@@ -25,15 +23,16 @@ static const struct row {
     const char *text;
     enum environment_value value;
 } rows[] = {
-#define ROW(id, kind_, ...)     { ENVIRONMENT_STYLE_##id, ROW_##kind_, __VA_ARGS__ },
-#define PLACE(id, name, VALUE)  ROW(id, PLACE, name, NULL, ENVIRONMENT_VALUE_##VALUE)
-#define TEXT(id, name, text)    ROW(id, TEXT, name, text, ENVIRONMENT_VALUES)
-#define NAMESPACE(id, name)     ROW(id, NAMESPACE, name, NULL, ENVIRONMENT_VALUES)
-#define STORE_ADDRESS(id, name) ROW(id, STORE_ADDRESS, name, "127.0.0.1", ENVIRONMENT_VALUES)
-#define STORE_PORT(id, name)    ROW(id, STORE_PORT, name, NULL, ENVIRONMENT_VALUES)
-#define STORE_CLIENT(id, name)  ROW(id, STORE_CLIENT, name, "True", ENVIRONMENT_VALUES)
-#define MEETING(id, name)       ROW(id, MEETING, name, NULL, ENVIRONMENT_VALUES)
-#define MEETING_URI(id, name)   ROW(id, MEETING_URI, name, NULL, ENVIRONMENT_VALUES)
+#define ROW(id, kind_, ...)        { ENVIRONMENT_STYLE_##id, ROW_##kind_, __VA_ARGS__ },
+#define PLACE(id, name, VALUE)     ROW(id, PLACE, name, NULL, ENVIRONMENT_VALUE_##VALUE)
+#define TEXT(id, name, text)       ROW(id, TEXT, name, text, ENVIRONMENT_VALUES)
+#define NAMESPACE(id, name)        ROW(id, NAMESPACE, name, NULL, ENVIRONMENT_VALUES)
+#define STORE_ADDRESS(id, name)    ROW(id, STORE_ADDRESS, name, "127.0.0.1", ENVIRONMENT_VALUES)
+#define STORE_PORT(id, name)       ROW(id, STORE_PORT, name, NULL, ENVIRONMENT_VALUES)
+#define STORE_CLIENT(id, name)     ROW(id, STORE_CLIENT, name, "True", ENVIRONMENT_VALUES)
+#define STORE_TEXT(id, name, text) ROW(id, STORE_TEXT, name, text, ENVIRONMENT_VALUES)
+#define MEETING(id, name)          ROW(id, MEETING, name, NULL, ENVIRONMENT_VALUES)
+#define MEETING_URI(id, name)      ROW(id, MEETING_URI, name, NULL, ENVIRONMENT_VALUES)
 #include "proto/environment_styles.def"
 #undef ROW
 };
@@ -58,59 +57,6 @@ enum environment_style environment_style_named(struct slice word)
             return (enum environment_style)s;
     }
     return ENVIRONMENT_STYLE_NONE;
-}
-
-/* ---- programs -------------------------------------------------------------------------------- */
-
-/* "python", "python3.11", "pypy3", with or without directories. */
-static bool is_interpreter(struct slice path)
-{
-    static const char *const names[] = { "python", "pypy" };
-    size_t at = path.len;
-
-    while (at && path.ptr[at - 1] != '/')
-        at--;
-    path = slice_skip(path, at);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct slice rest = slice_skip(path, strlen(names[i]));
-        if (!slice_starts(path, slice_str(names[i])))
-            continue;
-        while (rest.len && (isdigit((unsigned char)*rest.ptr) || *rest.ptr == '.'))
-            rest = slice_skip(rest, 1);
-        return rest.len == 0;
-    }
-    return false;
-}
-
-/* "#!/usr/bin/python3 -u", "#!/usr/bin/env python3" */
-static bool names_interpreter(struct slice line)
-{
-    if (!slice_starts(line, SLICE("#!")))
-        return false;
-    line = slice_skip(line, 2);
-    line = slice_trim(slice_cut(&line, '\n'));
-    while (line.len) {
-        if (is_interpreter(slice_cut(&line, ' ')))
-            return true;
-    }
-    return false;
-}
-
-enum environment_style environment_style_of(const char *path)
-{
-    char head[128];
-    ssize_t n = 0;
-    int fd;
-
-    if (is_interpreter(slice_str(path)))
-        return ENVIRONMENT_STYLE_torch;
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd >= 0) {
-        n = read(fd, head, sizeof head);
-        close(fd);
-    }
-    return n > 0 && names_interpreter(slice_mem(head, (size_t)n)) ? ENVIRONMENT_STYLE_torch
-                                                                  : ENVIRONMENT_STYLE_NONE;
 }
 
 /* ---- variables ------------------------------------------------------------------------------- */
@@ -173,7 +119,7 @@ void environment_style_put(enum environment_style style, const struct environmen
         const struct row *r = &rows[i];
         struct slice value = slice_str(r->text);
         if (r->style != style || calls->has(calls->arg, r->name) ||
-            (r->kind >= ROW_STORE_ADDRESS && !store) ||
+            (r->kind >= ROW_STORE_TEXT && !store) ||
             (r->kind == ROW_MEETING_URI && place->has_devices))
             continue;
         if (r->kind == ROW_PLACE)

@@ -44,10 +44,6 @@ struct environment_place {
 const char *environment_style_word(enum environment_style style);
 enum environment_style environment_style_named(struct slice word);
 
-/* The style for a program at that path: torch for a Python interpreter, or a script whose first
- * line names one; else none.  Any path, also of no file. */
-enum environment_style environment_style_of(const char *path);
-
 /* True for a variable of any style. */
 bool environment_style_has(struct slice name);
 

@@ -47,7 +47,9 @@ static void check(enum environment_style style, const char *set, uint16_t port,
     "WORLD_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 GROUP_RANK=3 GROUP_WORLD_SIZE=4 ROLE_RANK=5 "    \
     "ROLE_WORLD_SIZE=8 ROLE_NAME=default TORCHELASTIC_RUN_ID=ns TORCHELASTIC_RESTART_COUNT=0 "     \
     "TORCHELASTIC_MAX_RESTARTS=0 "
-#define STORE "MASTER_ADDR=127.0.0.1 MASTER_PORT=99 TORCHELASTIC_USE_AGENT_STORE=True "
+#define STORE                                                                                      \
+    "MASTER_ADDR=127.0.0.1 MASTER_PORT=99 TORCHELASTIC_USE_AGENT_STORE=True "                      \
+    "GLOO_ENABLE_STORE_V2_API=1 "
 
 static void test_variables(void)
 {
@@ -96,33 +98,54 @@ static void test_meeting(void)
     OK(port == other && derived == 0); /* JAX is not to choose a device */
 }
 
-static enum environment_style style_of_script(const char *text)
-{
-    char path[] = "/tmp/wireup-style-XXXXXX";
-    enum environment_style style;
-    int fd = mkstemp(path);
+struct names {
+    const char *set;
+    char all[64][64];
+    int n;
+};
 
-    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
-        abort();
-    close(fd);
-    style = environment_style_of(path);
-    unlink(path);
-    return style;
+static bool is_set(void *arg, const char *name)
+{
+    const struct names *s = arg;
+
+    return s->set && !strcmp(s->set, name);
 }
 
-static void test_programs(void)
+static void note(void *arg, const char *name, struct slice value)
 {
-    OK(environment_style_of("python") == ENVIRONMENT_STYLE_torch);
-    OK(environment_style_of("/opt/x/bin/python3.11") == ENVIRONMENT_STYLE_torch);
-    OK(environment_style_of("/usr/bin/pypy3") == ENVIRONMENT_STYLE_torch);
-    OK(environment_style_of("python3-config") == ENVIRONMENT_STYLE_NONE);
-    OK(environment_style_of("/nosuch/python3/bin/prog") == ENVIRONMENT_STYLE_NONE);
-    OK(environment_style_of("") == ENVIRONMENT_STYLE_NONE);
-    OK(style_of_script("#!/usr/bin/python3 -u\n") == ENVIRONMENT_STYLE_torch);
-    OK(style_of_script("#! /usr/bin/env python3\nimport x\n") == ENVIRONMENT_STYLE_torch);
-    OK(style_of_script("#!/bin/sh\npython3 x\n") == ENVIRONMENT_STYLE_NONE);
-    OK(style_of_script("\177ELF") == ENVIRONMENT_STYLE_NONE);
-    OK(style_of_script("") == ENVIRONMENT_STYLE_NONE);
+    struct names *s = arg;
+
+    (void)value;
+    snprintf(s->all[s->n++], sizeof s->all[0], "%s", name);
+}
+
+static struct names names_of(enum environment_style style, const char *set)
+{
+    struct names s = { .set = set };
+    const struct environment_style_calls calls = { is_set, note, &s };
+    const struct environment_place place = { .nspace = "ns", .store_port = 9, .head = "head" };
+
+    environment_style_put(style, &place, &calls);
+    return s;
+}
+
+/* Whatever variable of whatever style the user sets, it is not set again, and the others are: those
+ * of the store all or none. */
+static void test_users_values(void)
+{
+    for (int s = ENVIRONMENT_STYLE_NONE + 1; s < ENVIRONMENT_STYLES; s++) {
+        const struct names all = names_of((enum environment_style)s, NULL);
+        OK(all.n > 0);
+        for (int i = 0; i < all.n; i++) {
+            const struct names others = names_of((enum environment_style)s, all.all[i]);
+            bool of_store = !strncmp(all.all[i], "MASTER_", 7) ||
+                            !strcmp(all.all[i], "TORCHELASTIC_USE_AGENT_STORE");
+            bool again = false;
+            for (int k = 0; k < others.n; k++)
+                again |= !strcmp(others.all[k], all.all[i]);
+            OK_F(!again && others.n == all.n - (of_store ? 4 : 1), "%s is the user's", all.all[i]);
+        }
+    }
 }
 
 static void test_words(void)
@@ -139,7 +162,7 @@ int main(void)
 {
     test_variables();
     test_meeting();
-    test_programs();
+    test_users_values();
     test_words();
     return tap_done();
 }

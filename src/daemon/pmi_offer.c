@@ -1,11 +1,10 @@
 /* pmi_offer.c - see pmi_offer.h. */
 #include "daemon/pmi_offer.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "daemon/path_search.h"
+#include "daemon/starter_program.h"
 
 /* The MPICH that chooses by itself reads all of these; Open MPI and earlier MPICHs do not. */
 static const char *const chooser_names[] = { "MPIR_CVAR_PMI_VERSION=", "MPIR_CVAR_DEBUG_CVARS=",
@@ -108,43 +107,6 @@ static enum job_map_pmi look_at_file(struct elf_cache *files, const char *progra
 
 /* ---- commands that start the program ---- */
 
-/* They use no process manager themselves. */
-static bool is_starter(struct slice path)
-{
-    static const char *const names[] = {
-        "sh",   "bash",    "dash",   "ksh",    "zsh",      "env",    "numactl", "taskset",
-        "time", "timeout", "nice",   "ionice", "chrt",     "stdbuf", "setarch", "prlimit",
-        "perf", "strace",  "ltrace", "gdb",    "valgrind", "nohup",  "setsid",  "sudo",
-    };
-
-    while (slice_find(path, '/') < path.len)
-        slice_cut(&path, '/');
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (slice_is(path, names[i]))
-            return true;
-    }
-    return false;
-}
-
-/* A script whose first line names one of them; behind env the interpreter itself counts. */
-static bool is_script(const char *path)
-{
-    char head[256] = "";
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    ssize_t n = fd >= 0 ? read(fd, head, sizeof head - 1) : -1;
-    struct slice line, first;
-
-    if (fd >= 0)
-        close(fd);
-    if (n < 2 || head[0] != '#' || head[1] != '!')
-        return false;
-    line = slice_trim(slice_mem(head + 2, strcspn(head + 2, "\n")));
-    first = slice_cut(&line, ' ');
-    if (first.len >= 4 && slice_is(slice_skip(first, first.len - 4), "/env"))
-        first = slice_cut(&line, ' ');
-    return is_starter(first);
-}
-
 static const char *search_path(char *const *env)
 {
     for (; env && *env; env++) {
@@ -201,7 +163,7 @@ enum job_map_pmi pmi_offer_choose(struct elf_cache *files, const struct job_map_
     enum job_map_pmi offer = look_at(first, app->env);
 
     if (offer == JOB_MAP_PMI_ALL &&
-        (is_starter(slice_str(app->path)) || (!first && is_script(app->path))))
+        (starter_program_is(slice_str(app->path)) || (!first && starter_program_runs(app->path))))
         offer = look_at_words(files, app);
     return offer;
 }

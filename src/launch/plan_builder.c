@@ -20,6 +20,7 @@
 #include "launch/placement_words.h"
 #include "launch/allocation.h"
 #include "launch/plan_print.h"
+#include "launch/program_style.h"
 #include "launch/spawn_output.h"
 #include "launch/spawn_stops.h"
 #include "daemon/environment_style.h"
@@ -422,7 +423,7 @@ static enum environment_style style_of(const struct plan_builder *p, const struc
 
     if (wanted)
         return (enum environment_style)(wanted - 1);
-    return environment_style_of(app->path);
+    return program_style_of(app);
 }
 
 /* The daemons add the variables of each process by it. */
