@@ -18,6 +18,9 @@
 #include "cluster/sim_store.h"
 #include "core/effect.h"
 
+/* Of virtual time: what has not come to its end then never does. */
+#define SIM_FOREVER_NS (UINT64_C(3600) * 1000000000)
+
 void sim_defaults(struct sim_config *c)
 {
     *c = (struct sim_config){ .nodes = 64,
@@ -215,6 +218,8 @@ static void check_failure(struct sim *s, uint32_t p, uint32_t set, const struct 
 {
     s->r->failed++;
     s->nodes[p].stopped[set] = true;
+    if (s->nodes[0].dead)
+        return;
     if (e->culprit >= s->c.nodes || !tree_is_lost(s->nodes[0].member.overlay.lost, e->culprit) ||
         !rank_set_has(&s->sets[set], e->culprit))
         sim_violated(s, "node %u: round %u of set %u failed, and none of its nodes is lost (%d)", p,
@@ -394,10 +399,19 @@ static void on_lost(void *arg, uint32_t position)
         judge(n, position);
 }
 
+/* What a lost node was told before binds nobody. */
+static void note_lost(struct sim *s)
+{
+    for (uint32_t p = 1; p < s->c.nodes; p++)
+        s->nodes[p].lost = s->nodes[p].dead || tree_is_lost(s->nodes[0].member.overlay.lost, p);
+}
+
 static void kill_node(struct sim_node *n)
 {
     if (n->dead)
         return;
+    if (n->me == 0)
+        note_lost(n->sim);
     n->dead = true;
     sim_net_die(n);
 }
@@ -408,6 +422,9 @@ static void on_end(void *arg, const char *why)
 
     if (n->me == 0)
         sim_violated(n->sim, "the top ends: %s", why);
+    if (n->sim->c.stays)
+        return;
+    n->held = !n->dead && !n->asked_to;
     kill_node(n);
 }
 
@@ -643,6 +660,8 @@ static void run(struct sim *s)
 
     while (!s->no_memory && !s->r->violation[0] && sim_pop(s, &e)) {
         s->now = e.at;
+        if (s->now - s->begin > SIM_FOREVER_NS)
+            sim_violated(s, "things go on for ever: kind %d at node %u", (int)e.kind, e.node);
         happen(s, &e);
     }
 }
@@ -801,6 +820,9 @@ static void plan_trouble(struct sim *s)
     }
     for (uint32_t i = 0; i < s->c.slow; i++)
         s->nodes[rand_below(&s->rand, s->c.nodes)].slow = true;
+    if (s->c.takeovers)
+        sim_push(s, (struct sim_event){ .at = s->now + rand_below(&s->rand, 2 * span),
+                                        .kind = SIM_KILL });
 }
 
 /* ---- invariants at the end ------------------------------------------------------------------- */
@@ -933,6 +955,41 @@ static void finish(struct sim *s)
     s->r->bound_ns = lower_bound(s);
 }
 
+/* ---- the top is lost ------------------------------------------------------------------------- */
+
+/* One has the end of a round as a failure, which the other has as a success. */
+static bool differ(const struct sim_node *a, const struct sim_node *b, uint32_t set)
+{
+    return !a->lost && !b->lost && a->stopped[set] && b->round[set] >= a->round[set] &&
+           !(b->stopped[set] && b->round[set] == a->round[set]);
+}
+
+static void check_outcomes(struct sim *s, uint32_t set)
+{
+    for (uint32_t p = 0; p < s->c.nodes; p++) {
+        for (uint32_t q = 0; s->nodes[p].stopped[set] && q < s->c.nodes; q++) {
+            if (rank_set_has(&s->sets[set], q) && differ(&s->nodes[p], &s->nodes[q], set))
+                sim_violated(s,
+                             "before the top was lost, node %u was told another outcome of "
+                             "round %u of set %u than node %u",
+                             p, s->nodes[p].round[set], set, q);
+        }
+    }
+}
+
+/* Nobody can do anything any more: all have ended, and what they were told agrees. */
+static void finish_without_top(struct sim *s)
+{
+    for (uint32_t p = 0; p < s->c.nodes; p++) {
+        if (!s->nodes[p].dead)
+            sim_violated(s, "node %u has lost the top, and stays", p);
+        s->r->held += s->nodes[p].held;
+        count_node(s, &s->nodes[p]);
+    }
+    for (uint32_t set = 0; set < s->all_sets; set++)
+        check_outcomes(s, set);
+}
+
 static void free_all(struct sim *s)
 {
     for (uint32_t p = 0; s->nodes && p < s->c.nodes; p++) {
@@ -985,7 +1042,8 @@ static uint32_t grows_of(const struct sim_config *c)
     return c->grows < most ? c->grows : most;
 }
 
-int sim_run(const struct sim_config *c, struct sim_result *r_p)
+/* One life of the top. */
+static int run_once(const struct sim_config *c, struct sim_result *r_p)
 {
     struct sim s = { .c = *c, .rand = c->seed, .r = r_p };
 
@@ -1012,28 +1070,78 @@ int sim_run(const struct sim_config *c, struct sim_result *r_p)
         sim_store_begin(&s);
         run(&s);
     }
-    if (!s.no_memory)
+    if (!s.no_memory && c->takeovers)
+        finish_without_top(&s);
+    else if (!s.no_memory)
         finish(&s);
     free_all(&s);
     return s.no_memory ? -ENOMEM : 0;
+}
+
+/* The daemons that have held begin anew: nothing that they knew counts any more. */
+static struct sim_config next_life(const struct sim_config *c, uint64_t held)
+{
+    struct sim_config next = *c;
+
+    next.takeovers--;
+    next.nodes = (uint32_t)held + 1;
+    next.grows = (uint32_t)held;
+    next.dial_in = true;
+    next.leaves = next.groups = next.store = 0;
+    next.schedule = OVERLAY_TREE;
+    next.seed = c->seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return next;
+}
+
+static void add_life(struct sim_result *r, const struct sim_result *before)
+{
+    r->messages += before->messages;
+    r->bytes += before->bytes;
+    r->collectives += before->collectives;
+    r->failed += before->failed;
+    r->requests += before->requests;
+    r->exchanged += before->exchanged;
+    r->left += before->left;
+    r->held += before->held;
+}
+
+int sim_run(const struct sim_config *c, struct sim_result *r_p)
+{
+    struct sim_config life = *c;
+    struct sim_result before;
+    uint64_t held = 0; /* in the lives before */
+    int rc;
+
+    if (life.takeovers)
+        life.groups = life.store = 0; /* their checks ask the top */
+    rc = run_once(&life, r_p);
+    while (rc == 0 && life.takeovers && !r_p->violation[0]) {
+        before = *r_p;
+        life = next_life(&life, r_p->held - held);
+        held = r_p->held;
+        rc = run_once(&life, r_p);
+        add_life(r_p, &before);
+    }
+    return rc;
 }
 
 void sim_command(const struct sim_config *c, struct buf *out)
 {
     static const char *const schedules[] = { "auto", "tree", "exchange" };
 
-    buf_printf(
-        out,
-        "wireup sim --nodes %u --ranks %u --width %u --seed %" PRIu64
-        " --schedule %s --rounds %u --sets %u --bytes-per-rank %" PRIu64
-        " --node-failures %u --link-failures %u --slow %u --joins %u --leaves %u --reports %u"
-        " --broadcasts %u --requests %u --groups %u --store %u --jitter %" PRIu64
-        " --latency %" PRIu64 " --overhead %" PRIu64
-        " --ps-per-byte %u --link %u%s --connectivity %s --flags %s%s%s%s",
-        c->nodes, c->ranks, c->width, c->seed, schedules[c->schedule], c->rounds, c->sets, c->card,
-        c->kills, c->cuts, c->slow, c->grows, c->leaves, c->reports, c->broadcasts, c->requests,
-        c->groups, c->store, c->jitter_ns, c->latency_ns, c->overhead_ns, c->byte_ps, c->link_ns,
-        c->inquiry ? " --stacks" : "", c->connectivity ? c->connectivity : "all",
-        c->barrier_first ? "barrier," : "", c->through_tree ? "relayed," : "",
-        c->dial_in ? "dial-in," : "", c->modelled ? "" : "real");
+    buf_printf(out,
+               "wireup sim --nodes %u --ranks %u --width %u --seed %" PRIu64
+               " --schedule %s --rounds %u --sets %u --bytes-per-rank %" PRIu64
+               " --node-failures %u --link-failures %u --slow %u --joins %u --leaves %u "
+               "--takeovers %u --reports %u"
+               " --broadcasts %u --requests %u --groups %u --store %u --jitter %" PRIu64
+               " --latency %" PRIu64 " --overhead %" PRIu64
+               " --ps-per-byte %u --link %u%s --connectivity %s --flags %s%s%s%s",
+               c->nodes, c->ranks, c->width, c->seed, schedules[c->schedule], c->rounds, c->sets,
+               c->card, c->kills, c->cuts, c->slow, c->grows, c->leaves, c->takeovers, c->reports,
+               c->broadcasts, c->requests, c->groups, c->store, c->jitter_ns, c->latency_ns,
+               c->overhead_ns, c->byte_ps, c->link_ns, c->inquiry ? " --stacks" : "",
+               c->connectivity ? c->connectivity : "all", c->barrier_first ? "barrier," : "",
+               c->through_tree ? "relayed," : "", c->dial_in ? "dial-in," : "",
+               c->modelled ? "" : "real");
 }

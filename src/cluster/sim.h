@@ -13,10 +13,12 @@
  * with the blocks of that generation of exactly its participants, or with the name of a lost one,
  * and so for all participants that live, groups too (sim_groups.h);
  * a node that joins receives each broadcast from some moment on, and from its welcome at the
- * latest; one that is asked to leave is gone, and no collective has failed by it; no message
- * between living nodes and no broadcast is lost, duplicated, or out of order; and no message
- * arrives before a broadcast that its sender had received.  Those of requests, and of values for
- * neighbours, are in sim_calls.h, those of the store in sim_store.h.
+ * latest; when the top is lost, all others end, no two of them with different outcomes of a
+ * collective, and those that have ended begin anew under another top (up -takeover), with the same
+ * invariants; nothing goes on for ever; one that is asked to leave is gone, and no collective has
+ * failed by it; no message between living nodes and no broadcast is lost, duplicated, or out of
+ * order; and no message arrives before a broadcast that its sender had received.  Those of
+ * requests, and of values for neighbours, are in sim_calls.h, those of the store in sim_store.h.
  */
 #ifndef WIREUP_CLUSTER_SIM_H
 #define WIREUP_CLUSTER_SIM_H
@@ -52,6 +54,9 @@ struct sim_config {
     bool dial_in;             /* these are started by nobody: the top tells each what it knows when
                                * it asks, and they link to the top later, in any order */
     uint32_t leaves;          /* nodes that are asked to leave; these have no collectives */
+    uint32_t takeovers;  /* so often the top is lost, at a time chosen by the seed; the others begin
+                          * anew under another one, as with dial_in */
+    bool stays;          /* nobody ends who has lost the top: shows that the checks fail */
     uint32_t forgets;    /* broadcasts that a joining node misses: shows that the checks fail */
     uint32_t reports;    /* messages of each node to others, one after each collective; about eight
                           * nodes also broadcast as many */
@@ -79,7 +84,8 @@ struct sim_result {
     uint64_t gathered_ns, last_ns; /* the first collective: the top has all; every node has all */
     uint64_t end_ns;
     uint64_t messages, bytes, collectives, failed, survivors;
-    uint64_t joined, left;                         /* nodes */
+    uint64_t joined, left; /* nodes */
+    uint64_t held;         /* nodes that have lost the top, and could begin anew */
     uint64_t node_messages, node_bytes, node_held; /* the maximum of any node */
     uint64_t bound_ns;  /* lower bound for any algorithm in this model (one collective) */
     uint64_t exchanged; /* messages of exchanges */

@@ -130,6 +130,8 @@ struct sim_node {
     bool grown;                       /* it has joined later */
     size_t due;      /* grown: of the top's log, the next broadcast that must come; 0: none came */
     size_t welcomed; /* grown: the length of that log when the top announced it */
+    bool held;       /* it has lost the top, and ended */
+    bool lost;       /* when the top was lost, that had lost it */
     bool leaves, asked_to;
 };
 

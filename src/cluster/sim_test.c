@@ -35,11 +35,13 @@ enum fault_kind {
     FAULTS_ELASTIC, /* nodes join and leave, with all kinds of failure */
     FAULTS_JOINS,   /* 63 nodes join by themselves, in any order; every other seed has failures, too
                      */
+    FAULTS_TAKEOVER, /* the top is lost, once or twice, with all kinds of failure */
+    FAULTS_SMALL,    /* a few nodes, and one of the kinds above: many seeds in little time */
     FAULT_KINDS
 };
 
-static const char *const fault_kinds[FAULT_KINDS] = { "all",  "kills",   "cuts",
-                                                      "slow", "elastic", "joins" };
+static const char *const fault_kinds[FAULT_KINDS] = { "all",     "kills", "cuts",     "slow",
+                                                      "elastic", "joins", "takeover", "small" };
 
 static enum fault_kind fault_kind_of(const char *name)
 {
@@ -67,6 +69,19 @@ static void keep_only(struct sim_config *c, enum fault_kind kind)
         c->kills *= 4; /* many hit nodes that have not come yet */
         if (c->seed % 2)
             c->kills = c->cuts = c->slow = 0;
+        return;
+    }
+    if (kind == FAULTS_TAKEOVER) {
+        c->nodes = 1 + c->nodes % 64;
+        c->takeovers = 1 + (uint32_t)(c->seed % 2);
+        if (c->seed % 3 == 0)
+            c->grows = c->nodes / 2;
+        return;
+    }
+    if (kind == FAULTS_SMALL) {
+        keep_only(c, (enum fault_kind)(FAULTS_ALL + 1 + c->seed % (FAULTS_SMALL - 1)));
+        c->nodes = 2 + (uint32_t)(c->seed / 7 % 15);
+        c->grows = c->grows ? 1 + c->grows % c->nodes : 0;
         return;
     }
     c->kills = kind == FAULTS_KILLS ? 1 + c->kills : 0;
@@ -108,7 +123,7 @@ static void faults(struct sim_config *c, uint64_t seed, enum fault_kind kind)
 static void test_seeds(uint64_t first, uint32_t count, enum fault_kind kind)
 {
     uint64_t messages = 0, failed = 0, collectives = 0, exchanged = 0, requests = 0, bad = 0;
-    uint64_t joined = 0, left = 0;
+    uint64_t joined = 0, left = 0, held = 0;
     struct sim_config c;
     struct sim_result r;
 
@@ -122,6 +137,7 @@ static void test_seeds(uint64_t first, uint32_t count, enum fault_kind kind)
         requests += r.requests;
         joined += r.joined;
         left += r.left;
+        held += r.held;
     }
     OK_F(bad == 0, "%u seeds (%s) of up to %d nodes from %llu: no invariant is violated", count,
          fault_kinds[kind], NODES_MAX, (unsigned long long)first);
@@ -138,6 +154,9 @@ static void test_seeds(uint64_t first, uint32_t count, enum fault_kind kind)
     if (kind == FAULTS_ELASTIC)
         OK_F(joined > count && left > 0, "%llu nodes joined, %llu left", (unsigned long long)joined,
              (unsigned long long)left);
+    if (kind == FAULTS_TAKEOVER || kind == FAULTS_SMALL)
+        OK_F(held > count && joined > count, "%llu nodes have lost the top, %llu have joined one",
+             (unsigned long long)held, (unsigned long long)joined);
     if (kind == FAULTS_SLOW)
         OK_F(failed == 0, "all of them: no node is lost");
     else if (kind != FAULTS_JOINS) /* few are lost after they have come */
@@ -338,6 +357,23 @@ static void test_control_elastic(enum fault_kind kind)
          fault_kinds[kind], found, r.violation);
 }
 
+static void test_control_takeover(void)
+{
+    struct sim_config c;
+    struct sim_result r;
+    uint32_t found = 0;
+
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        faults(&c, seed, FAULTS_TAKEOVER);
+        c.nodes = 30;
+        c.stays = true;
+        OK(sim_run(&c, &r) == 0);
+        found += r.violation[0] != 0;
+    }
+    OK_F(found == 20, "in %u of 20 runs it is noticed that a node stays without a launcher: %s",
+         found, r.violation);
+}
+
 /* One node after the other, all of them, in trees of several shapes; none is lost. */
 static void test_growth_alone(void)
 {
@@ -362,9 +398,9 @@ static void test_growth_alone(void)
 #endif
 #endif
 #ifdef __SANITIZE_ADDRESS__
-enum { SEEDS = 30, LARGE = 4000 };
+enum { SEEDS = 30, SMALL_SEEDS = 500, LARGE = 4000 };
 #else
-enum { SEEDS = 100, LARGE = 4000 };
+enum { SEEDS = 100, SMALL_SEEDS = 5000, LARGE = 4000 };
 #endif
 
 /* The processes of a node ask together. */
@@ -411,14 +447,16 @@ int main(int argc, char **argv)
     test_seeds(first, count, kind);
     if (argc > 1)
         return tap_done();
-    for (kind = FAULTS_KILLS; kind < FAULT_KINDS; kind++)
+    for (kind = FAULTS_KILLS; kind < FAULTS_SMALL; kind++)
         test_seeds(first, count / 5, kind);
+    test_seeds(first, SMALL_SEEDS, FAULTS_SMALL);
     test_found();
     test_control();
     test_control_outcomes(3, 0);
     test_control_outcomes(0, 2);
     test_control_elastic(FAULTS_ELASTIC);
     test_control_elastic(FAULTS_JOINS);
+    test_control_takeover();
     test_growth_alone();
     test_choice();
     test_growth();

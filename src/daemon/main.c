@@ -59,6 +59,7 @@ struct daemon_hold {
 struct daemon {
     struct log log;
     int control_fd;
+    bool again; /* it has lost a launcher before */
     struct arena arena;
     struct bootstrap boot;
     struct bootstrap_overlay known; /* of the others, when it joins */
@@ -261,6 +262,7 @@ static bool part(struct daemon *d, struct daemon_hold *h)
 
     if (!remember(d, h))
         return false;
+    d->again = true;
     dvm_execs_hold(&d->dvm_execs);
     free(dvm_execs_held(&d->dvm_execs, &n));
     log_warn(&d->people,
@@ -474,6 +476,7 @@ static void on_joined(void *arg)
     struct daemon *d = arg;
     struct errmsg err = { "" };
 
+    d->cluster.outlives = d->boot.token != NULL;
     if (d->by_hand) /* otherwise the parent sees the link itself */
         answer(d, BOOTSTRAP_READY, "");
     if (start_child_daemons(d, &err))
@@ -562,7 +565,7 @@ static int join(struct daemon *d, const int pipe_ends[STREAM_KINDS], struct errm
         .on_near = on_near, .on_joined = on_joined, .on_lost = on_lost, .on_grow = on_grow
     };
     d->cluster.arg = d;
-    d->cluster.outlives = d->boot.token != NULL;
+    d->cluster.outlives = d->boot.token && d->again; /* else from its link on */
     dvm_execs_open(&d->dvm_execs, &d->cluster);
     d->cluster.dvm_execs = &d->dvm_execs;
     d->cluster.child_daemons = &d->child_daemons;

@@ -19,10 +19,11 @@ static void test_row(enum own_state from, enum own_event event, enum own_state t
          "each step has its action, and none is done twice");
     OK_F((a == OWN_ACTION_kill || a == OWN_ACTION_stop_loop) == (is_over(to) && !is_over(from)),
          "the loop stops at the end, and only then");
-    OK_F((a == OWN_ACTION_hold) == (to == OWN_STATE_HOLDING && from == OWN_STATE_SERVING),
-         "only one that serves holds what it has");
+    OK_F((a == OWN_ACTION_hold) == (to == OWN_STATE_HOLDING && from != OWN_STATE_HOLDING),
+         "one that has lost the launcher holds what it has, once");
     OK_F((to == OWN_STATE_FAILED) ==
-             (from == OWN_STATE_FAILED || (from == OWN_STATE_JOINING && event != OWN_EVENT_LINK)),
+             (from == OWN_STATE_FAILED ||
+              (from == OWN_STATE_JOINING && event != OWN_EVENT_LINK && event != OWN_EVENT_PART)),
          "one that has had a link does not fail");
     OK_F(event != OWN_EVENT_LINK || from == OWN_STATE_FAILED || own_state_has_joined(to),
          "a link counts");

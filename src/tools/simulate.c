@@ -101,6 +101,7 @@ static bool read_config(const struct command_line *l, struct sim_config *c)
            small(l, CHOICE_sim_slow, 4096, &c->slow) &&
            small(l, CHOICE_sim_joins, 4096, &c->grows) &&
            small(l, CHOICE_sim_leaves, 4096, &c->leaves) &&
+           small(l, CHOICE_sim_takeovers, 16, &c->takeovers) &&
            small(l, CHOICE_sim_reports, 1 << 16, &c->reports) &&
            small(l, CHOICE_sim_broadcasts, 1 << 16, &c->broadcasts) &&
            small(l, CHOICE_sim_requests, 60, &c->requests) &&

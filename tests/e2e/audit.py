@@ -2,14 +2,17 @@
 """audit.py - judges a recording of a job, and knows nothing but the rules.
 
     audit.py FILE...            judges; prints what breaks a rule; 1: something does
+    audit.py --each FILE...     the same, each of them as a job of its own
     audit.py --control FILE...  plants each fault that fits; 1: one is not noticed
+    audit.py --control=RULES    only those of these rules, with commas
 
-FILE is what `wireup trace --all --json` prints.
+FILE is what `wireup trace --all --json` prints: of a real job, or of a simulated one (tests/cluster.h).
 
 The rules, by the recordings of all nodes:
   once      a collective is over once on each node, and only where the node has contributed
-  same      ... with one outcome on all nodes: with the contributions of all of them, or failed; a node that was told
-            of a start before it decides no more
+  same      ... with one outcome on all nodes: with the contributions of all of them (those that are not empty), or
+            failed; groups that bear losses leave out those of nodes that do not hear of the outcome any more; a node
+            that was told of a start before it decides no more
   epoch     a node takes part in no collective of an earlier epoch than the one before
   answer    each request of a process is answered at most once, and nothing is answered without a request
   end       nothing is sent on a connection that is closed
@@ -20,6 +23,7 @@ import json
 import sys
 
 EPOCH_BITS = 40
+BEAR_LOSSES = "optgroup", "ungroup"  # groups that may be formed without some, and their ends
 
 
 def key_of(e):
@@ -73,7 +77,9 @@ class Audit:
             if first.setdefault(key, (status, blocks)) != (status, blocks):
                 self.complain("same", e, f"{key} ends otherwise than on another node")
             for (other, of), block in self.contributed.items():
-                if of == key and status == "success" and block not in blocks:
+                if key[1] in BEAR_LOSSES and (other, key) not in self.over:
+                    continue  # it is lost: its processes are named as absent
+                if of == key and status == "success" and block and block not in blocks:
                     self.complain("same", e, f"{key} is a success without the contribution of {other}")
 
     # ---- processes
@@ -170,18 +176,27 @@ FAULTS = [
      lambda e: [e, changed(e, generation=1 << 20)]),
     ("answer", lambda e: is_fence(e, "out"), lambda e: [e, e]),
     ("answer", lambda e: is_fence(e, "in"), lambda e: []),
-    ("exit", lambda e: e.get("effect") == "proc_state" and e["event"] == "exit", lambda e: [changed(e, code=77)]),
+    ("exit", lambda e: e.get("effect") == "proc_state" and e["event"] in ("exit", "death"),
+     lambda e: [changed(e, code=77)]),
 ]
 
 
-def control(events):
+def places(events, rule, fits):
+    at = [i for i, e in enumerate(events) if fits(e)]
+    if rule == "epoch":
+        at = at[-1:]
+    if rule == "exit":  # the launcher's own is no witness
+        at = [i for i in at if events[i]["trace"] != events[0]["trace"]]
+    return at
+
+
+def control(jobs, rules):
+    """Each fault is planted into the first of the jobs where it fits."""
     missed = 0
     for rule, fits, plant in FAULTS:
-        at = [i for i, e in enumerate(events) if fits(e)]
-        if rule == "epoch":
-            at = at[-1:]
-        if rule == "exit":  # the launcher's own is no witness
-            at = [i for i in at if events[i]["trace"] != events[0]["trace"]]
+        if rules and rule not in rules:
+            continue
+        events, at = next(((e, at) for e in jobs if (at := places(e, rule, fits))), (None, None))
         if not at:
             print(f"nothing to plant: {rule}")
             missed += 1
@@ -191,26 +206,34 @@ def control(events):
         if rule not in found:
             print(f"not noticed: {rule} at {events[i]['time']} {events[i]['trace']}")
             missed += 1
-    last = [e for e in events if e.get("way") == "out"][-1:]
-    if "end" not in {r for r, _ in judge(events + last).wrong}:
+    last = [e for e in jobs[0] if e.get("way") == "out"][-1:]
+    if (not rules or "end" in rules) and "end" not in {r for r, _ in judge(jobs[0] + last).wrong}:
         print("not noticed: end")
         missed += 1
     return missed
 
 
+def read(name):
+    with open(name, encoding="utf-8") as f:
+        # (The trace of one node alone does not name it.)
+        return [{"trace": "", **json.loads(line)} for line in f if line.strip()]
+
+
 def main():
-    plants = sys.argv[1:2] == ["--control"]
-    events = []
-    for name in sys.argv[1 + plants:]:
-        with open(name, encoding="utf-8") as f:
-            events += [json.loads(line) for line in f if line.strip()]
-    if plants:
-        return control(events) > 0
-    a = judge(events)
-    for _, text in a.wrong:
-        print(text)
-    print(f"{a.count} contributions to collectives, {len(a.wrong)} rules broken")
-    return bool(a.wrong) or not a.count
+    how = sys.argv[1] if sys.argv[1:] and sys.argv[1].startswith("--") else ""
+    names = sys.argv[2:] if how else sys.argv[1:]
+    if how.startswith("--control"):
+        return control([read(name) for name in names], how.split("=")[1].split(",") if "=" in how else []) > 0
+    jobs = [read(name) for name in names] if how == "--each" else [[e for name in names for e in read(name)]]
+    count = broken = 0
+    for events, name in zip(jobs, names):
+        a = judge(events)
+        for _, text in a.wrong:
+            print(f"{name}: {text}" if how else text)
+        count += a.count
+        broken += len(a.wrong)
+    print(f"{count} contributions to collectives, {broken} rules broken")
+    return bool(broken) or not count
 
 
 sys.exit(main())
