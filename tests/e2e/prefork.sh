@@ -64,7 +64,7 @@ same "several programs" "$rc $(grep -c forked "$out") $(grep -c '^cat$' "$out") 
 run 60 "$WIREUP" -launch-agent "$tmp/agent" -hosts n1,n2 -prefork -n 4 -ppn 2 "$prefork" how
 same "on several nodes" "$rc $(sort "$out" | tr '\n' ,) $(cat "$err")" "0 0 forked,1 forked,2 forked,3 forked, " ||
     explain
-LD_PRELOAD=$lib/libodd.so run 60 "$WIREUP" -prefork -n 2 sh -c 'echo "$LD_PRELOAD"; cat /proc/self/maps | grep -c prefork || :'
+run 60 "$WIREUP" -prefork -genv LD_PRELOAD "$lib/libodd.so" -n 2 sh -c 'echo "$LD_PRELOAD"; cat /proc/self/maps | grep -c prefork || :'
 same "what the user preloads stays, and a rank's own programs are not touched" "$rc $(sort -u "$out" | tr '\n' ,)" \
     "0 $(printf '0\n%s\n' "$lib/libodd.so" | sort | tr '\n' ,)" || explain
 run 60 "$WIREUP" -prefork -n 1 "$prefork" how
@@ -73,7 +73,7 @@ same "a single rank is started as ever, without a word" "$(cat "$out" "$err")" "
 ODD=preload run 60 "$WIREUP" -prefork -n 2 "$prefork" how
 same "constructors do not see that we preload something" "$rc $(grep -c forked "$out")" "0 2" || explain
 export ODD_PRELOAD="$lib/libodd.so"
-ODD=preload LD_PRELOAD=$ODD_PRELOAD run 60 "$WIREUP" -prefork -n 2 "$prefork" how
+ODD=preload run 60 "$WIREUP" -prefork -genv LD_PRELOAD "$ODD_PRELOAD" -n 2 "$prefork" how
 same "but what the user preloads" "$rc $(grep -c forked "$out")" "0 2" || explain
 ODD=program run 60 "$WIREUP" -prefork -n 2 "$prefork" how
 same "nor do programs that they run" "$rc $(grep -c forked "$out")" "0 2" || explain
