@@ -143,7 +143,7 @@ _wireup_choices()
 {
     case $1 in
     who) echo "--json --stacks" ;;
-    serve) echo "--n --timeout --trace --json" ;;
+    serve) echo "--n --timeout --trace --launchers-dir --json" ;;
     names) echo "--json" ;;
     enter) echo "--json" ;;
     trace) echo "--json --follow --node --key --rank --command --from --to --all --conversation" ;;

@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "daemon/launcher_file.h"
 #include "io/create.h"
 #include "io/daemon_link.h"
 #include "io/join_token.h"
@@ -20,7 +22,7 @@
 
 #define SUFFIX ".launcher"
 
-enum { PIECE = 32 << 10, ADDRESSES = 4096, RELAY_MOST = 2 * LIMIT_DAEMON_LINK_MESSAGE };
+enum { PIECE = 32 << 10, RELAY_MOST = 2 * LIMIT_DAEMON_LINK_MESSAGE };
 
 /* What comes from the link goes to the descriptor, and the other way round. */
 struct launcher_relay {
@@ -216,27 +218,32 @@ static void on_room(void *arg, struct daemon_link *h)
 
 /* ---- the directory --------------------------------------------------------------------------- */
 
-/* The addresses in a file of it; false: it is none of a launcher, or this one's. */
-static bool read_addresses(const struct distant_launchers *d, const char *name, char *text)
+static bool is_launcher_file(const char *name)
 {
     size_t len = strlen(name), end = sizeof SUFFIX - 1;
-    ssize_t n = 0;
+
+    return len > end && !strcmp(name + len - end, SUFFIX);
+}
+
+/* The addresses in a file of it, in text; false: it is none of a launcher, or this one's. */
+static bool read_addresses(const struct distant_launchers *d, const char *name,
+                           char text[LAUNCHER_FILE_MOST], struct launcher_file *f_p)
+{
+    ssize_t n;
     int fd;
 
-    if (len <= end || strcmp(name + len - end, SUFFIX) != 0 || !strcmp(name, d->file))
+    if (!is_launcher_file(name) || !strcmp(name, d->file))
         return false;
     fd = openat(d->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return false;
-    n = read(fd, text, ADDRESSES - 1);
+    n = read(fd, text, LAUNCHER_FILE_MOST);
     close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-    return text[0] != '\0';
+    return n > 0 && launcher_file_read(slice_mem(text, (size_t)n), f_p);
 }
 
 /* -1: not even tried. */
-static int call_one(struct distant_launchers *d, const char *addresses)
+static int call_one(struct distant_launchers *d, struct slice addresses)
 {
     struct errmsg err;
     int fd;
@@ -244,7 +251,7 @@ static int call_one(struct distant_launchers *d, const char *addresses)
 
     if (!r)
         return -1;
-    r->h = daemon_link_connect(d->net, slice_str(addresses), 0, &err);
+    r->h = daemon_link_connect(d->net, addresses, 0, &err);
     if (r->h)
         return fd;
     relay_free(r);
@@ -254,12 +261,13 @@ static int call_one(struct distant_launchers *d, const char *addresses)
 
 static int call_all(struct distant_launchers *d, DIR *files, int *fds)
 {
-    char text[ADDRESSES];
+    char text[LAUNCHER_FILE_MOST];
+    struct launcher_file f;
     struct dirent *e;
     int n = 0;
 
     while (n < LIMIT_DISTANT_LAUNCHERS && (e = readdir(files))) {
-        if (read_addresses(d, e->d_name, text) && (fds[n] = call_one(d, text)) >= 0)
+        if (read_addresses(d, e->d_name, text, &f) && (fds[n] = call_one(d, f.addresses)) >= 0)
             n++;
     }
     return n;
@@ -280,24 +288,43 @@ int distant_launchers_call(struct distant_launchers *d, int **fds_p)
     return n;
 }
 
-/* Complete as soon as it has its name. */
+/* Files of launchers of this machine that were killed. */
+static void remove_left(struct distant_launchers *d, const char *boot)
+{
+    int at = openat(d->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *files = at >= 0 ? fdopendir(at) : NULL;
+    struct dirent *e;
+
+    while (files && (e = readdir(files))) {
+        if (is_launcher_file(e->d_name) && launcher_file_is_left(d->dir, e->d_name, boot))
+            unlinkat(d->dir, e->d_name, 0);
+    }
+    if (files)
+        closedir(files);
+    else if (at >= 0)
+        close(at);
+}
+
+/* Complete, and locked, as soon as it has its name. */
 static int write_own(struct distant_launchers *d, const char *interface, struct errmsg *err)
 {
-    struct buf text = BUF_NULL(ADDRESSES);
-    char host[200] = "localhost", early[sizeof d->file + 8];
-    int rc = daemon_link_addresses(d->net, interface, &text, err), fd;
+    struct buf text = BUF_NULL(LAUNCHER_FILE_MOST);
+    char host[200] = "localhost", early[sizeof d->file + 8], boot[LAUNCHER_FILE_BOOT];
+    int rc = daemon_link_addresses(d->net, interface, &text, err);
 
     if (rc < 0)
         return rc;
     gethostname(host, sizeof host - 1);
     snprintf(d->file, sizeof d->file, "%s.%d" SUFFIX, host, (int)getpid());
     snprintf(early, sizeof early, "%s.new", d->file);
-    buf_byte(&text, '\n');
+    launcher_file_boot(boot);
+    launcher_file_end(&text, boot);
+    remove_left(d, boot);
     unlinkat(d->dir, early, 0); /* of another one with this pid, which was killed */
-    fd = create_new_at(d->dir, early);
-    rc = fd < 0 ? fd : write_all_slice(fd, buf_slice(&text));
-    if (fd >= 0)
-        close(fd);
+    d->lock = create_new_at(d->dir, early);
+    if (d->lock >= 0)
+        flock(d->lock, LOCK_EX | LOCK_NB); /* without locks nobody removes the file */
+    rc = d->lock < 0 ? d->lock : write_all_slice(d->lock, buf_slice(&text));
     if (rc == 0)
         rc = create_rename_at(d->dir, early, d->file);
     buf_free(&text);
@@ -360,7 +387,9 @@ int distant_launchers_open(struct distant_launchers *d, const struct node_contex
 {
     int rc;
 
-    *d = (struct distant_launchers){ .context = c, .dir = -1, .called = called, .arg = arg };
+    *d = (struct distant_launchers){
+        .context = c, .dir = -1, .lock = -1, .called = called, .arg = arg
+    };
     list_init(&d->all);
     rc = open_dir(d, config->dir, err);
     if (rc == 0)
@@ -378,6 +407,8 @@ void distant_launchers_close(struct distant_launchers *d)
     secret_free(d->key, JOIN_TOKEN_KEY);
     if (d->dir >= 0 && d->file[0])
         unlinkat(d->dir, d->file, 0);
+    if (d->lock >= 0)
+        close(d->lock);
     if (d->dir >= 0)
         close(d->dir);
     d->context = NULL;

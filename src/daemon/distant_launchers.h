@@ -3,7 +3,7 @@
  *
  * The directory belongs to the user and is closed to others, as is each file in it: `token`, the
  * secret that all of them prove to have (io/join_token.h), and `HOST.PID.launcher` for each, with
- * its addresses.  Whoever has the token is taken for the user.
+ * its addresses (launcher_file.h).  Whoever has the token is taken for the user.
  *
  * A connection to another launcher is a descriptor here, and one at its control socket there; what
  * is between is one encrypted link (io/daemon_link.h) for each.  So who asks launchers of this
@@ -31,7 +31,8 @@ struct distant_launchers {
     const struct node_context *context; /* NULL: not open */
     struct daemon_link_net *net;
     unsigned char *key;
-    int dir; /* of the directory; -1: none */
+    int dir;  /* of the directory; -1: none */
+    int lock; /* of its own file there, open as long as it lives; -1: none */
     char file[300];
     struct list all; /* relays */
     /* Another launcher has connected; the descriptor is the callee's. */

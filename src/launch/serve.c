@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "daemon/node.h"
+#include "daemon/distant_launchers.h"
 #include "daemon/served_job.h"
 #include "daemon/supervisor.h"
 #include "daemon/tools.h"
@@ -94,10 +95,14 @@ static int serve_job(struct serve *s)
                                   .begun_ns = s->begun_ns,
                                   .planned_ns = clock_now_ns(),
                                   .sessions = &s->sessions };
+    const struct distant_launchers_config distant = {
+        .dir = s->line->choices[CHOICE_serve_launchers_dir]
+    };
     struct errmsg err = { "" };
     struct node *node;
     int code = 1, rc;
 
+    config.distant = distant.dir ? &distant : NULL;
     if (gethostname(host, sizeof host - 1) < 0)
         log_info(&s->log, "this machine has no name: %s", err_text(-errno));
     node_raise_nofile(&config);

@@ -93,6 +93,54 @@ same "who outlives the other launcher is told of the ends" \
     note "$(cat "$tmp/one" "$tmp/two")"
 wait "$two"
 
+# The file of a launcher that was killed is removed by the next one; not those of living ones, nor of other machines.
+killed()
+{
+    victim=$one
+    for _ in 1 2 3; do
+        victim=$(ps -o pid= --ppid "$victim" | head -n 1 | tr -d ' ')
+    done
+    # Both of its processes: the supervisor would remove the file.
+    kill -9 "$(ps -o ppid= -p "$victim" | tr -d ' ')" "$victim"
+    wait "$one"
+}
+rm -f "$dir"/*.launcher
+on m1 -launchers-dir "$dir" -n 1 "$launchers" hold one >"$tmp/one" 2>&1 &
+one=$!
+wait_until "$patience" holding
+killed
+left=$(basename "$dir"/*.launcher)
+sed '2s/.*/another-boot/' "$dir/$left" >"$dir/elsewhere.1.launcher"
+ok "the control: a killed launcher leaves its file" test -s "$dir/$left"
+on m1 -launchers-dir "$dir" -n 1 "$launchers" hold one >"$tmp/one" 2>&1 &
+one=$!
+wait_until "$patience" holding
+look "with another one beside it a name is found" found -launchers-dir "$dir"
+same "the next launcher removes it, and no other" "$(cd "$dir" && echo elsewhere.1.launcher; [ -e "$left" ] && echo "$left"
+    find . -name '*.launcher' | wc -l)" "elsewhere.1.launcher
+2"
+# A job of `wireup serve` finds names there, too.
+XDG_RUNTIME_DIR=$tmp/m2 timeout "$patience" "$WIREUP" serve --launchers-dir "$dir" >"$tmp/lines" 2>"$err" &
+served=$!
+wait_until "$patience" test -s "$tmp/lines"
+(eval "$(cat "$tmp/lines")" && XDG_RUNTIME_DIR=$tmp/m2 exec timeout "$patience" "$launchers" look one) >"$out" 2>>"$err"
+same "so does a job of wireup serve" "$? $(head -n 1 "$out")" "0 launchers found" || note "$(cat "$out" "$err" "$tmp/lines")"
+kill "$served"
+wait "$served"
+on m2 -launchers-dir "$dir" -n 1 "$launchers" 'done' one >"$out" 2>"$err" </dev/null
+wait "$one"
+rm -f "$dir"/*.launcher
+
+# Another user is kept out by the directory.
+if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
+    mkdir -m 755 "$tmp/strange" 2>/dev/null
+    cp "$WIREUP" "$tmp/strange/wireup"
+    chmod 755 "$tmp"
+    run "$patience" setpriv --reuid 65534 --clear-groups env XDG_RUNTIME_DIR= "$tmp/strange/wireup" -launchers-dir "$dir" -n 1 true
+    same "another user may not use the directory" "$rc $(grep -c 'launchers-dir' "$err")" "125 1" || note "$(cat "$err")"
+    chmod 700 "$tmp"
+fi
+
 # A directory of others.
 mkdir -m 755 "$tmp/open"
 run "$patience" "$WIREUP" -launchers-dir "$tmp/open" -n 1 true
