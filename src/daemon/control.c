@@ -277,6 +277,7 @@ static void guard_lost(struct control *u)
     signals_job(u->config.processes, NULL, SIGKILL);
     child_end_all();
     leftovers_remove(supervisor_leftovers());
+    leftovers_tidy();
     trace_writer_flush(u->config.trace_writer);
     tools_close(u->config.tools);
     control_socket_close(u->config.control_socket);

@@ -79,10 +79,13 @@ static void keep_leftover(void *control, const struct op_cleanup *e)
         leftovers_add(c->config.leftovers, &o, segment);
 }
 
-static void list_leftovers(struct job_control *c)
+/* While effects wait, the core does not know any more what they are to remove: a list that were
+ * written then would lose it if we were killed meanwhile. */
+void job_control_drained(struct job_control *c)
 {
-    if (!c->config.leftovers)
+    if (!c->list_is_old || !c->config.leftovers)
         return;
+    c->list_is_old = false;
     leftovers_begin(c->config.leftovers);
     LIST_EACH(l, &c->config.server->core.jobs)
     control_each_cleanup(LIST_OF(l, const struct job, link), keep_leftover, c);
@@ -329,11 +332,11 @@ void job_control_carry_out(struct job_control *c, const struct effect *e)
     switch (e->kind) {
     case EFFECT_proc_root:
         proc_root_note(&c->roots, e->u.proc_root.job, e->u.proc_root.rank);
-        list_leftovers(c);
+        c->list_is_old = true;
         break;
     case EFFECT_cleanup:
         clear_up(c, &e->u.cleanup);
-        list_leftovers(c);
+        c->list_is_old = true;
         break;
     case EFFECT_session_dir: make_session_dir(c, &e->u.session_dir); break;
     case EFFECT_log: write_log(c, &e->u.log); break;

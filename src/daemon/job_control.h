@@ -29,6 +29,7 @@ struct job_control {
     unsigned char *own_key; /* of tokens, when there are no other daemons (io/secret.h); or NULL */
     bool has_key;
     bool session_dir_warned; /* warned that the session directory cannot be created */
+    bool list_is_old;        /* the leftovers are not yet what is registered now */
     bool cleanup_warned;     /* warned that something cannot be cleaned up */
 };
 
@@ -39,5 +40,7 @@ void job_control_close(struct job_control *c); /* harmless on zeroed memory */
 
 /* EFFECT_proc_root, _cleanup, _session_dir, _log, _credential or _file_look. */
 void job_control_carry_out(struct job_control *c, const struct effect *e);
+/* All effects so far have been carried out. */
+void job_control_drained(struct job_control *c);
 
 #endif

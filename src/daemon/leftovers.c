@@ -1,42 +1,82 @@
-/* leftovers.c - see leftovers.h. */
+/* leftovers.c - see leftovers.h.
+ *
+ * An entry is flags, user and two lengths, little-endian, and the two texts. */
 #include "daemon/leftovers.h"
 
 #include <string.h>
 
-/* An entry of the list; the order's texts are behind it. */
-struct entry {
-    struct cleanup_order order;
-    bool segment;
+enum {
+    ENTRY_SEGMENT = 1,
+    ENTRY_DIRECTORY = 2,
+    ENTRY_RECURSIVE = 4,
+    ENTRY_EMPTY_ONLY = 8,
+    ENTRY_LEAVE_TOP = 16,
+    ENTRY_FLAGS = 31,
+    ENTRY_HEAD = 1 + 4 + 4 + 4,
 };
+
+static struct leftovers_bytes *next_of(struct leftovers *l)
+{
+    return &l->lists[!atomic_load(&l->current)];
+}
 
 void leftovers_begin(struct leftovers *l)
 {
-    atomic_store(&l->used, 0);
-    l->room = 0;
+    next_of(l)->used = 0;
 }
 
-static void append(struct leftovers *l, const void *bytes, size_t n)
+static void append(struct leftovers_bytes *b, const void *bytes, size_t n)
 {
     if (n)
-        memcpy(l->bytes + l->room, bytes, n);
-    l->room += (unsigned)n;
+        memcpy(b->bytes + b->used, bytes, n);
+    b->used += (unsigned)n;
+}
+
+static void append_number(struct leftovers_bytes *b, uint32_t v)
+{
+    const unsigned char bytes[4] = { (unsigned char)v, (unsigned char)(v >> 8),
+                                     (unsigned char)(v >> 16), (unsigned char)(v >> 24) };
+
+    append(b, bytes, sizeof bytes);
+}
+
+static unsigned char flags_of(const struct cleanup_order *o, bool segment)
+{
+    return (unsigned char)((segment ? ENTRY_SEGMENT : 0) | (o->directory ? ENTRY_DIRECTORY : 0) |
+                           (o->recursive ? ENTRY_RECURSIVE : 0) |
+                           (o->empty_only ? ENTRY_EMPTY_ONLY : 0) |
+                           (o->leave_top ? ENTRY_LEAVE_TOP : 0));
 }
 
 bool leftovers_add(struct leftovers *l, const struct cleanup_order *o, bool segment)
 {
-    struct entry e = { *o, segment };
+    struct leftovers_bytes *b = next_of(l);
+    unsigned char flags = flags_of(o, segment);
+    size_t room = sizeof b->bytes - b->used;
 
-    if (sizeof e + o->path.len + o->stay.len > sizeof l->bytes - l->room)
+    if (room < ENTRY_HEAD || o->path.len > room - ENTRY_HEAD ||
+        o->stay.len > room - ENTRY_HEAD - o->path.len)
         return false;
-    append(l, &e, sizeof e);
-    append(l, o->path.ptr, o->path.len);
-    append(l, o->stay.ptr, o->stay.len);
+    append(b, &flags, 1);
+    append_number(b, o->uid);
+    append_number(b, (uint32_t)o->path.len);
+    append_number(b, (uint32_t)o->stay.len);
+    append(b, o->path.ptr, o->path.len);
+    append(b, o->stay.ptr, o->stay.len);
     return true;
+}
+
+static struct slice list_of(const struct leftovers_bytes *b)
+{
+    return slice_mem((const char *)b->bytes, b->used < sizeof b->bytes ? b->used : sizeof b->bytes);
 }
 
 void leftovers_end(struct leftovers *l)
 {
-    atomic_store(&l->used, l->room);
+    struct leftovers_bytes *b = next_of(l);
+
+    atomic_store(&l->current, !atomic_load(&l->current));
+    leftovers_file_write(&l->file, list_of(b));
 }
 
 static bool take(struct slice *rest, size_t n, struct slice *part_p)
@@ -48,33 +88,66 @@ static bool take(struct slice *rest, size_t n, struct slice *part_p)
     return true;
 }
 
-static bool read_entry(struct slice *rest, struct entry *e)
+static bool take_number(struct slice *rest, uint32_t *v_p)
 {
-    struct cleanup_order *o = &e->order;
-    struct slice bytes;
+    struct slice s;
+    const unsigned char *b;
 
-    if (!take(rest, sizeof *e, &bytes))
+    if (!take(rest, 4, &s))
         return false;
-    memcpy(e, bytes.ptr, sizeof *e);
-    return take(rest, o->path.len, &o->path) && take(rest, o->stay.len, &o->stay);
+    b = (const unsigned char *)s.ptr;
+    *v_p = (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+    return true;
+}
+
+bool leftovers_read(struct slice *rest, struct cleanup_order *o, bool *segment_p)
+{
+    struct slice flag;
+    uint32_t uid, path, stay;
+    unsigned char flags;
+
+    if (!take(rest, 1, &flag) || !take_number(rest, &uid) || !take_number(rest, &path) ||
+        !take_number(rest, &stay))
+        return false;
+    flags = (unsigned char)flag.ptr[0];
+    if (flags & ~ENTRY_FLAGS)
+        return false;
+    *segment_p = flags & ENTRY_SEGMENT;
+    *o = (struct cleanup_order){
+        .uid = uid,
+        .directory = flags & ENTRY_DIRECTORY,
+        .recursive = flags & ENTRY_RECURSIVE,
+        .empty_only = flags & ENTRY_EMPTY_ONLY,
+        .leave_top = flags & ENTRY_LEAVE_TOP,
+    };
+    return take(rest, path, &o->path) && take(rest, stay, &o->stay) && o->path.len &&
+           !memchr(o->path.ptr, 0, o->path.len);
 }
 
 /* Nobody is left who could be told of what stays. */
-static void remove_one(const struct entry *e)
+static void remove_all(struct slice list)
 {
-    if (e->segment)
-        cleanup_segment(e->order.path, e->order.uid);
-    else
-        cleanup_run(&e->order);
+    struct cleanup_order o;
+    bool segment;
+
+    while (leftovers_read(&list, &o, &segment)) {
+        if (segment)
+            cleanup_segment(o.path, o.uid);
+        else
+            cleanup_run(&o);
+    }
 }
 
 void leftovers_remove(struct leftovers *l)
 {
-    unsigned used = atomic_exchange(&l->used, 0);
-    struct slice rest =
-        slice_mem((const char *)l->bytes, used <= sizeof l->bytes ? used : sizeof l->bytes);
-    struct entry e;
+    struct leftovers_bytes *b = &l->lists[atomic_load(&l->current) & 1];
 
-    while (read_entry(&rest, &e))
-        remove_one(&e);
+    remove_all(list_of(b));
+    b->used = 0;
+    leftovers_file_unlink(&l->file);
+}
+
+void leftovers_tidy(void)
+{
+    leftovers_file_each_orphan(remove_all);
 }

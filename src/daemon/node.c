@@ -621,8 +621,15 @@ static void ring_at(void *arg, uint64_t due_ns)
     timer_at(&n->promises, due_ns);
 }
 
-static const struct effect_handlers handlers = { kinds, for_other_nodes, write_out, now_ns,
-                                                 ring_at };
+static void drained(void *arg)
+{
+    struct node *n = arg;
+
+    job_control_drained(&n->job_control);
+}
+
+static const struct effect_handlers handlers = { kinds,  for_other_nodes, write_out,
+                                                 now_ns, ring_at,         drained };
 
 static void promise_due(void *arg)
 {

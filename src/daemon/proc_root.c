@@ -1,13 +1,14 @@
 /* proc_root.c - see proc_root.h. */
 #include "daemon/proc_root.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "io/socket_owner.h"
 #include "io/root.h"
 
-/* Only of processes that see other files or other shared memory than we do. */
+/* Of a process that was looked at. */
 struct known_root {
     struct list link;
     uint32_t job, rank;
@@ -93,34 +94,47 @@ static pid_t process_of(const struct proc_roots *p, const struct job *job, uint3
     return socket_owner_find(started, is_elsewhere, &started) ? 0 : started;
 }
 
+static struct known_root *new_root(struct proc_roots *p, uint32_t job, uint32_t rank)
+{
+    struct known_root *r = calloc(1, sizeof *r);
+
+    if (!r) {
+        p->lost = true;
+        return NULL;
+    }
+    *r = (struct known_root){ .job = job, .rank = rank, .fd = -1 };
+    list_init(&r->link);
+    list_append(&p->all, &r->link);
+    return r;
+}
+
+/* Who is as we are may change its root later; who is not is not looked at again. */
 void proc_root_note(struct proc_roots *p, uint32_t job, uint32_t rank)
 {
     const struct job *j = core_job(p->core, job);
     struct known_root *r;
-    bool same_root, same_ipc;
     pid_t pid;
-    int fd = -1;
+    int fd = -1, rc;
 
     forget_ended_jobs(p);
-    if (!j || rank >= j->plan.nprocs || find(p, job, rank) || j->procs[rank].pid <= 0)
+    if (!j || rank >= j->plan.nprocs || j->procs[rank].pid <= 0)
+        return;
+    r = find(p, job, rank);
+    if (r && !(r->same_root && r->same_ipc))
         return;
     pid = process_of(p, j, rank);
-    same_root = pid > 0 && root_of(pid, &fd) == 0;
-    same_ipc = pid > 0 && root_shares_ipc(pid);
-    if (same_root && same_ipc)
+    rc = pid > 0 ? root_of(pid, &fd) : -EAGAIN;
+    if (r && rc == -ENOENT)
         return;
-    r = calloc(1, sizeof *r);
-    if (!r) {
-        p->lost = true;
-        if (fd >= 0)
-            close(fd);
-        return;
+    if (!r)
+        r = new_root(p, job, rank);
+    if (r) {
+        r->same_root = rc == 0;
+        r->same_ipc = pid > 0 && root_shares_ipc(pid);
+        r->fd = fd;
+    } else if (fd >= 0) {
+        close(fd);
     }
-    *r = (struct known_root){
-        .job = job, .rank = rank, .same_root = same_root, .same_ipc = same_ipc, .fd = fd
-    };
-    list_init(&r->link);
-    list_append(&p->all, &r->link);
 }
 
 bool proc_root_find(struct proc_roots *p, uint32_t job, uint32_t rank, int *fd_p)

@@ -13,14 +13,15 @@
 struct proc_roots {
     const struct core *core;
     const struct peer_conns *conns; /* of the processes */
-    struct list all;                /* only of processes that see other files or segments */
+    struct list all;                /* of processes that were looked at */
     bool lost;                      /* one was lost for lack of memory: none can be trusted */
 };
 
 void proc_roots_open(struct proc_roots *p, const struct core *core, const struct peer_conns *conns);
 void proc_roots_close(struct proc_roots *p); /* harmless on zeroed memory */
 
-/* Records the root while the process exists. */
+/* Records the root while the process exists; one that has just ended stays where it was seen last.
+ */
 void proc_root_note(struct proc_roots *p, uint32_t job, uint32_t rank);
 
 /* *fd_p: its root directory, or 0: the same as ours.  False: unknown. */

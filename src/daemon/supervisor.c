@@ -119,8 +119,10 @@ static void end_all(bool well)
 {
     child_end_all();
     leftovers_remove(&shared->leftovers);
-    if (!well)
+    if (!well) {
+        leftovers_tidy(); /* of daemons that were killed here */
         rendezvous_tidy();
+    }
 }
 
 /* Ends the worker, the processes it has started, and this process. */
@@ -286,6 +288,7 @@ __attribute__((noreturn)) static void keep_guard(struct supervisor *g)
     struct pollfd p[2] = { { g->signals, POLLIN, 0 }, { g->control, POLLIN, 0 } };
     int status = -1;
 
+    leftovers_tidy(); /* the worker need not wait for it */
     while (status < 0) {
         if (poll(p, 2, keep_time(g)) < 0)
             continue;

@@ -103,6 +103,8 @@ void effect_host_settle(struct effect_host *h)
     do {
         while (server_effect_next(h->server, &e))
             effect_host_carry_out(h, &e);
+        if (h->handlers->drained)
+            h->handlers->drained(h->arg);
         write_all(h);
         keep_time(h);
     } while (has_work(h));

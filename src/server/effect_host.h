@@ -27,6 +27,9 @@ struct effect_handlers {
      * then the host calls server_tick() itself. */
     uint64_t (*now_ns)(void *arg);
     void (*ring_at)(void *arg, uint64_t due_ns);
+    /* All effects so far are carried out, and what is answered about them is not written yet; or
+     * NULL. */
+    void (*drained)(void *arg);
 };
 
 struct effect_host {

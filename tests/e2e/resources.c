@@ -2,10 +2,15 @@
  * interfaces.
  *
  *   resources make                    makes a System V segment and prints its number
- *   resources pmi|pmi2|pmix DIR       each rank makes a file in DIR, a POSIX and a System V
- * segment, and registers them; then the last rank dies resources pmi|pmi2|pmix DIR stay  the same,
- * but all stay, and the last one prints who started it resources pmi|pmi2|pmix DIR NAME...   one
- * rank registers these names, and ends
+ *   resources pmi|pmi2|pmix DIR
+ *       each rank makes a file in DIR, a POSIX and a System V segment, and registers them; then the
+ *       last rank dies
+ *   resources pmi|pmi2|pmix DIR stay
+ *       the same, but all stay, and the last one prints who started it
+ *   resources pmi2|pmix DIR early
+ *       each rank registers a file and a POSIX segment and makes them then, again and again
+ *   resources pmi|pmi2|pmix DIR NAME...
+ *       one rank registers these names, and ends
  *
  * DIR gets a file `segments` with a line for each segment that was made.
  */
@@ -23,6 +28,8 @@
 
 #include "pmi.h"
 #include "pmi2.h"
+
+enum { EARLY = 100 };
 
 static const char *by;
 static int rank, size;
@@ -124,6 +131,28 @@ static void make_all(const char *dir)
     NEED(add(names));
 }
 
+/* What is registered before it is there is never to stay, whenever we are killed. */
+static int early(const char *dir)
+{
+    char file[600], shm[64], names[700];
+
+    fence();
+    for (int i = 0; i < EARLY; i++) {
+        snprintf(file, sizeof file, "%s/file%d-%d", dir, rank, i);
+        snprintf(shm, sizeof shm, "/wu-res-%s-%d-%d", by, rank, i);
+        snprintf(names, sizeof names, "%s,shm:%s", file, shm);
+        NEED(add(names));
+        close(open(file, O_WRONLY | O_CREAT, 0600));
+        close(shm_open(shm, O_RDWR | O_CREAT, 0600));
+        if (i == 0 && rank == size - 1) {
+            printf("%d\n", (int)getppid());
+            fflush(stdout);
+        }
+    }
+    pause();
+    return 0;
+}
+
 static int stop(const char *dir, bool stays)
 {
     make_all(dir);
@@ -166,6 +195,8 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     begin();
+    if (argc > 3 && !strcmp(argv[3], "early"))
+        return early(argv[2]);
     if (argc == 3 || !strcmp(argv[3], "stay"))
         return stop(argv[2], argc > 3);
     return register_names(argv + 3);

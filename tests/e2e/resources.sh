@@ -137,6 +137,48 @@ if unshare -u true 2>/dev/null; then
     done
     [ -z "$theirs" ] ||
         crash "with OpenPMIx's client on three nodes" "$theirs" pmix -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1
+
+    # Whoever is killed on three nodes, at whatever moment: the launcher or a daemon, one of its two processes or both.
+    # What is left then, as when both were killed, goes with the next launcher or daemon of that machine.
+    registered()
+    {
+        ls "$tmp/mess" /dev/shm | grep -E '^file|^wu-res-|^wireup-leftovers'
+    }
+    none_left()
+    {
+        ! pgrep -x "wireup|wireupd" >/dev/null && "$WIREUP" -n 1 true && [ -z "$(registered)" ]
+    }
+    both_of() # PID
+    {
+        echo "$1 $(pgrep -P "$1" -x "wireup|wireupd")"
+    }
+    random_kill() # SEED
+    {
+        by=$([ $(($1 % 2)) = 0 ] && echo pmix || echo pmi2)
+        mkdir "$tmp/mess"
+        fresh
+        "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3 "$prog" $by "$tmp/mess" early >"$out" 2>"$err" </dev/null &
+        pid=$!
+        wait_until 60 test -s "$out"
+        last=$(both_of "$(ps -o ppid= -p "$(cat "$out")" | tr -d ' ')")
+        sleep "0.0$(($1 * 7 % 10))"
+        # shellcheck disable=SC2046,SC2086 # pids
+        case $(($1 % 5)) in
+        0) kill -9 ${last% *} ;;
+        1) kill -9 ${last#* } ;;
+        2) kill -9 $last ;;
+        3) kill -9 $(both_of "$pid") ;;
+        4) kill -9 $(pgrep -x "wireup|wireupd") ;;
+        esac 2>/dev/null # who ends with another one
+        wait "$pid"
+        wait_until 30 none_left || echo "seed $1, $last: $(registered | tr '\n' ' ')"
+        rm -r "$tmp/mess"
+    }
+    same "10 random kills on three nodes leave nothing" "$(for seed in 1 2 3 4 5 6 7 8 9 10; do random_kill $seed; done)" ""
+    mkdir "$tmp/mess"
+    : >"$tmp/mess/file0"
+    ok "the control: what nobody has registered stays" eval '! none_left' || explain
+    rm -r "$tmp/mess"
 else
     skip "on three nodes" "this user may not give a process another host name"
 fi
