@@ -5,7 +5,7 @@
 #   container.sh clients RANKS...   Open MPI 5 and OpenPMIx 5 inside, `wireup` outside
 #   container.sh library RANKS...   our libpmix inside: under PRRTE, under Open MPI 5, under `wireup`
 #   container.sh modern             what Open MPI 5 has besides: asynchronous modex, sessions, failed processes that
-#                                   the others outlive, connects, on one node and on three
+#                                   the others outlive and replace, connects, on one node and on three
 #   container.sh walls              what may stand between a rank and its server: each kind of namespace,
 #                                   no /proc, another user; and folders with nothing in them but a program
 . "$(dirname "$0")/lib.sh"
@@ -257,7 +257,12 @@ survivors() # WHERE LAUNCHER...
     for dead in 1 2; do
         run "$patience" "$@" -n 5 chroot "$root" "$bin/survives" $dead
         same "$survivors_where: $dead of 5 die" "$rc $(cat "$out")" "137 survives 5 good" || explain
+        run "$patience" "$@" -n 5 chroot "$root" "$bin/replaces" $dead \
+            "$(command -v chroot)" "$root" "$bin/replaces"
+        same "$survivors_where: $dead of 5 are replaced" "$rc $(cat "$out")" "137 replaces 5 good" || explain
     done
+    run "$patience" "$@" -n 5 chroot "$root" "$bin/replaces" 1 /no/such/program
+    same "$survivors_where: a replacement that cannot be started" "$(cat "$out")" "replaces 5 WRONG" || explain
 }
 
 accepts()
@@ -283,7 +288,7 @@ strangers() # WHERE LAUNCHER...
 
 modern()
 {
-    modern_program sessions psets survives
+    modern_program sessions psets survives replaces
     mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/accepts" "$e2e/mpi/accepts.c" || exit 1
     mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/meets" "$e2e/mpi/meets.c" || exit 1
     under_wireup 2 "$bin/hello"
