@@ -1,8 +1,8 @@
-/* replaces.c - a job whose dead are replaced (ULFM): the survivors shrink their communicator, spawn as many
- * processes as are missing, and merge with them.
+/* replaces.c - a job whose dead are replaced (ULFM): the survivors shrink their communicator, spawn
+ * as many processes as are missing, and merge with them.
  *
- *   replaces DEAD COMMAND ARGUMENT...   ranks 1 to DEAD kill themselves; COMMAND with its arguments starts
- * this program again, as a replacement
+ *   replaces DEAD COMMAND ARGUMENT...   ranks 1 to DEAD kill themselves; COMMAND with its arguments
+ * starts this program again, as a replacement
  *
  * The first of all prints `replaces N good` or WRONG.
  */
