@@ -141,6 +141,8 @@ struct job_map_output {
     const char *label, *outfile, *errfile;
     bool merged; /* standard error goes to standard output */
     bool raw;    /* pieces of lines are shown as they come */
+    bool xml;    /* each line is an element, and the label is not used */
+    bool timed;  /* ... with the time of day */
 };
 
 /* A file or directory that is brought to the nodes (docs/design/staging.md). */

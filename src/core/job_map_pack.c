@@ -32,7 +32,7 @@ struct flat_map {
     uint64_t path_only, nplacements;
     struct part_texts policy; /* enum job_map_word; empty: not known */
     struct part_texts output; /* label, outfile, errfile; empty: none */
-    uint64_t merged, raw, staged;
+    uint64_t merged, raw, staged, xml;
 };
 
 static const struct part parts[] = {
@@ -56,6 +56,7 @@ static const struct part parts[] = {
     { "output", PART_TEXTS, offsetof(struct flat_map, output) },
     { "merged", PART_UINT, offsetof(struct flat_map, merged) },
     { "raw", PART_UINT, offsetof(struct flat_map, raw) },
+    { "xml", PART_UINT, offsetof(struct flat_map, xml) },
     { "stops", PART_UINTS, offsetof(struct flat_map, stops) },
     { "breakpoint", PART_BYTES, offsetof(struct flat_map, breakpoint) },
     { "target", PART_BYTES, offsetof(struct flat_map, target) },
@@ -70,6 +71,9 @@ enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 8, OUTPUT = 3, 
 
 /* Of the flags of an app: above them is what the user says of its protocols. */
 enum { APP_FLAGS = 0xff, APP_PMI_SHIFT = 8 };
+
+/* Of `xml`. */
+enum { OUTPUT_XML = 1, OUTPUT_TIMED = 2 };
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
@@ -282,6 +286,7 @@ static void flatten_output(const struct job_map_output *o, struct arena *a, stru
     f->output = (struct part_texts){ text, OUTPUT };
     f->merged = o->merged;
     f->raw = o->raw;
+    f->xml = (o->xml ? OUTPUT_XML : 0u) | (o->timed ? OUTPUT_TIMED : 0u);
 }
 
 static bool stops_begin(const struct job_map_proc *q)
@@ -551,6 +556,8 @@ static int unflatten_output(const struct flat_map *f, struct job_map *p, struct 
     o->errfile = take_text(&p->arena, f->output.items[2]);
     o->merged = f->merged != 0;
     o->raw = f->raw != 0;
+    o->xml = (f->xml & OUTPUT_XML) != 0;
+    o->timed = (f->xml & OUTPUT_TIMED) != 0;
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
 }
 

@@ -60,7 +60,7 @@ static void sample(struct job_map *p)
     p->breakpoint = "here";
     p->apps[1].pset = "set";
     p->apps[1].restarts = 3;
-    p->output.raw = true;
+    p->output.raw = p->output.xml = true;
     p->apps[1].flags = JOB_MAP_APP_INDEX;
     p->apps[1].pmi = JOB_MAP_PMI_X;
     p->target = "all:there";
@@ -96,6 +96,7 @@ static void round_trip(void)
     OK(q.breakpoint && !strcmp(q.breakpoint, "here") && !strcmp(q.target, "all:there"));
     OK(!q.apps[0].pset && q.apps[1].pset && !strcmp(q.apps[1].pset, "set"));
     OK(!q.apps[0].restarts && q.apps[1].restarts == 3 && q.output.raw && !q.output.merged);
+    OK(q.output.xml && !q.output.timed);
     OK(q.apps[0].pmi == JOB_MAP_PMI_AUTO && q.apps[1].pmi == JOB_MAP_PMI_X);
     OK(q.apps[0].flags == 0 && q.apps[1].flags == JOB_MAP_APP_INDEX);
     OK(!q.words[JOB_RANK_BY] && !q.words[JOB_BIND_TO]);

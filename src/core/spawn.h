@@ -50,6 +50,7 @@ struct spawn_request {
 #define SPAWN_OUT_NODE      "node-output"
 #define SPAWN_OUT_MERGE     "merge-output"
 #define SPAWN_OUT_RAW       "raw-output"
+#define SPAWN_OUT_XML       "xml-output"
 #define SPAWN_OUT_EACH      "output-rank"
 #define SPAWN_OUT_FILE      "output-file"
 #define SPAWN_OUT_PATTERN   "output-pattern"

@@ -115,7 +115,9 @@ struct job_map_output output_ways(const struct node_config *c, const struct job 
                                     .outfile = files ? own->outfile : c->outfile,
                                     .errfile = files ? own->errfile : c->errfile,
                                     .merged = own->merged,
-                                    .raw = own->raw };
+                                    .raw = own->raw,
+                                    .xml = own->xml,
+                                    .timed = own->timed };
 }
 
 int output_prepare(struct output *o, const char *out, const char *err_file, const struct job *job,

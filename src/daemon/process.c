@@ -24,6 +24,7 @@
 #include "daemon/staging.h"
 #include "daemon/startup_timing.h"
 #include "io/child.h"
+#include "server/iof_xml.h"
 
 enum { OWN_ENDS_FROM = 64, LOADER_CODE = 127, WALK_ROOM = 64 << 20 };
 
@@ -329,6 +330,15 @@ static const char *label_now(void *arg)
     return buf_ok(&t->label) ? buf_cstr(&t->label) : "";
 }
 
+static void shape_xml(struct source *s, struct slice line, struct buf *out)
+{
+    const struct task *t = s->arg;
+    const struct iof_xml x = { s == &t->out ? "stdout" : "stderr", t->job->nspace, t->rank,
+                               t->job->plan.output.timed ? clock_wall_ns() : 0 };
+
+    iof_xml_line(&x, line, out);
+}
+
 /* Others may have subscribed.  This has no other effects now, so the answers are written at once.
  */
 static bool deliver_output(struct source *s, struct slice bytes)
@@ -362,6 +372,7 @@ static void open_streams(struct task *t, const struct wires *w)
     source_open(&t->err, output_of(o, ways.errfile, t->job, t->rank, err), w->err[0], label, NULL,
                 t);
     t->out.raw = t->err.raw = ways.raw;
+    t->out.shape = t->err.shape = ways.xml ? shape_xml : NULL;
     t->out.prompts = t->err.prompts = prompts;
     t->out.tap = t->err.tap = deliver_output;
     if (!ways.errfile)

@@ -256,19 +256,28 @@ void sink_close(struct sink *k)
 
 /* ---- sources --------------------------------------------------------------------------------- */
 
-/* Writes lines (or, at the end, pieces), each with the label before it. */
-static void put_labelled(struct source *s, struct slice text)
+static void put_labelled(struct source *s, struct slice line, bool whole, struct buf *out)
+{
+    if (!s->labelled)
+        buf_str(out, s->label(s->arg));
+    s->labelled = !whole;
+    buf_slice_put(out, line);
+}
+
+/* Writes lines (or, at the end, pieces), each in its shape or with the label before it. */
+static void put_lines(struct source *s, struct slice text)
 {
     struct buf out = BUF_NULL(SIZE_MAX / 4);
 
     while (text.len) {
         size_t n = slice_find(text, '\n');
         bool whole = n < text.len;
-        if (!s->labelled)
-            buf_str(&out, s->label(s->arg));
-        s->labelled = !whole;
-        buf_slice_put(&out, slice_head(text, n + (whole ? 1 : 0)));
-        text = slice_skip(text, n + (whole ? 1 : 0));
+        struct slice line = slice_head(text, n + (whole ? 1 : 0));
+        if (s->shape)
+            s->shape(s, line, &out);
+        else
+            put_labelled(s, line, whole, &out);
+        text = slice_skip(text, line.len);
     }
     sink_put(s->sink, buf_slice(&out));
     buf_free(&out);
@@ -289,8 +298,8 @@ static void source_put(struct source *s, struct slice text)
     if (k->midline && k->last && k->last != s && !is_raw(s))
         sink_put(k, SLICE("\n"));
     k->last = s;
-    if (s->label)
-        put_labelled(s, text);
+    if (s->label || s->shape)
+        put_lines(s, text);
     else
         sink_put(k, text);
 }

@@ -54,9 +54,11 @@ enum { STDIO_CHUNK = 64 << 10 };
 /* The current label, with the source's arg; lives until the next call. */
 typedef const char *label_fn(void *arg);
 
+/* Appends a line, or a piece of one, as it is shown. */
+typedef void shape_fn(struct source *s, struct slice line, struct buf *out);
+
 /* Receives the bytes that a source has read, and its end (empty).  Returns whether anybody besides
  * the sink takes them: then the source goes on when nobody reads the sink any more. */
-struct source;
 typedef bool tap_fn(struct source *s, struct slice bytes);
 
 /* Whether the first bytes of a source are to be held back until more come, or it is closed. */
@@ -70,6 +72,7 @@ struct source {
     struct buf tail; /* a line without its end */
     tap_fn *tap;     /* may be NULL */
     label_fn *label; /* the prefix of each line; NULL: none */
+    shape_fn *shape; /* what shows lines, instead of a label; NULL: as they are */
     hold_fn *hold;   /* may be NULL; only the first bytes are checked */
     bool held;       /* the tail is held back */
     bool labelled;   /* the current line has its label */

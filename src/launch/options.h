@@ -207,6 +207,7 @@ struct launch_options {
     bool prepend_rank, prepend_time;
     bool merge_output;                          /* standard error goes to standard output */
     bool raw_output;                            /* as it comes, not line by line */
+    bool xml_output;                            /* each line is an element; server/iof_xml.h */
     const char *output_file, *output_directory; /* spawn_output.h; or NULL */
     const char *prepend_pattern; /* %r rank, %g job, %p node, %h host, %t seconds, %% */
     const char *outfile_pattern, *errfile_pattern;

@@ -820,6 +820,8 @@ static int name_outputs(struct plan_builder *p)
 
     p->plan->output.merged = o->merge_output;
     p->plan->output.raw = o->raw_output;
+    p->plan->output.xml = o->xml_output;
+    p->plan->output.timed = o->prepend_time;
     if (!path)
         return 0;
     if (!getcwd(here, sizeof here))

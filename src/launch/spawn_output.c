@@ -121,6 +121,8 @@ int spawn_output_read(struct job_map *plan, const struct spawn_command *commands
 
     o->merged = has(&r, SPAWN_OUT_MERGE);
     o->raw = has(&r, SPAWN_OUT_RAW);
+    o->xml = has(&r, SPAWN_OUT_XML);
+    o->timed = has(&r, SPAWN_OUT_TIME);
     o->label = read_label(&r);
     rc = read_files(&r, plan, err);
     return rc == 0 && !arena_ok(&plan->arena) ? -ENOMEM : rc;

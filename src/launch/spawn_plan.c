@@ -700,6 +700,8 @@ static int run_steps(struct spawn_plan *r)
     rc = make_apps(r);
     if (rc == 0)
         rc = of_all(r, spawn_output_read(r->plan, r->commands, n, r->err));
+    if (r->opt->xml_output) /* who reads it all, reads XML */
+        r->plan->output.xml = true;
     if (rc == 0)
         rc = of_all(r, read_ways(r));
     if (rc == 0)

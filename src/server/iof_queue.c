@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "server/iof_xml.h"
 #include "server/pmix_value.h"
 #include "server/session.h"
 
@@ -184,46 +185,13 @@ static const char *name_of(uint16_t channel)
                                                : "stddiag";
 }
 
-static void put_xml_text(struct slice text, struct buf *out)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        if (c == '&')
-            buf_str(out, "&amp;");
-        else if (c == '<')
-            buf_str(out, "&lt;");
-        else if (c == '>')
-            buf_str(out, "&gt;");
-        else if (c < ' ' || c == 0x7f)
-            buf_printf(out, "&#%03u;", c);
-        else
-            buf_byte(out, (char)c);
-    }
-}
-
-static void put_xml_line(const struct iof_queue *q, const struct iof_stream *s, struct slice line,
-                         struct buf *out)
-{
-    const char *name = name_of(s->channel);
-
-    buf_printf(out, "<%s nspace=\"", name);
-    put_xml_text(slice_str(s->nspace), out);
-    buf_printf(out, "\" rank=\"%u\"", s->rank);
-    if (q->options.format & IOF_TIMED) {
-        buf_str(out, " timestamp=\"");
-        buf_time(out, q->wall_ns);
-        buf_byte(out, '"');
-    }
-    buf_byte(out, '>');
-    put_xml_text(line, out);
-    buf_printf(out, "</%s>\n", name);
-}
-
 static void put_line(const struct iof_queue *q, const struct iof_stream *s, struct slice line,
                      struct buf *out)
 {
     if (q->options.format & IOF_XML) {
-        put_xml_line(q, s, line, out);
+        const struct iof_xml x = { name_of(s->channel), s->nspace, s->rank,
+                                   q->options.format & IOF_TIMED ? q->wall_ns : 0 };
+        iof_xml_line(&x, line, out);
         return;
     }
     if (q->options.format & IOF_TIMED) {

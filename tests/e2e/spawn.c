@@ -188,6 +188,8 @@ static const struct row rows[] = {
     { "out", "merged", 0, { FLAG_INFO(PMIX_MERGE_STDERR_STDOUT), TEXT_INFO(PMIX_IOF_OUTPUT_TO_DIRECTORY, "@/merged") }, { { .checks = { "write" } } } },
     { "out", "together", 0, { FLAG_INFO(PMIX_IOF_MERGE_STDERR_STDOUT) }, { { .checks = { "write" } } } },
     { "out", "tagged", 0, { FLAG_INFO(PMIX_TAG_OUTPUT) }, { { .nprocs = 2, .checks = { "write" } } } },
+    { "out", "marked", 0, { REQUIRED_INFO(PMIX_IOF_XML_OUTPUT, FLAG, NULL), FLAG_INFO(PMIX_IOF_TAG_OUTPUT) }, { { .nprocs = 1 } } },
+    { "out", "marked, with the time", 0, { FLAG_INFO(PMIX_IOF_XML_OUTPUT), FLAG_INFO(PMIX_IOF_TIMESTAMP_OUTPUT) }, { { .nprocs = 1 } } },
     { "out", "numbered", 0, { FLAG_INFO(PMIX_IOF_RANK_OUTPUT) }, { { .nprocs = 2 } } },
     { "out", "timed", 0, { FLAG_INFO(PMIX_TIMESTAMP_OUTPUT), FLAG_INFO(PMIX_IOF_TAG_OUTPUT) }, { { .nprocs = 1 } } },
     { "out", "named", 0, { REQUIRED_INFO(PMIX_IOF_TAG_FULLNAME_OUTPUT, FLAG, NULL) }, { { .nprocs = 1 } } },

@@ -150,14 +150,18 @@ output() # TITLE LAUNCHER-OPTIONS...
     title=$1
     shift
     spawning run "$patience" "$WIREUP" "$@" "$spawn" out "$tmp"
-    same "$title: output" "$rc $(sed 's/^\[[0-9]*,/[N,/; s/^\[[0-9]*\] \[[0-9]*,/[T] [N,/; s/^\[kvs[^,]*,/[NS,/; s/\[[^]:]*:[0-9][0-9]*\]/[NODE:PID]/' "$out" | sort | tr '\n' ';')" \
-        "0 [0] numbered good;[1] numbered good;[N,0] tagged good;[N,0][NODE:PID] detailed good;[N,1] tagged good;[NS,0] named good;[T] [N,0] timed good;an error;and as ever good;out 14 good;together good;" || explain
+    same "$title: output" "$rc $(sed 's/^\[[0-9]*,/[N,/; s/^\[[0-9]*\] \[[0-9]*,/[T] [N,/; s/^\[kvs[^,]*,/[NS,/; s/\[[^]:]*:[0-9][0-9]*\]/[NODE:PID]/; s/nspace="kvs[^"]*"/NS/; s/timestamp="[^"]*Z"/T/' "$out" | sort | tr '\n' ';')" \
+        "0 <stdout NS rank=\"0\" T>marked, with the time good&#010;</stdout>;<stdout NS rank=\"0\">marked good&#010;</stdout>;[0] numbered good;[1] numbered good;[N,0] tagged good;[N,0][NODE:PID] detailed good;[N,1] tagged good;[NS,0] named good;[T] [N,0] timed good;an error;and as ever good;out 16 good;together good;" || explain
     same "$title: standard error" "$(grep "an error" "$err" | sed 's/^\[[0-9]*,/[N,/' | sort | tr '\n' ';')" \
         "[N,0] an error;[N,1] an error;" || explain
     same "$title: files" "$(cd "$tmp" && for f in each.* two.* ?-of-all deep/er/*/*/* merged/*/*/*; do
         echo "$f $(sort "$f" | tr '\n' ',')"; done | sed 's/kvs_[^/.]*/NS/; s/_[^/.]*\././; s|_[^/]*/|/|' | tr '\n' ';')" \
         "each.0 an error,each good,;each.1 an error,each good,;two.NS.0.stderr an error,;two.NS.0.stdout two good,;0-of-all an error,pattern good,;1-of-all an error,pattern good,;deep/er/NS/rank.0/stderr an error,;deep/er/NS/rank.0/stdout deep good,;deep/er/NS/rank.1/stderr an error,;deep/er/NS/rank.1/stdout deep good,;deep/er/NS/rank.2/stderr an error,;deep/er/NS/rank.2/stdout deep good,;merged/NS/rank.0/stdout an error,merged good,;" || explain
     rm -rf "$tmp"/each.* "$tmp"/two.* "$tmp"/?-of-all "$tmp/deep" "$tmp/merged"
+    run "$patience" "$WIREUP" "$@" -n 2 -xml-output -prepend-rank sh -c 'echo "1 < 2 & 3"; echo oops >&2; printf end'
+    same "$title: as XML" "$rc $(cat "$out" "$err" | sed 's/nspace="kvs[^"]*"/NS/; s/rank="[01]"/R/' | sort | uniq -c | awk '{ $1 = $1; print }' | tr '\n' ';')" \
+        "0 2 <stderr NS R>oops&#010;</stderr>;2 <stdout NS R>1 &lt; 2 &amp; 3&#010;</stdout>;2 <stdout NS R>end</stdout>;" || explain
+    ok "$title: which is XML" eval '(echo "<all>"; cat "$out" "$err"; echo "</all>") | python3 -c "import sys, xml.dom.minidom as m; m.parse(sys.stdin)"' || explain
 }
 
 # Those of the command line.
