@@ -98,8 +98,8 @@ static const pmix_value_t *find(const struct query_subject *about, const struct 
     const struct level *level = level_of(about->query);
     const pmix_value_t *v = NULL;
 
-    if (!level)
-        return info_find(l->items, l->n, key);
+    if (!level) /* (the packed values of ranks are no value of the job) */
+        return strcmp(key, PMSG_RANK_VALUES) != 0 ? info_find(l->items, l->n, key) : NULL;
     for (size_t i = 0; i < l->n && !v; i++) {
         if (!strcmp(l->items[i].key, level->array) && is_meant(level, about->query, &l->items[i]))
             v = info_inside(&l->items[i], key);

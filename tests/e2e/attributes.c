@@ -1,6 +1,7 @@
 /* attributes.c - every call of proto/pmix_calls.def with every attribute of its rows that must
  * fail: with a wrong type, with the flag that it is required where it is not honoured, with an
- * attribute that is not known, and as a user that the caller is not.
+ * attribute that is not known, and as a user that the caller is not.  And every attribute that
+ * proto/pmix_standard.def says is nowhere: it is neither got nor queried, and no call takes it.
  *
  *   attributes           all calls
  *   attributes foreign   those that the server checks, for a library that is not ours
@@ -362,6 +363,20 @@ static const struct row {
 #include "proto/pmix_calls.def"
 };
 
+/* Attributes that nothing reads or tells (proto/pmix_standard.def). */
+static const struct {
+    const char *name, *key;
+} nowhere[] = {
+#define FUNCTION(name, origin, state, note)
+#define ATTRIBUTE(name, origin)
+#define UPCALL(name, origin)
+#define REQUIRES(function, attribute)
+#define OFFERS(function, attribute)
+#define CHAPTER(attribute)
+#define NOWHERE(name, why) { #name, name },
+#include "proto/pmix_standard.def"
+};
+
 /* Who checks it. */
 enum checker { LIBRARY, SERVER, HOST };
 
@@ -460,6 +475,34 @@ static void try_others(enum call call)
         meets(call, "an unknown one", "required", info, PMIX_ERR_NOT_SUPPORTED);
 }
 
+static void not_told(const char *name, const char *how, pmix_status_t rc)
+{
+    tried++;
+    if (rc == PMIX_ERR_NOT_FOUND || rc == PMIX_ERR_NOT_SUPPORTED)
+        return;
+    wrong++;
+    printf("attributes WRONG rank %u: %s, %s: %s\n", me.rank, name, how, PMIx_Error_string(rc));
+}
+
+/* A get of ours or of the job, a query, and a call that requires it. */
+static void try_nowhere(const char *name, const char *key)
+{
+    char *keys[] = { (char *)key, NULL };
+    pmix_query_t query = { .keys = keys };
+    pmix_info_t *found = NULL, info = info_of(key, PMIX_BOOL);
+    pmix_proc_t job = me;
+    pmix_value_t *v = NULL;
+    size_t n = 0;
+
+    job.rank = PMIX_RANK_WILDCARD;
+    not_told(name, "got", PMIx_Get(&me, key, NULL, 0, &v));
+    not_told(name, "got of the job", PMIx_Get(&job, key, NULL, 0, &v));
+    not_told(name, "queried", PMIx_Query_info(&query, 1, &found, &n));
+    info.flags = PMIX_INFO_REQD;
+    if (strcmp(key, PMIX_JOB_CTRL_CHECKPOINT_SIGNAL) != 0) /* one of its names is honoured */
+        meets(CALL_JOB_CONTROL, name, "required", info, PMIX_ERR_NOT_SUPPORTED);
+}
+
 static uint32_t job_size(void)
 {
     pmix_value_t *v = NULL;
@@ -528,6 +571,8 @@ int main(int argc, char **argv)
         return 1;
     size = job_size();
     try_all(!strcmp(as, "foreign"), false);
+    for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++)
+        try_nowhere(nowhere[i].name, nowhere[i].key);
     PMIx_Fence(NULL, 0, NULL, 0);
     PMIx_Finalize(NULL, 0);
     return report(size);
