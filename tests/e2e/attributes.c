@@ -475,7 +475,7 @@ static void try_others(enum call call)
         meets(call, "an unknown one", "required", info, PMIX_ERR_NOT_SUPPORTED);
 }
 
-static void not_told(const char *name, const char *how, pmix_status_t rc)
+static void is_missing(const char *name, const char *how, pmix_status_t rc)
 {
     tried++;
     if (rc == PMIX_ERR_NOT_FOUND || rc == PMIX_ERR_NOT_SUPPORTED)
@@ -495,9 +495,9 @@ static void try_nowhere(const char *name, const char *key)
     size_t n = 0;
 
     job.rank = PMIX_RANK_WILDCARD;
-    not_told(name, "got", PMIx_Get(&me, key, NULL, 0, &v));
-    not_told(name, "got of the job", PMIx_Get(&job, key, NULL, 0, &v));
-    not_told(name, "queried", PMIx_Query_info(&query, 1, &found, &n));
+    is_missing(name, "got", PMIx_Get(&me, key, NULL, 0, &v));
+    is_missing(name, "got of the job", PMIx_Get(&job, key, NULL, 0, &v));
+    is_missing(name, "queried", PMIx_Query_info(&query, 1, &found, &n));
     info.flags = PMIX_INFO_REQD;
     if (strcmp(key, PMIX_JOB_CTRL_CHECKPOINT_SIGNAL) != 0) /* one of its names is honoured */
         meets(CALL_JOB_CONTROL, name, "required", info, PMIX_ERR_NOT_SUPPORTED);
