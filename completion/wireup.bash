@@ -115,29 +115,6 @@ ssh-user launcher-port ssh-port wireupd rmk iface interface tree-width collectiv
 connectivity port-range usize bind-to binding report-bindings cpu-list cpu-set
 membind topolib env envlist envnone envall genv genvlist genvnone genvall env-style
 x mca gmca omca gomca stdin s prepend-rank l tag-output prepend-time prepend-pattern
-<<<<<<< HEAD
-outfile-pattern outfile errfile-pattern errfile merge-output raw-output output-file
-output-directory output-from on-failure disable-auto-cleanup enable-recovery continuous
-enable-auto-cleanup restart-job print-all-exitcodes pmi use-wireup-libraries pmi-port
-disable-hostname-propagation enable-hostname-propagation memory-alloc-kinds job-attr
-debugger debugger-ranks stop-on-exec stop-in-init stop-in-app breakpoint verbose
-debug v very-verbose vv quiet q display-map display-allocation dry-run do-not-launch
-donotlaunch picture svg ask-nodes trace report-startup tool-files tools json version
-V info help h display output with-ft pmixmca gpmixmca prtemca gprtemca path prefix
-runtime-options rtos set-cwd-to-session-dir prefork index-argv-by-rank bynode byslot
-pernode npersocket bycore bysocket bind-to-none bind-to-core bind-to-socket display-devel-map
-timestamp-output merge-stderr-to-stdout output-filename app ppr file disable-recovery
-debug-daemons debug-devel d show-progress parsable parseable p mapby bindto set-env
-display-comm display-comm-finalize initial-errhandler stream-buffering display-devel-allocation
-display-diffable-map nproc-per-node nproc_per_node log-dir log_dir master-addr
-master_addr master-port master_port disable-x enable-x demux allow-run-as-root
-report-state-on-timeout use-hwthread-cpus noprefix leave-session-attached novm
-fwd-environment hetero-nodes uniform-nodes no-aggregate-help no-app-prefix gpu-support
-no-ready-msg personality forward-signals do-not-resolve use-regexp enable-instant-on-support
-fwd-mpirun-port standalone rdzv-backend rdzv_backend rdzv-endpoint rdzv_endpoint
-rdzv-id rdzv_id rdzv-conf rdzv_conf monitor-interval monitor_interval start-method
-start_method no-python no_python"
-=======
 outfile-pattern outfile errfile-pattern errfile merge-output raw-output xml-output
 xml output-file output-directory output-from on-failure disable-auto-cleanup enable-recovery
 continuous enable-auto-cleanup restart-job print-all-exitcodes pmi use-wireup-libraries
@@ -146,7 +123,7 @@ job-attr debugger debugger-ranks stop-on-exec stop-in-init stop-in-app breakpoin
 verbose debug v very-verbose vv quiet q display-map display-allocation dry-run
 do-not-launch donotlaunch picture svg ask-nodes trace report-startup tool-files
 tools json version V info help h display output with-ft pmixmca gpmixmca prtemca
-gprtemca path prefix runtime-options rtos set-cwd-to-session-dir index-argv-by-rank
+gprtemca path prefix runtime-options rtos set-cwd-to-session-dir prefork index-argv-by-rank
 bynode byslot pernode npersocket bycore bysocket bind-to-none bind-to-core bind-to-socket
 display-devel-map timestamp-output merge-stderr-to-stdout output-filename app ppr
 file disable-recovery debug-daemons debug-devel d show-progress parsable parseable
@@ -159,7 +136,6 @@ gpu-support no-ready-msg personality forward-signals do-not-resolve use-regexp
 enable-instant-on-support fwd-mpirun-port standalone rdzv-backend rdzv_backend
 rdzv-endpoint rdzv_endpoint rdzv-id rdzv_id rdzv-conf rdzv_conf monitor-interval
 monitor_interval start-method start_method no-python no_python"
->>>>>>> 3b01822a (build: renew generated files)
 _wireup_commands="who serve names enter trace fetch timeline replay sim up tools ps top kill attach down grow shrink on doctor bug-report map srun conform config help version"
 
 # The options of the command $1.
