@@ -360,6 +360,38 @@ int node_start(struct node *n, struct job_map *plan, struct errmsg *err)
     return 0;
 }
 
+int node_add(struct node *n, struct job_map *plan, uint32_t *job_p, struct errmsg *err)
+{
+    struct local_job *w =
+        local_job_lead(&n->jobs, plan, NULL, JOB_NO_RANK, n->config.keep_going, err);
+
+    if (!w)
+        return -EINVAL;
+    *job_p = w->job->id;
+    /* Nobody waits for the answer of this one. */
+    spawning_state_event(&w->spawning, SPAWNING_EVENT_REQUEST, n->context.log);
+    spawning_state_event(&w->spawning, SPAWNING_EVENT_ANSWER, n->context.log);
+    if (preflight_here(w, err) != 0) {
+        local_job_free(w);
+        job_map_init(plan);
+        return NODE_BAD_FILE;
+    }
+    if (n->context.cluster)
+        job_msgs_announce(n->context.cluster, w, NULL);
+    return 0;
+}
+
+void node_go_on(struct node *n)
+{
+    local_jobs_start(&n->jobs);
+    turn_end(&n->turn);
+}
+
+bool node_is_interrupted(const struct node *n)
+{
+    return n->control.ended_by != 0;
+}
+
 /* ---- effects ---- */
 
 /* PMI_hwloc_xmlfile, the only one that takes time to compute; the job knows it from now on. */
@@ -436,13 +468,13 @@ static void on_job_ended(void *arg, struct effect *e)
     if (!j)
         return;
     startup_timing_over(&n->timing, j);
+    if (n->config.ended)
+        n->config.ended(n->config.arg, j);
     launcher_links_job_ended(&n->foreign_launchers.links, j);
     allocations_job_ended(&n->allocations, j);
     job_shutdown_bury(&n->job_shutdown, j);
     if (n->context.config->dvm_leases)
         dvm_leases_changed(n->context.config->dvm_leases);
-    if (n->config.ended)
-        n->config.ended(n->config.arg);
 }
 
 static void on_spawn(void *arg, struct effect *e)

@@ -89,8 +89,8 @@ struct node_config {
     const struct job_map *tools_like; /* what jobs of tools are like; NULL: the first job */
     /* All processes of a job have been started, on all nodes.  May be NULL. */
     void (*started)(void *arg, const struct job *j);
-    /* A job has ended, on all nodes.  May be NULL. */
-    void (*ended)(void *arg);
+    /* A job has ended, on all nodes, and is removed next.  May be NULL. */
+    void (*ended)(void *arg, const struct job *j);
     /* How a command of the user is run on another node: agent_reach().  NULL: there is none. */
     int (*reach)(void *arg, const char *node, struct arena *a, const char **words_p,
                  struct errmsg *err);
@@ -157,6 +157,17 @@ void node_give_up(struct node *n, int exit_code);
 /* Starts a job; takes over the plan.  0, NODE_BAD_FILE or -errno with a sentence.  A process that
  * could not be started is the job's failure, not this call's. */
 int node_start(struct node *n, struct job_map *plan, struct errmsg *err);
+
+/* Starts a further job while others run (or `waits` holds the end): as one that was spawned, it
+ * leaves nothing behind, and is no child of another one.  Takes over the plan on success; *job_p:
+ * its number.  0, or positive or -errno with a sentence.  Several calls are followed by
+ * node_go_on(). */
+int node_add(struct node *n, struct job_map *plan, uint32_t *job_p, struct errmsg *err);
+/* From a callback of the loop: starts what was added, or ends if there is nothing more. */
+void node_go_on(struct node *n);
+
+/* A signal has asked for the end. */
+bool node_is_interrupted(const struct node *n);
 
 /* Runs until every job has ended and its output is written.  Returns the exit code for the user. */
 int node_run(struct node *n);

@@ -1,7 +1,9 @@
 /* batch.h - `wireup run -batch FILE OPTIONS`: many jobs on a DVM, one for each line of the file.
  *
- * Each line is run as `wireup run -wait OPTIONS LINE`, in the order of the file, as many at once as
- * the DVM has slots for.  Their output is ours; their input is empty.
+ * Each line is run as `wireup run -wait OPTIONS LINE` would run it, in the order of the file, as
+ * many at once as the DVM has slots for.  Their output is ours; their input is empty.  One launcher
+ * runs all of them (batch_jobs.h), unless they have options that only a launcher of their own can
+ * honour.
  */
 #ifndef WIREUP_LAUNCH_BATCH_H
 #define WIREUP_LAUNCH_BATCH_H

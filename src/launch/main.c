@@ -96,10 +96,11 @@ static void started(void *arg, const struct job *j)
     debuggers_start(&l->debuggers, l->options, j, &l->log);
 }
 
-static void ended(void *arg)
+static void ended(void *arg, const struct job *j)
 {
     struct launch *l = arg;
 
+    (void)j;
     dvm_lease_renew(&l->lease);
 }
 

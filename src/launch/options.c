@@ -340,6 +340,13 @@ static int on_batch(struct option_parse *p, const struct option_row *row, const 
                       values[0]);
 }
 
+static int on_batch_stop(struct option_parse *p, const struct option_row *row,
+                         const char *const *values)
+{
+    (void)row, (void)values;
+    return errmsg_set(p->err, LAUNCH_USAGE, "%s is for wireup run -batch FILE", p->name);
+}
+
 static int on_dvm_name(struct option_parse *p, const struct option_row *row,
                        const char *const *values)
 {

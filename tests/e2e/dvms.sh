@@ -162,7 +162,20 @@ END
 dvm run -batch "$tmp/jobs"
 same "a job for each line of a file" "$rc $(grep -c '^n[123]$' "$out") $(grep '^it' "$out")" "7 2 it is here" || explain
 same "those that fail are named" "$(grep "$tmp\|failed" "$err" | sed "s|$tmp/||" | sort | tr '\n' ,)" \
-    "wireup: 2 of 4 jobs failed,wireup: jobs:5: exit status 7,wireup: jobs:6: exit status 125," || explain
+    "wireup: 2 of 4 jobs failed,wireup: jobs:5: exit status 7,wireup: jobs:6: the job has 9 processes, more than the 6 slots of DVM big (exit status 125)," || explain
+dvm run -batch "$tmp/jobs" -json -batch-stop
+same "each as an object" "$(grep -o '"line":[0-9]*,"exit_code":[0-9]*' "$err" | sort | tr '\n' ' ')" \
+    '"line":2,"exit_code":0 "line":4,"exit_code":0 "line":5,"exit_code":7 "line":6,"exit_code":125 ' || explain
+grep '^{' "$err" >"$tmp/json"
+same "as docs/json.md says" "$(python3 "$WU_SRC/tests/check-schemas" "$WU_SRC" wireup-batch-1 "$tmp/json" 2>&1)" good || explain
+printf -- '-n 6 sh -c "exit 3"\n-n 1 hostname\n' >"$tmp/few"
+dvm run -batch "$tmp/few" -batch-stop
+same "none is started after one that has failed, if the user wants so" "$rc $(wc -l <"$out") $(grep -c 'batch-stop: 1 of 2 jobs were not started' "$err")" "3 0 1" || explain
+dvm run -batch "$tmp/few" -prepend-pattern 'job %g: ' -env GREETING hello
+same "otherwise the others run, and output begins as asked" "$rc $(sed 's/[0-9]//g' "$out")" "3 job : n" || explain
+printf '%s\n' '-map-by slot sh -c "exit 4"' 'sh -c "exit 5"' >"$tmp/few"
+dvm run -batch "$tmp/few"
+same "lines that need launchers of their own have them" "$rc $(grep -c 'exit status' "$err")" "4 2" || explain
 mkfifo "$tmp/batch.go"
 for i in 1 2 3 4; do
     echo "-n 2 $tmp/hold $tmp/batch.go"
@@ -170,7 +183,7 @@ done >"$tmp/jobs"
 : >"$tmp/batch.out"
 "$WIREUP" run -batch "$tmp/jobs" -dvm big >"$tmp/batch.out" 2>"$tmp/batch.err" </dev/null &
 pid_batch=$!
-ok "as many at once as fit" eval 'holds batch 6; wait_until 60 waiting 1' || note "$(cat "$tmp/batch.out" "$tmp/batch.err")"
+ok "as many at once as fit" eval 'holds batch 6; wait_until 60 eval "line_of big | grep -q \" 0 of 6 slots free\""' || note "$(cat "$tmp/batch.out" "$tmp/batch.err")"
 same "each with slots of its own" "$(places batch)" " 2 n1 2 n2 2 n3 "
 exec 8>"$tmp/batch.go"
 printf '\n\n\n\n\n\n\n\n' >&8
