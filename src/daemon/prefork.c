@@ -32,7 +32,7 @@ static void report(const struct local_job *w, uint32_t app, const char *why)
     bool speaks = job_rank_is_here(w->job, a->first_rank);
 
     log_line(w->jobs->context->log, speaks ? LOG_WARN : LOG_INFO,
-             "-prefork: %s is started as ever: %s", a->argv[0], why);
+             "-prefork: %s is started as usual: %s", a->argv[0], why);
 }
 
 /* ---- what its files and the plan say ---- */

@@ -23,7 +23,7 @@ bool prefork_is_wanted(const struct local_job *w, uint32_t rank);
 bool prefork_load(struct local_job *w, uint32_t rank, struct elf_cache *files,
                   const struct child_plan *like);
 
-/* Starts the process of that rank.  0 and its pid; PREFORK_NOT: it is to be started as ever. */
+/* Starts the process of that rank.  0 and its pid; PREFORK_NOT: it is to be started as usual. */
 enum { PREFORK_NOT = 1 };
 int prefork_start(struct local_job *w, uint32_t rank, const struct child_plan *plan, pid_t *pid_p);
 

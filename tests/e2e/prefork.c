@@ -1,4 +1,4 @@
-/* prefork.c - a program that is started as ever, or forked; each rank says what it sees of itself.
+/* prefork.c - a program that is started as usual, or forked; each rank says what it sees of itself.
  *
  *   prefork state WORDS...   all that a start decides: one line each, without numbers of processes
  *   prefork how              "forked" or "started", and the marks of the fork handlers

@@ -1,6 +1,6 @@
 #!/bin/sh
 # -prefork: a rank that is forked is the same as one that is started; programs that cannot be forked are
-# started as ever, and one line says why; whoever dies at which instant, the job runs, and nothing is left.
+# started as usual, and one line says why; whoever dies at which instant, the job runs, and nothing is left.
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
@@ -13,7 +13,7 @@ mkdir "$lib"
 ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -shared -fPIC -o "$lib/libodd.so" "$e2e/prefork_library.c" || exit 1
 c_program prefork -I"$e2e" -L"$lib" -Wl,-rpath,"$lib" -lodd
 prefork=$bin/prefork
-line="started as ever"
+line="started as usual"
 
 # ---- the same state ----
 
@@ -68,7 +68,7 @@ run 60 "$WIREUP" -prefork -genv LD_PRELOAD "$lib/libodd.so" -n 2 sh -c 'echo "$L
 same "what the user preloads stays, and a rank's own programs are not touched" "$rc $(sort -u "$out" | tr '\n' ,)" \
     "0 $(printf '0\n%s\n' "$lib/libodd.so" | sort | tr '\n' ,)" || explain
 run 60 "$WIREUP" -prefork -n 1 "$prefork" how
-same "a single rank is started as ever, without a word" "$(cat "$out" "$err")" "0 started"
+same "a single rank is started as usual, without a word" "$(cat "$out" "$err")" "0 started"
 
 ODD=preload run 60 "$WIREUP" -prefork -n 2 "$prefork" how
 same "constructors do not see that we preload something" "$rc $(grep -c forked "$out")" "0 2" || explain
