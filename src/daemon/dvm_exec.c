@@ -532,6 +532,19 @@ void dvm_execs_open(struct dvm_exec_list *e, struct cluster_io *s)
     watch_held(e);
 }
 
+/* Who asked is gone, so what was started for them ends. */
+static void end_all(struct dvm_exec_list *e)
+{
+    LIST_EACH(l, &e->all)
+    {
+        struct dvm_exec *r = LIST_OF(l, struct dvm_exec, link);
+        if (r->pid)
+            kill(-r->pid, SIGKILL);
+        dvm_exec_free(r);
+    }
+    e->cluster = NULL;
+}
+
 void dvm_execs_hold(struct dvm_exec_list *e)
 {
     LIST_EACH(l, &e->all)
@@ -542,14 +555,7 @@ void dvm_execs_hold(struct dvm_exec_list *e)
     }
     LIST_EACH(l, &e->held)
     watch_close(&LIST_OF(l, struct dvm_held, link)->watch);
-    LIST_EACH(l, &e->all)
-    {
-        struct dvm_exec *r = LIST_OF(l, struct dvm_exec, link);
-        if (r->pid)
-            kill(-r->pid, SIGKILL);
-        dvm_exec_free(r);
-    }
-    e->cluster = NULL;
+    end_all(e);
 }
 
 static void end_held(struct dvm_exec_list *e)
@@ -572,12 +578,5 @@ void dvm_execs_close(struct dvm_exec_list *e)
     e->held_there = NULL;
     if (!e->cluster)
         return;
-    LIST_EACH(l, &e->all)
-    {
-        struct dvm_exec *r = LIST_OF(l, struct dvm_exec, link);
-        if (r->pid)
-            kill(-r->pid, SIGKILL);
-        dvm_exec_free(r);
-    }
-    e->cluster = NULL;
+    end_all(e);
 }
