@@ -35,6 +35,7 @@ enum {
     JOB_MAP_APART = 256,       /* it does not fail with the job that spawned it, nor that with it */
     JOB_MAP_LOG_PROGRESS = 128, /* how many processes have started, now and then */
     JOB_MAP_EACH_HELP = 512,    /* help messages are shown each time */
+    JOB_MAP_NO_LAUNCH = 1024,   /* the plan was all that was wanted */
 };
 
 /* Which protocols the environment of an application names, in the order of the words of the option

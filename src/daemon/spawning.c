@@ -271,7 +271,7 @@ static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e,
     if (rc)
         return rc;
     report(c, &plan);
-    if (spawn_info_of_all(e->request->commands, e->request->ncommands, SPAWN_NO_LAUNCH).len)
+    if (plan.ways & JOB_MAP_NO_LAUNCH)
         return stop_here(jobs, who, &plan, codes);
     rc = start(jobs, e, parent, session, &plan, &w, err);
     if (rc)

@@ -165,6 +165,15 @@ int option_words_bind_to(struct option_parse *p, const struct option_row *row,
     return take_words(p, LIST_bind, values[0], option_bind_to(p));
 }
 
+bool option_words_modifier(enum option_modifiers of, struct slice word, struct option_modifier *m_p)
+{
+    const struct word *w = find(of == OPTION_MODIFIERS_MAP ? LIST_map : LIST_bind, word);
+
+    if (w)
+        *m_p = (struct option_modifier){ w->as, w->why };
+    return w != NULL;
+}
+
 /* ---- search paths ---- */
 
 /* NAME=DIR:VALUE for all programs. */

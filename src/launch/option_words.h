@@ -25,6 +25,18 @@ int option_words_environment(struct option_parse *p, char *const *envp);
 /* -map-by node:display   -bind-to core:report   -runtime-options continuous */
 option_words_fn option_words_map_by, option_words_bind_to, option_words_runtime;
 
+/* The words behind a ':' of -map-by and of -bind-to that stand for options of ours. */
+enum option_modifiers { OPTION_MODIFIERS_MAP, OPTION_MODIFIERS_BIND };
+
+struct option_modifier {
+    const char *as;  /* the option; "": it has no effect; NULL: it is refused */
+    const char *why; /* it is refused */
+};
+
+/* False: it is none of them. */
+bool option_words_modifier(enum option_modifiers of, struct slice word,
+                           struct option_modifier *m_p);
+
 /* -path DIRS   -prefix DIR: in front of PATH (and LD_LIBRARY_PATH) of all programs. */
 option_words_fn option_words_path, option_words_prefix;
 

@@ -13,6 +13,7 @@
 #include "launch/spawn_env.h"
 #include "launch/spawn_output.h"
 #include "launch/spawn_stops.h"
+#include "launch/spawn_words.h"
 #include "launch/staging_list.h"
 #include "daemon/path_search.h"
 #include "base/env.h"
@@ -431,6 +432,8 @@ static int make_apps(struct spawn_plan *r)
     for (uint32_t i = 0; i < r->rq->ncommands; i++) {
         int rc = add_infos(r, &r->commands[i]);
         if (rc == 0)
+            rc = spawn_words_take(&r->plan->arena, &r->commands[i], r->err);
+        if (rc == 0)
             rc = choose_hosts(r, i);
         if (rc == 0)
             rc = make_app(r, i);
@@ -612,7 +615,7 @@ static int note_placement(struct spawn_plan *r)
 /* The hardware of the nodes that the key names. */
 static int report_hardware(struct spawn_plan *r, const char *key, bool json, struct buf *text)
 {
-    struct slice nodes = spawn_info_of_all(r->rq->commands, r->rq->ncommands, key);
+    struct slice nodes = spawn_info_of_all(r->commands, r->rq->ncommands, key);
     struct plan_hardware what = { .nodes = slice_is(nodes, "all") ? SLICE_NULL : nodes,
                                   .processors = !strcmp(key, SPAWN_SHOW_CPUS),
                                   .json = json };
@@ -633,15 +636,15 @@ static void report_map(struct spawn_plan *r, bool json, struct buf *text)
 
 static int make_report(struct spawn_plan *r)
 {
-    bool json = spawn_info_of_all(r->rq->commands, r->rq->ncommands, SPAWN_SHOW_JSON).len > 0;
+    bool json = spawn_info_of_all(r->commands, r->rq->ncommands, SPAWN_SHOW_JSON).len > 0;
     struct buf text = BUF_NULL(REPORT_MAX);
     int rc;
 
-    if (spawn_info_of_all(r->rq->commands, r->rq->ncommands, SPAWN_SHOW_NODES).len)
+    if (spawn_info_of_all(r->commands, r->rq->ncommands, SPAWN_SHOW_NODES).len)
         plan_print_allocation(r->plan, &text);
-    if (spawn_info_of_all(r->rq->commands, r->rq->ncommands, SPAWN_SHOW_MAP).len)
+    if (spawn_info_of_all(r->commands, r->rq->ncommands, SPAWN_SHOW_MAP).len)
         report_map(r, json, &text);
-    if (spawn_info_of_all(r->rq->commands, r->rq->ncommands, SPAWN_SHOW_BINDINGS).len)
+    if (spawn_info_of_all(r->commands, r->rq->ncommands, SPAWN_SHOW_BINDINGS).len)
         plan_print_bindings(r->plan, &text);
     rc = report_hardware(r, SPAWN_SHOW_OBJECTS, json, &text);
     if (rc == 0)
@@ -669,6 +672,7 @@ static int read_ways(struct spawn_plan *r)
         { SPAWN_LOG_FAILURES, JOB_MAP_LOG_FAILURES },
         { SPAWN_LOG_PROGRESS, JOB_MAP_LOG_PROGRESS },
         { SPAWN_EACH_HELP, JOB_MAP_EACH_HELP },
+        { SPAWN_NO_LAUNCH, JOB_MAP_NO_LAUNCH },
     };
     uint32_t n = r->rq->ncommands;
 

@@ -14,7 +14,8 @@
  *   host, hosts, add-host, add-hosts, hostfile, add-hostfile
  *                    nodes; default: the nodes of `like`
  *   no-procs-on-head not on the launcher's node
- *   map-by, rank-by, bind-to    as the options of the command line; but no rank file
+ *   map-by, rank-by, bind-to    as the options of the command line, with the words behind a ':'
+ *                    (launch/spawn_words.h); but no rank file
  *   ppr              N:OBJECT: as map-by ppr:N:OBJECT
  *   cpus-per-proc    N: as map-by ...:pe=N
  *   cpu-list         processors, as in 0-3,8: all processes of a node share them

@@ -221,6 +221,39 @@ static void test_binding(void)
     EQ(spawn("sh", 2, INFOS(SPAWN_CPU_LIST, "99999")), SPAWN_NO_PLACE);
 }
 
+/* Words behind a ':' are options by themselves. */
+static void test_modifiers(void)
+{
+    static const char *const without[] = { "hwtcpus", "CORECPUS", "inherit", "noinherit" };
+
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "node:%s:oversubscribe", without[i]);
+        EQ(spawn("sh", 6, INFOS("map-by", text)), 0);
+        OK_F(!strcmp(nodes(), "a b a b a b") &&
+                 !strcmp(plan.words[JOB_MAP_BY], "node:oversubscribe"),
+             "%s: %s, %s", text, nodes(), plan.words[JOB_MAP_BY]);
+    }
+    EQ(spawn("sh", 2, INFOS("map-by", "node:display:DONOTLAUNCH")), 0);
+    OK(plan.report && plan.ways & JOB_MAP_NO_LAUNCH && !strcmp(nodes(), "a b"));
+    EQ(spawn("sh", 2, INFOS("map-by", ":display", "map-by", "node")), 0);
+    OK_F(plan.report && !plan.ways && !strcmp(nodes(), "a b"),
+         "an application's word, and the mapping of the job: %s", nodes());
+    EQ(spawn("sh", 1, INFOS("map-by", "slot:nolocal")), SPAWN_NO_NODES);
+    EQ(spawn("sh", 2, INFOS("map-by", "pe-list=0:oversubscribe")), 0);
+    OK(bound() == 1 && !strcmp(plan.words[JOB_MAP_BY], ":oversubscribe"));
+    EQ(spawn("sh", 2, INFOS("map-by", "node:PE-LIST=0", "bind-to", "core")), SPAWN_BAD_REQUEST);
+    EQ(spawn("sh", 2, INFOS("map-by", "node:moon")), SPAWN_BAD_REQUEST);
+    EQ(spawn("sh", 2, INFOS("bind-to", "hwthread:overload-allowed:if-supported")), 0);
+    OK(bound() == 1 && !strcmp(plan.words[JOB_BIND_TO], "hwthread") && !plan.report);
+    EQ(spawn("sh", 2, INFOS("bind-to", ":report")), 0);
+    OK(plan.report && bound() == 0);
+    EQ(spawn("sh", 2, INFOS("bind-to", "hwthread:no-overload")), SPAWN_BAD_REQUEST);
+    OK_F(strstr(err.text, "bind-to :no-overload is not supported: ") && codes[1] == -1, "%s",
+         err.text);
+    EQ(spawn("sh", 2, INFOS("bind-to", "hwthread:moon")), SPAWN_BAD_REQUEST);
+}
+
 /* Two programs of one job, each placed in its own way. */
 static void test_different(void)
 {
@@ -346,6 +379,7 @@ int main(void)
     test_where();
     test_order();
     test_binding();
+    test_modifiers();
     test_different();
     test_what();
     test_file();

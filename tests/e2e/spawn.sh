@@ -46,13 +46,13 @@ everything() # TITLE LAUNCHER-OPTIONS...
     rows "$case_of" env 13 12 "$@"
     rows "$case_of" place 6 13 "$@"
     rows "$case_of" sets 2 6 "$@"
-    rows "$case_of" bind 10 13 "$@"
+    rows "$case_of" bind 12 14 "$@"
     rows "$case_of" agents 4 4 "$@"
     rows "$case_of" staged 4 6 "$@"
     again "$case_of" "$@"
     raw "$case_of" "$@"
     rows "$case_of" notify 2 3 "$@"
-    rows "$case_of" options 7 4 "$@"
+    rows "$case_of" options 8 4 "$@"
     ways "$case_of" "$@"
     rows "$case_of" fail 15 2 "$@"
 }
@@ -211,7 +211,7 @@ everything "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 rows "three nodes" map 17 44 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 6
 printf 'n2\nn3\n' >"$tmp/more"
 rows "three nodes" far 3 3 -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
-rows "the launcher's node and another" head 2 3 -launch-agent "$tmp/agent" -hosts localhost:1,n2:1 -n 2
+rows "the launcher's node and another" head 3 5 -launch-agent "$tmp/agent" -hosts localhost:1,n2:1 -n 2
 limits "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 mkfifo "$tmp/stopped" "$tmp/over"
 rows "three nodes" late 2 1 -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
@@ -227,7 +227,7 @@ elif [ $# -gt 0 ]; then
     everything "OpenPMIx" -n 1
     everything "OpenPMIx, three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
     rows "OpenPMIx, three nodes" map 17 44 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 6
-    rows "OpenPMIx, the launcher's node and another" head 2 3 -launch-agent "$tmp/agent" -hosts localhost:1,n2:1 -n 2
+    rows "OpenPMIx, the launcher's node and another" head 3 5 -launch-agent "$tmp/agent" -hosts localhost:1,n2:1 -n 2
     for nodes in "-n 1" "-launch-agent $tmp/agent -hosts n1:1,n2:1,n3:1 -n 3"; do
         # shellcheck disable=SC2086
         limits "OpenPMIx, $nodes" $nodes
