@@ -259,7 +259,9 @@ survivors() # WHERE LAUNCHER...
         same "$survivors_where: $dead of 5 die" "$rc $(cat "$out")" "137 survives 5 good" || explain
         run "$patience" "$@" -n 5 chroot "$root" "$bin/replaces" $dead \
             "$(command -v chroot)" "$root" "$bin/replaces"
-        same "$survivors_where: $dead of 5 are replaced" "$rc $(cat "$out")" "137 replaces 5 good" || explain
+        same "$survivors_where: $dead of 5 are replaced, and nobody else dies" \
+            "$rc $(cat "$out") $(grep -o 'killed by signal [0-9]*' "$err" | sort -u)" \
+            "137 replaces 5 good killed by signal 9" || explain
     done
     run "$patience" "$@" -n 5 chroot "$root" "$bin/replaces" 1 /no/such/program
     same "$survivors_where: a replacement that cannot be started" "$(cat "$out")" "replaces 5 WRONG" || explain

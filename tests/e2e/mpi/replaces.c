@@ -21,6 +21,14 @@ static bool is_whole(MPI_Comm whole, int n)
     return MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, whole) == MPI_SUCCESS && sum == n;
 }
 
+/* Before MPI_Finalize, which in Open MPI 5.0.7 ends the connections that are left too late: its
+ * processes crash or wait for each other, under its own mpirun too. */
+static void part(MPI_Comm *whole, MPI_Comm *between)
+{
+    MPI_Comm_free(whole);
+    MPI_Comm_disconnect(between);
+}
+
 static void replacement(MPI_Comm parent)
 {
     MPI_Comm whole;
@@ -29,6 +37,7 @@ static void replacement(MPI_Comm parent)
     MPI_Intercomm_merge(parent, 1, &whole);
     MPI_Comm_size(whole, &n);
     is_whole(whole, n);
+    part(&whole, &parent);
 }
 
 /* False: the dead were not noticed, or not agreed upon. */
@@ -51,6 +60,7 @@ static bool survivor(int dead, char **command)
 {
     MPI_Comm all, left, between, whole;
     int n = 0;
+    bool good;
 
     MPI_Comm_dup(MPI_COMM_WORLD, &all);
     MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
@@ -65,7 +75,9 @@ static bool survivor(int dead, char **command)
         return false;
     MPI_Intercomm_merge(between, 0, &whole);
     MPI_Comm_set_errhandler(whole, MPI_ERRORS_RETURN);
-    return n == size - dead && is_whole(whole, size);
+    good = n == size - dead && is_whole(whole, size);
+    part(&whole, &between);
+    return good;
 }
 
 int main(int argc, char **argv)
