@@ -39,6 +39,11 @@ struct spawn_request {
 #define SPAWN_ALLOC         "alloc-id"    /* daemon/allocations.h */
 #define SPAWN_ALLOC_REQ     "alloc-req-id"
 #define SPAWN_ALLOC_SESSION "alloc-session"
+#define SPAWN_ALLOC_NODES   "alloc-nodes" /* daemon/spawn_wish.h */
+#define SPAWN_ALLOC_CPUS    "alloc-cpus"
+#define SPAWN_ALLOC_LIST    "alloc-node-list"
+#define SPAWN_ALLOC_EXCLUDE "alloc-exclude"
+#define SPAWN_ALLOC_TIME    "alloc-time"
 #define SPAWN_PE            "cpus-per-proc"
 #define SPAWN_CPU_LIST      "cpu-list"
 #define SPAWN_NOT_OVER      "no-oversubscribe"

@@ -16,6 +16,7 @@
 #include "daemon/local_job.h"
 #include "daemon/process.h"
 #include "daemon/signals.h"
+#include "daemon/spawn_wish.h"
 #include "pmix_common.h"
 #include "server/node_part.h"
 #include "server/pmix_scheduler.h"
@@ -616,7 +617,7 @@ static void scheduler_is_gone(struct allocations *a)
 
 /* ---- spawned jobs ---------------------------------------------------------------------------- */
 
-int allocations_session(const struct allocations *a, const struct spawn_request *rq,
+static int find_session(const struct allocations *a, const struct spawn_request *rq,
                         const struct job *parent, uint32_t *session_p, struct errmsg *err)
 {
     struct slice id = spawn_info_of_all(rq->commands, rq->ncommands, SPAWN_ALLOC);
@@ -640,6 +641,77 @@ int allocations_session(const struct allocations *a, const struct spawn_request 
         of = reservation_find(&a->all, SLICE_NULL, parent->session, SLICE_NULL, 0);
     *session_p = of ? of->number : 0;
     return 0;
+}
+
+static int no_allocation(enum answer_status status, struct errmsg *err)
+{
+    switch (status) {
+    case ANSWER_OVER_QUOTA:
+        return errmsg_set(err, SPAWN_NO_NODES, "not so many nodes are free as the job is to have");
+    case ANSWER_NOT_FOUND:
+        return errmsg_set(err, SPAWN_NO_NODES,
+                          "the list of nodes to reserve has one that the launcher does not have");
+    case ANSWER_DUPLICATE:
+        return errmsg_set(err, SPAWN_BAD_REQUEST, "there is an allocation with that request id");
+    default: return errmsg_set(err, SPAWN_NO_RESOURCES, "out of memory");
+    }
+}
+
+/* Nobody owns it yet. */
+static int reserve(struct allocations *a, struct reservation_wish *w, uint32_t *session_p,
+                   struct errmsg *err)
+{
+    const char *name = core_of(a)->name ? core_of(a)->name : "wireup";
+    struct reservation *of = NULL;
+    enum answer_status status = ANSWER_NO_MEMORY;
+
+    if (core_of(a)->scheduler.connection)
+        return errmsg_set(err, SPAWN_NO_NODES,
+                          "a scheduler decides about nodes: ask it by PMIx_Allocation_request, and "
+                          "name the allocation that it gives");
+    w->now_ns = clock_now_ns();
+    if (is_ready(a)) {
+        look_at_nodes(a);
+        status = reservation_make(&a->all, name, w, &of);
+    }
+    if (status != ANSWER_OK)
+        return no_allocation(status, err);
+    *session_p = of->number;
+    return 0;
+}
+
+int allocations_for_spawn(struct allocations *a, const struct spawn_request *rq,
+                          const struct job *parent, uint32_t *session_p, bool *made_p,
+                          struct errmsg *err)
+{
+    struct reservation_wish w;
+    int rc = spawn_wish_read(rq, &w, made_p, err);
+
+    if (rc == 0 && *made_p && !a)
+        rc = errmsg_set(err, SPAWN_NO_NODES, "this launcher has no nodes to reserve");
+    if (rc == 0)
+        rc = *made_p ? reserve(a, &w, session_p, err) : find_session(a, rq, parent, session_p, err);
+    *made_p = *made_p && rc == 0;
+    return rc;
+}
+
+static struct reservation *numbered(const struct allocations *a, uint32_t session)
+{
+    return reservation_find(&a->all, SLICE_NULL, session, SLICE_NULL, 0);
+}
+
+void allocations_give(struct allocations *a, uint32_t session, const struct job *to)
+{
+    struct reservation *of = numbered(a, session);
+
+    of->owner = to->id;
+    raise_event_of(a, of, PMIX_EVENT_SESSION_START, 0);
+    await_first(a);
+}
+
+void allocations_drop(struct allocations *a, uint32_t session)
+{
+    reservation_end(&a->all, numbered(a, session));
 }
 
 static bool may_use(const struct allocations *a, const char *node, uint32_t session)

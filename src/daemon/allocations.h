@@ -6,6 +6,9 @@
  * nobody has reserved.  Jobs that run already are not moved.  A reservation of a job ends with it;
  * that of a tool stays, and when the tool has gone, any process of the user may act on it.
  *
+ * A spawn that says how much it wants gets a reservation of its own: the new job owns it, so its
+ * nodes are free again when that job ends.  A spawn that fails has none.
+ *
  * A DVM gets the nodes that a request names and it does not have: they join it first, and leave
  * when the reservation gives them back.
  *
@@ -50,10 +53,16 @@ void allocations_scheduled(struct allocations *a, const struct op_scheduled *o);
 /* Those that it owns end. */
 void allocations_job_ended(struct allocations *a, const struct job *j);
 
-/* The session that a spawned job is to run in: the one that the request names, else its parent's;
- * 0: none.  0, or enum spawn_failure with a sentence. */
-int allocations_session(const struct allocations *a, const struct spawn_request *rq,
-                        const struct job *parent, uint32_t *session_p, struct errmsg *err);
+/* The session that a spawned job is to run in: a new one if the request wants nodes for itself
+ * (daemon/spawn_wish.h), then *made_p, and allocations_give() or allocations_drop() follows; the
+ * one that it names; else its parent's; 0: none.  0, or enum spawn_failure with a sentence. */
+int allocations_for_spawn(struct allocations *a, const struct spawn_request *rq,
+                          const struct job *parent, uint32_t *session_p, bool *made_p,
+                          struct errmsg *err);
+/* It is that job's. */
+void allocations_give(struct allocations *a, uint32_t session, const struct job *to);
+/* No job was started. */
+void allocations_drop(struct allocations *a, uint32_t session);
 
 /* The plan `like` with only those of its nodes that a job of the session may use; *view_p borrows
  * all but its arena.  0, or enum spawn_failure with a sentence; the caller frees the view's arena

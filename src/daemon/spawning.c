@@ -255,19 +255,18 @@ static int make_plan(struct local_jobs *jobs, const struct op_spawn *e, const st
     return rc;
 }
 
-/* Takes the codes over if it succeeds.  0, or as above. */
-static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e,
-                       const struct spawn_asker *who, struct job *parent, int *codes,
-                       uint32_t ncodes, struct errmsg *err)
+/* Takes the codes over if it succeeds.  0, or as above; *job_p: the job that was started, or NULL.
+ */
+static int plan_and_start(struct local_jobs *jobs, const struct op_spawn *e,
+                          const struct spawn_asker *who, struct job *parent, uint32_t session,
+                          int *codes, uint32_t ncodes, const struct job **job_p, struct errmsg *err)
 {
     const struct node_context *c = jobs->context;
     struct local_job *w;
     struct job_map plan;
-    uint32_t session;
-    int rc = allocations_session(jobs->allocations, e->request, parent, &session, err);
+    int rc = make_plan(jobs, e, parent, session, &plan, codes, err);
 
-    if (rc == 0)
-        rc = make_plan(jobs, e, parent, session, &plan, codes, err);
+    *job_p = NULL;
     if (rc)
         return rc;
     report(c, &plan);
@@ -276,11 +275,32 @@ static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e,
     rc = start(jobs, e, parent, session, &plan, &w, err);
     if (rc)
         return rc;
+    *job_p = w->job;
     w->both = who->both;
     w->beside = who->beside;
     w->codes = codes;
     w->ncodes = ncodes;
     return 0;
+}
+
+/* Likewise, with the nodes that the request reserves. */
+static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e,
+                       const struct spawn_asker *who, struct job *parent, int *codes,
+                       uint32_t ncodes, struct errmsg *err)
+{
+    const struct job *started = NULL;
+    uint32_t session;
+    bool made;
+    int rc = allocations_for_spawn(jobs->allocations, e->request, parent, &session, &made, err);
+
+    if (rc)
+        return rc;
+    rc = plan_and_start(jobs, e, who, parent, session, codes, ncodes, &started, err);
+    if (made && started)
+        allocations_give(jobs->allocations, session, started);
+    else if (made)
+        allocations_drop(jobs->allocations, session);
+    return rc;
 }
 
 static void refuse(struct local_jobs *jobs, const struct op_spawn *e, const struct spawn_asker *who,

@@ -13,6 +13,7 @@
  *   env, env-...     the environment: launch/spawn_env.h; may come several times
  *   host, hosts, add-host, add-hosts, hostfile, add-hostfile
  *                    nodes; default: the nodes of `like`
+ *   alloc-...        nodes are reserved for the job, or have been: daemon/allocations.h
  *   no-procs-on-head not on the launcher's node
  *   map-by, rank-by, bind-to    as the options of the command line, with the words behind a ':'
  *                    (launch/spawn_words.h); but no rank file

@@ -6,6 +6,7 @@
 
 #include "base/limit.h"
 #include "core/request.h"
+#include "server/pmix_alloc.h"
 #include "server/pmix_iof.h"
 #include "server/pmix_runtime_options.h"
 #include "server/pmix_value.h"
@@ -15,6 +16,7 @@
 enum word_kind {
     WORD_TEXT,
     WORD_NUMBER,
+    WORD_TIME,   /* seconds, as a number or a text */
     WORD_FLAG,   /* "1", or no info */
     WORD_NOT,    /* likewise, of a flag that is false */
     WORD_ENVAR,  /* NAME=VALUE */
@@ -45,6 +47,11 @@ static const struct spawn_word {
     { PMIX_ALLOC_ID, SPAWN_ALLOC, WORD_TEXT },
     { PMIX_ALLOC_REQ_ID, SPAWN_ALLOC_REQ, WORD_TEXT },
     { PMIX_SESSION_ID, SPAWN_ALLOC_SESSION, WORD_NUMBER },
+    { PMIX_ALLOC_NUM_NODES, SPAWN_ALLOC_NODES, WORD_NUMBER },
+    { PMIX_ALLOC_NUM_CPUS, SPAWN_ALLOC_CPUS, WORD_NUMBER },
+    { PMIX_ALLOC_NODE_LIST, SPAWN_ALLOC_LIST, WORD_TEXT },
+    { PMIX_ALLOC_EXCLUDE, SPAWN_ALLOC_EXCLUDE, WORD_TEXT },
+    { PMIX_ALLOC_TIME, SPAWN_ALLOC_TIME, WORD_TIME },
     { PMIX_CPUS_PER_PROC, SPAWN_PE, WORD_NUMBER },
     { PMIX_CPU_LIST, SPAWN_CPU_LIST, WORD_TEXT },
     { PMIX_NO_OVERSUBSCRIBE, SPAWN_NOT_OVER, WORD_FLAG },
@@ -288,6 +295,14 @@ static bool are_procs(const pmix_value_t *v)
     return true;
 }
 
+static void add_time(struct spawn_infos *to, const struct spawn_word *w, const pmix_value_t *v)
+{
+    uint32_t seconds = 0;
+
+    pmix_alloc_time(v, &seconds);
+    add_made(to, w->ours, arena_printf(to->a, "%u", seconds));
+}
+
 static void add_word(struct spawn_infos *to, const struct spawn_word *w, const pmix_value_t *v)
 {
     switch (w->kind) {
@@ -295,6 +310,7 @@ static void add_word(struct spawn_infos *to, const struct spawn_word *w, const p
     case WORD_NUMBER:
         add_made(to, w->ours, arena_printf(to->a, "%llu", (unsigned long long)pmix_number_of(v)));
         break;
+    case WORD_TIME: add_time(to, w, v); break;
     case WORD_FLAG:
     case WORD_NOT:
         if (pmix_flag_of(v) == (w->kind == WORD_FLAG))
@@ -323,6 +339,7 @@ static bool fits(const struct spawn_word *w, const pmix_value_t *v)
     case WORD_SPLICE:
         return v->type == PMIX_ENVAR && v->data.envar.envar && v->data.envar.separator;
     case WORD_NUMBER: return pmix_is_number(v);
+    case WORD_TIME: return pmix_alloc_time(v, &(uint32_t){ 0 }) == PMIX_SUCCESS;
     case WORD_RANKS: return are_ranks(v);
     case WORD_PROCS: return are_procs(v);
     case WORD_OPTIONS: return are_options(v);

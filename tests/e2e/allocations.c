@@ -13,6 +13,7 @@
  *     take X       (another tool holds X) may not release it, but runs a job there
  *     full         reserves what is left, and runs `wireup run` ($WIREUP), which is refused
  *     free X       (nobody holds X any more) releases it
+ *     spawn        spawns jobs that reserve their nodes, until they end; what fails reserves none
  *     grow         allocates nodes that the DVM does not have, n4 and n5, and gives them back; one
  *                  that does not come up (bad) is refused
  *
@@ -554,6 +555,126 @@ static void free_it(void)
     expect("nobody's", let_go(given), PMIX_SUCCESS);
 }
 
+/* ---- spawns that reserve -----------------------------------------------------------------------
+ */
+
+static pmix_status_t spawn_reserving(const char *program, int procs, pmix_info_t *infos, size_t n)
+{
+    char here[] = "/", stays[] = "stay", *argv[] = { (char *)(uintptr_t)program, stays, NULL };
+    pmix_app_t app;
+
+    PMIX_APP_CONSTRUCT(&app);
+    app.cmd = argv[0]; /* (OpenPMIx's library puts it before other words, in memory of its own.) */
+    app.argv = argv;
+    app.cwd = here;
+    app.maxprocs = procs;
+    for (size_t i = 0; i < n; i++)
+        PMIX_INFO_REQUIRED(&infos[i]);
+    return PMIx_Spawn(infos, n, &app, 1, job);
+}
+
+static void all_are_free(const char *name)
+{
+    struct allocation a;
+
+    expect(name, with_count(PMIX_ALLOC_NEW, NULL, NODES, &a), PMIX_SUCCESS);
+    expect(name, let_go(a.id), PMIX_SUCCESS);
+}
+
+/* What is reserved for the job: it has its processes there, others have not, and its end frees it.
+ */
+static void reserved_are(const char *name, pmix_info_t *infos, size_t n, int procs,
+                         const char *nodes)
+{
+    struct allocation a = { .session = 0 }, b;
+    pmix_info_t *found;
+    size_t nfound;
+
+    must(name, spawn_reserving(self, procs, infos, n));
+    pull_output(job);
+    expect_text("stays ", procs);
+    must(name, ask(PMIX_QUERY_ALLOC_STATUS, NULL, &found, &nfound));
+    if (nfound != 1 || found[0].value.type != PMIX_DATA_ARRAY)
+        complain("%s: %zu allocations", name, nfound);
+    else
+        take_results(&a, found[0].value.data.darray->array, found[0].value.data.darray->size);
+    has_nodes(&a, nodes);
+    await(PMIX_EVENT_SESSION_START, a.session, "");
+    expect(name, with_count(PMIX_ALLOC_NEW, NULL, NODES, &b), PMIX_ERR_OUT_OF_RESOURCE);
+    expect(name, let_go(a.id), PMIX_ERR_NO_PERMISSIONS);
+    refused(name, NULL, "n3");
+    end_job();
+    await_session(a.session, PMIX_SUCCESS);
+    all_are_free(name);
+}
+
+static void reserve_some(void)
+{
+    pmix_info_t infos[2];
+    uint64_t number = 3;
+
+    PMIX_INFO_LOAD(&infos[0], PMIX_ALLOC_NODE_LIST, "n3", PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[1], PMIX_ALLOC_REQ_ID, "mine", PMIX_STRING);
+    reserved_are("by name", infos, 2, 2, "n3");
+    PMIX_INFO_LOAD(&infos[0], PMIX_ALLOC_NUM_CPUS, &number, PMIX_UINT64);
+    PMIX_INFO_LOAD(&infos[1], PMIX_ALLOC_EXCLUDE, "n2", PMIX_STRING);
+    reserved_are("processors", infos, 2, 1, "n1,n3");
+    PMIX_INFO_LOAD(&infos[0], PMIX_ALLOC_NUM_NODES, &number, PMIX_UINT64);
+    reserved_are("nodes", infos, 1, 6, "n1,n2,n3");
+}
+
+/* As many processors as processes, for two seconds. */
+static void reserve_for_a_time(void)
+{
+    struct allocation a = { .session = 0 };
+    pmix_info_t info, *found;
+    size_t n;
+
+    PMIX_INFO_LOAD(&info, PMIX_ALLOC_TIME, "2", PMIX_STRING);
+    must("for a time", spawn_reserving(self, 3, &info, 1));
+    must("for a time", ask(PMIX_QUERY_ALLOC_STATUS, NULL, &found, &n));
+    take_results(&a, found[0].value.data.darray->array, found[0].value.data.darray->size);
+    has_nodes(&a, "n1,n2");
+    if (a.seconds < 1 || a.seconds > 2)
+        complain("%u seconds are left", a.seconds);
+    await_session(a.session, PMIX_ERR_TIMEOUT);
+    await(PMIX_EVENT_JOB_END, 0, job);
+    all_are_free("after its time");
+}
+
+static void reserve_in_vain(void)
+{
+    pmix_info_t infos[2];
+    uint64_t number = NODES + 1;
+    bool yes = true;
+
+    PMIX_INFO_LOAD(&infos[0], PMIX_ALLOC_NUM_NODES, &number, PMIX_UINT64);
+    expect("too many", spawn_reserving(self, 1, infos, 1), PMIX_ERR_JOB_ALLOC_FAILED);
+    PMIX_INFO_LOAD(&infos[0], PMIX_ALLOC_NODE_LIST, "bad", PMIX_STRING);
+    expect("unknown", spawn_reserving(self, 1, infos, 1), PMIX_ERR_JOB_ALLOC_FAILED);
+    number = 1;
+    PMIX_INFO_LOAD(&infos[0], PMIX_ALLOC_NUM_NODES, &number, PMIX_UINT64);
+    expect("no program", spawn_reserving("/no/such/program", 1, infos, 1),
+           PMIX_ERR_JOB_EXE_NOT_FOUND);
+    PMIX_INFO_LOAD(&infos[1], PMIX_ALLOC_ID, "any", PMIX_STRING);
+    expect("one that there is", spawn_reserving(self, 1, infos, 2), PMIX_ERR_BAD_PARAM);
+    PMIX_INFO_LOAD(&infos[1], PMIX_DO_NOT_LAUNCH, &yes, PMIX_BOOL);
+    expect("only a plan", spawn_reserving(self, 1, infos, 2), PMIX_SUCCESS);
+    number = 0;
+    PMIX_INFO_LOAD(&infos[0], PMIX_ALLOC_TIME, "0", PMIX_STRING);
+    expect("no time", spawn_reserving(self, 1, infos, 1), PMIX_ERR_BAD_PARAM);
+    PMIX_INFO_LOAD(&infos[0], PMIX_ALLOC_NUM_NODES, &number, PMIX_UINT64);
+    expect("no nodes", spawn_reserving(self, 1, infos, 1), PMIX_ERR_BAD_PARAM);
+    all_are_free("what has failed");
+}
+
+static void spawn_reserves(void)
+{
+    reserve_in_vain();
+    reserve_some();
+    reserve_for_a_time();
+}
+
 /* ---- processes of jobs --------------------------------------------------------------------------
  */
 
@@ -653,9 +774,17 @@ static const struct {
     const char *name;
     void (*run)(void);
 } doings[] = {
-    { "reserve", reserve }, { "change", change }, { "limit", limit }, { "session", session },
-    { "rank", ranks },      { "hold", hold },     { "take", take },   { "full", full },
-    { "free", free_it },    { "grow", grow },
+    { "reserve", reserve },
+    { "change", change },
+    { "limit", limit },
+    { "session", session },
+    { "rank", ranks },
+    { "hold", hold },
+    { "take", take },
+    { "full", full },
+    { "free", free_it },
+    { "grow", grow },
+    { "spawn", spawn_reserves },
 };
 
 int main(int argc, char **argv)

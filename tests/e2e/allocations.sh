@@ -29,7 +29,7 @@ for tool in $tools; do
     same "a DVM of three nodes: $name" "$rc" 0 || explain
     "$WIREUP" tools >"$out" 2>"$err"
     uri=$(cut -f 2 "$out")
-    for what in reserve change limit session rank; do
+    for what in reserve change limit session rank spawn; do
         # (OpenPMIx 4.2 has no PMIx_Session_control.)
         [ "$what$name" != sessionallocations ] || continue
         run "$patience" "$tool" "$uri" "$what"

@@ -163,6 +163,23 @@ static void want(const char *name, pmix_status_t rc, pmix_status_t status, const
     printf("scheduler %s WRONG %s: %s '%s'\n", what, name, PMIx_Error_string(rc), nodes);
 }
 
+/* A spawn does not pass it by. */
+static pmix_status_t spawn_reserving(void)
+{
+    char program[] = "true", *argv[] = { program, NULL };
+    uint64_t one = 1;
+    pmix_nspace_t job;
+    pmix_info_t info;
+    pmix_app_t app;
+
+    PMIX_APP_CONSTRUCT(&app);
+    app.cmd = program;
+    app.argv = argv;
+    app.maxprocs = 1;
+    PMIX_INFO_LOAD(&info, PMIX_ALLOC_NUM_NODES, &one, PMIX_UINT64);
+    return PMIx_Spawn(&info, 1, &app, 1, job);
+}
+
 static void ask(void)
 {
     char got[200];
@@ -180,6 +197,7 @@ static void ask(void)
     want("release", rc, PMIX_SUCCESS, got, NULL);
     rc = request(PMIX_ALLOC_RELEASE, "fast-1", NULL, NULL, got);
     want("release of nothing", rc, PMIX_ERR_NOT_FOUND, got, NULL);
+    want("a spawn", spawn_reserving(), PMIX_ERR_JOB_ALLOC_FAILED, "", NULL);
 }
 
 /* Only a scheduler can judge these. */
