@@ -1,5 +1,5 @@
 #!/bin/sh
-# chroot.sh - the next release of Debian in a folder: Open MPI 5, PRRTE 3 and OpenPMIx 5, which this
+# chroot.sh - the next release of Debian in a folder: Open MPI 5, PRRTE 3, OpenPMIx 5 and MPICH 4.2, which this
 # system does not have.  Ranks run inside as in a container.
 #
 #   chroot.sh make DIR                   makes DIR/root, once; later calls only look
@@ -17,7 +17,7 @@
 # appears at once when it is whole, and who else asks meanwhile waits.
 set -u
 release=trixie
-packages="openmpi-bin python3-mpi4py"
+packages="openmpi-bin python3-mpi4py libmpich12"
 
 cannot()
 {
