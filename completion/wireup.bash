@@ -105,8 +105,8 @@ complete -o default -F _wireup wireup
 _wireup_options="
 n np c wdir wd chdir pset max-restarts stage preload-binary preload-files job-name
 configfile config timeout timeout-signal get-stack-traces hosts host H hostlist
-machine machines machinelist hostfile f machinefile dvm wait batch batch-stop name
-join-token-file join-port join-file join-only keep keep-time takeover launchers-dir
+machine machines machinelist hostfile f machinefile all-nodes dvm wait batch batch-stop
+name join-token-file join-port join-file join-only keep keep-time takeover launchers-dir
 ppn perhost npernode N map-by cpus-per-rank cpus-per-task cpus-per-proc gpus-per-rank
 gpus-per-task gpus-per-proc g ranks-per-device ranks-per-gpu topology rank-by rankby
 rankmap rankfile rf oversubscribe nooversubscribe nnodes order-nodes localhost

@@ -183,10 +183,11 @@ struct launch_options {
     const char *launcher_user;            /* for nodes without their own user; or NULL */
     uint32_t launcher_port;               /* likewise; 0: the default */
     const struct host *const *node_hosts; /* by the plan's nodes: the entry of the node list */
-    struct host_list spares;              /* entries without a rank, with -on-failure replace */
-    const char *rmk;                      /* which resource manager is queried */
-    const char *rm;               /* the one whose allocation we are in (allocation.h), or NULL */
-    const char *interface;        /* towards other nodes; NULL: any */
+    struct host_list first_nodes;         /* of the first job, with -all-nodes */
+    struct host_list spares; /* entries without a rank, with -on-failure replace or -all-nodes */
+    const char *rmk;         /* which resource manager is queried */
+    const char *rm;          /* the one whose allocation we are in (allocation.h), or NULL */
+    const char *interface;   /* towards other nodes; NULL: any */
     uint32_t port_low, port_high; /* where daemons listen; 0, 0: any port */
     const char *const *lost;      /* nodes that are lost, nlost of them */
     uint32_t nlost;
@@ -221,6 +222,7 @@ struct launch_options {
     bool auto_cleanup;
     uint32_t restarts;         /* of processes whose program has no number of its own */
     bool replace;              /* lost nodes, by those of the list that have no rank */
+    bool all_nodes;            /* ... are for spawned jobs, too */
     bool hostname_propagation; /* set PMI_HOSTNAME */
     bool print_all_exitcodes;
     bool pmi_port;        /* PMI_PORT and PMI_ID instead of an inherited descriptor */

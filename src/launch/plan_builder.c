@@ -707,18 +707,36 @@ static bool is_spare(const struct plan_builder *p, const char *node)
     return !has_rank(p->plan, node) && !(p->opt->here && !strcmp(p->opt->here, node));
 }
 
-/* -on-failure replace: the nodes of the lists that have no rank. */
+/* They outlive the plan. */
+static int list_nodes(struct plan_builder *p)
+{
+    struct host_list *list = &p->opt->first_nodes;
+    const struct job_map *plan = p->plan;
+    int rc = 0;
+
+    *list = (struct host_list){ NULL, 0, 0 };
+    for (uint32_t n = 0; p->opt->all_nodes && n < plan->nnodes && rc == 0; n++) {
+        const char *name = arena_str(&p->opt->arena, slice_str(plan->nodes[n].name));
+        rc = !name ? -ENOMEM
+                   : hosts_add(&p->opt->arena, list,
+                               (struct host){ .name = name, .slots = plan->nodes[n].slots });
+    }
+    return rc;
+}
+
+/* -on-failure replace, -all-nodes: the nodes of the lists that have no rank. */
 static int list_spares(struct plan_builder *p)
 {
     struct host_list *spares = &p->opt->spares;
+    bool wanted = p->opt->replace || p->opt->all_nodes;
 
     *spares = (struct host_list){ NULL, 0, 0 };
-    for (uint32_t b = 0; b < p->opt->nblocks && p->opt->replace; b++)
+    for (uint32_t b = 0; b < p->opt->nblocks && wanted; b++)
         spares->room += p->blocks[b].hosts->count;
     spares->items = arena_array(&p->opt->arena, spares->room + (size_t)1, sizeof *spares->items);
     if (!spares->items)
         return -ENOMEM;
-    for (uint32_t b = 0; b < p->opt->nblocks && p->opt->replace; b++) {
+    for (uint32_t b = 0; b < p->opt->nblocks && wanted; b++) {
         for (uint32_t i = 0; i < p->blocks[b].hosts->count; i++) {
             const struct host *h = &p->blocks[b].hosts->items[i];
             if (is_spare(p, h->name))
@@ -730,6 +748,18 @@ static int list_spares(struct plan_builder *p)
             p->err, LAUNCH_USAGE,
             "-on-failure replace needs a node without ranks, besides this machine, to "
             "take the place of a lost one: name more nodes than the job fills");
+    return 0;
+}
+
+/* A list with other nodes, of which the job needs none: nothing is started there. */
+static int leave_others(struct plan_builder *p)
+{
+    const struct launch_options *o = p->opt;
+    bool others = o->scouting || o->spares.count || !o->here;
+
+    for (uint32_t n = 0; n < p->plan->nnodes && !others; n++)
+        others = strcmp(p->plan->nodes[n].name, o->here) != 0;
+    p->opt->remote = p->opt->remote && others;
     return 0;
 }
 
@@ -896,8 +926,9 @@ static int run(struct plan_builder *p, int (*const *steps)(struct plan_builder *
 static int plan_job(struct plan_builder *p)
 {
     static int (*const steps[])(struct plan_builder *) = {
-        place,      list_spares,    check_room_here,   set_universe, check_ranks, bind_ranks,
-        mark_stops, note_placement, plan_builder_apps, name_outputs, show,        NULL,
+        place,       list_nodes, list_spares, check_room_here, leave_others,      set_universe,
+        check_ranks, bind_ranks, mark_stops,  note_placement,  plan_builder_apps, name_outputs,
+        show,        NULL,
     };
 
     return run(p, steps);

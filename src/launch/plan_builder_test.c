@@ -261,6 +261,15 @@ static void test_nodes(void)
     OK(opt.remote && !strcmp(opt.here, "localhost"));
     OK_F(plan.nprocs == 5 && plan.nnodes == 3, "the names of this machine are one node");
     OK(plan.procs[4].node == 1 && plan.procs[4].local_rank == 1);
+    EQ(prepare("-hosts localhost:2,a.invalid:2,b.invalid:2 -n 2 prog"), LAUNCH_GO);
+    OK_F(!opt.remote && plan.nnodes == 1 && !opt.spares.count && plan.universe == 6,
+         "nothing is started on nodes that the job does not need");
+    EQ(prepare("-hosts localhost:2,a.invalid:2,b.invalid:2 -all-nodes -n 2 prog"), LAUNCH_GO);
+    OK_F(opt.remote && plan.nnodes == 1 && opt.first_nodes.count == 1 && opt.spares.count == 2 &&
+             !strcmp(opt.spares.items[1].name, "b.invalid"),
+         "unless spawned jobs may");
+    EQ(prepare("-all-nodes prog"), LAUNCH_GO);
+    OK(!opt.remote && !opt.spares.count);
     EQ(prepare("-hosts 2001:db8::1 nowhere-but-there"), LAUNCH_GO);
     OK_F(opt.remote && !opt.here && !strcmp(plan.apps[0].path, "nowhere-but-there"),
          "a program that only others have is theirs to find");

@@ -182,17 +182,35 @@ static bool is_lost(const struct launch_options *o, const char *node)
     return false;
 }
 
-/* As far as they are still up. */
+static bool has_host(const struct host_list *list, const char *name)
+{
+    uint32_t i = 0;
+
+    while (i < list->count && strcmp(list->items[i].name, name) != 0)
+        i++;
+    return i < list->count;
+}
+
+static int add_usual(struct spawn_plan *r, struct host_list *list, const char *name, uint32_t slots)
+{
+    if (is_lost(r->opt, name) || has_host(list, name))
+        return 0;
+    return hosts_add(&r->plan->arena, list, (struct host){ .name = name, .slots = slots });
+}
+
+/* As far as they are still up: those of the requester's job; with -all-nodes all others, too. */
 static int usual_hosts(struct spawn_plan *r, struct host_list *list)
 {
     const struct job_map *p = r->like;
+    const struct launch_options *o = r->opt;
     int rc = 0;
 
-    for (uint32_t i = 0; i < p->nnodes && rc == 0; i++) {
-        if (!is_lost(r->opt, p->nodes[i].name))
-            rc = hosts_add(&r->plan->arena, list,
-                           (struct host){ .name = p->nodes[i].name, .slots = p->nodes[i].slots });
-    }
+    for (uint32_t i = 0; i < p->nnodes && rc == 0; i++)
+        rc = add_usual(r, list, p->nodes[i].name, p->nodes[i].slots);
+    for (uint32_t i = 0; o->all_nodes && i < o->first_nodes.count && rc == 0; i++)
+        rc = add_usual(r, list, o->first_nodes.items[i].name, o->first_nodes.items[i].slots);
+    for (uint32_t i = 0; o->all_nodes && i < o->spares.count && rc == 0; i++)
+        rc = add_usual(r, list, o->spares.items[i].name, o->spares.items[i].slots);
     return rc;
 }
 

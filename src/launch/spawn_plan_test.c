@@ -320,6 +320,31 @@ static void test_file(void)
     EQ(spawn("sh", 2, INFOS("file", path_of("empty"))), 0);
 }
 
+/* -all-nodes: nodes of the requester's job, then those of the first one, then those without ranks.
+ */
+static void test_all_nodes(void)
+{
+    static struct host first[] = { { .name = "first", .slots = 1 }, { .name = "b", .slots = 2 } };
+    static struct host spares[] = { { .name = "spare", .slots = 1 },
+                                    { .name = "lost", .slots = 9 } };
+    static const char *lost[] = { "lost" };
+
+    opt.first_nodes = (struct host_list){ first, 2, 2 };
+    opt.spares = (struct host_list){ spares, 2, 2 };
+    opt.lost = lost;
+    opt.nlost = 1;
+    EQ(spawn("sh", 6, NULL), 0);
+    OK_F(!strcmp(nodes(), "a a b b a a"), "replacements are for others: %s", nodes());
+    opt.all_nodes = true;
+    EQ(spawn("sh", 6, NULL), 0);
+    OK_F(!strcmp(nodes(), "a a b b first spare"), "%s", nodes());
+    EQ(spawn("sh", 3, INFOS("host", "spare,b")), 0);
+    OK_F(!strcmp(nodes(), "spare b b") || !strcmp(nodes(), "spare b spare"), "%s", nodes());
+    opt.all_nodes = false;
+    opt.first_nodes = opt.spares = (struct host_list){ NULL, 0, 0 };
+    opt.nlost = 0;
+}
+
 static void test_blame(void)
 {
     OK(spawn_two("sh", 2, NULL, "/no/such/program") > 0);
@@ -383,6 +408,7 @@ int main(void)
     test_different();
     test_what();
     test_file();
+    test_all_nodes();
     test_blame();
     test_soft();
     test_stops();

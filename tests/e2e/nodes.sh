@@ -68,6 +68,11 @@ over -n 8 "$build/e2e-libpmi2" threads 5
 whole "eight threads in each rank" "threads 8 good"
 over -n 5 "$build/e2e-rawpmix"
 whole "a node that is half full, and one without ranks" "rawpmix 5 good"
+for how in "" -all-nodes; do
+    # shellcheck disable=SC2086
+    run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts localhost:2,n2:2 $how -n 2 "$build/e2e-rawpmix"
+    whole "a list of which only this node has ranks${how:+, with $how}" "rawpmix 2 good"
+done
 over -map-by node -n 8 "$build/e2e-rawpmix"
 whole "ranks from node to node in turn" "rawpmix 8 good"
 words="PMI-1 PMI-2 PMIx PMIx PMI-1 PMI-2 PMIx PMI-1"

@@ -211,6 +211,8 @@ everything "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 rows "three nodes" map 17 44 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 6
 printf 'n2\nn3\n' >"$tmp/more"
 rows "three nodes" far 3 3 -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
+rows "nodes without ranks" spare 3 10 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -all-nodes -n 1
+rows "nodes without ranks" alone 2 3 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 1
 rows "the launcher's node and another" head 3 5 -launch-agent "$tmp/agent" -hosts localhost:1,n2:1 -n 2
 limits "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 mkfifo "$tmp/stopped" "$tmp/over"
