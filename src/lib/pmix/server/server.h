@@ -136,7 +136,8 @@ struct pserver_options {
     bool shares_topology;
     const char *report; /* where to report our address: PMIX_TCP_REPORT_URI */
     const char *launcher_file;
-    int32_t port; /* to listen on; 0: any */
+    int32_t port;          /* to listen on; 0: any */
+    pmix_proc_t singleton; /* that the host was started for; without a name: none */
     struct client_thread_cpus cpus;
 };
 

@@ -161,6 +161,18 @@ static void offer_listener(struct pserver *s)
     pserver_unlock(s);
 }
 
+static pmix_status_t expect_singleton(struct pserver *s, const pmix_proc_t *p)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (!p->nspace[0])
+        return rc;
+    pserver_lock(s);
+    rc = nspace_singleton(s, p);
+    pserver_unlock(s);
+    return rc;
+}
+
 /* ---- begin ------------------------------------------------------------------------------------
  */
 
@@ -196,6 +208,8 @@ static pmix_status_t begin_server(const pmix_server_module_t *module, const pmix
     host.pid = getpid();
     pthread_mutex_unlock(&host.lock);
     rc = me ? PMIX_SUCCESS : own_join(s, infos, ninfos, &host.own_fd);
+    if (rc == PMIX_SUCCESS)
+        rc = expect_singleton(s, &o.singleton);
     if (rc == PMIX_SUCCESS)
         rc = pserver_settle_progress(s);
     if (rc == PMIX_SUCCESS)

@@ -2,7 +2,10 @@
 #include "lib/pmix/server/server_options.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/limit.h"
+#include "base/slice.h"
 #include "wireup_server.h"
 
 static bool flag_of(const pmix_info_t *info)
@@ -13,6 +16,25 @@ static bool flag_of(const pmix_info_t *info)
 static const char *text_of(const pmix_info_t *info)
 {
     return info->value.type == PMIX_STRING ? info->value.data.string : NULL;
+}
+
+/* `NAMESPACE.RANK`; a namespace can have dots. */
+static pmix_status_t read_singleton(const pmix_info_t *infos, size_t ninfos, pmix_proc_t *p)
+{
+    const char *text = NULL, *dot;
+
+    for (size_t i = 0; infos && i < ninfos; i++) {
+        if (PMIx_Check_key(infos[i].key, PMIX_SINGLETON))
+            text = text_of(&infos[i]);
+    }
+    if (!text)
+        return PMIX_SUCCESS;
+    dot = strrchr(text, '.');
+    if (!dot || dot == text || dot - text > PMIX_MAX_NSLEN ||
+        !slice_u32(slice_str(dot + 1), &p->rank) || p->rank >= LIMIT_JOB_PROCS)
+        return PMIX_ERR_BAD_PARAM;
+    memcpy(p->nspace, text, (size_t)(dot - text));
+    return PMIX_SUCCESS;
 }
 
 static void read_option(const pmix_info_t *i, struct pserver_options *o, size_t *size_p)
@@ -75,6 +97,8 @@ pmix_status_t options_read(const pmix_info_t *infos, size_t ninfos, struct pserv
         read_option(&infos[i], o, size_p);
     if (o->event_base)
         o->progress = PSERVER_BASE;
-    return o->port < 0 || o->port > UINT16_MAX ? PMIX_ERR_BAD_PARAM
-                                               : client_thread_cpus_read(infos, ninfos, &o->cpus);
+    if (o->port < 0 || o->port > UINT16_MAX ||
+        read_singleton(infos, ninfos, &o->singleton) != PMIX_SUCCESS)
+        return PMIX_ERR_BAD_PARAM;
+    return client_thread_cpus_read(infos, ninfos, &o->cpus);
 }

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/limit.h"
 #include "core/procmap.h"
@@ -209,6 +210,7 @@ static struct job *build(struct pserver *s, struct nspace *n, bool needed)
 
 struct job *nspace_job(struct pserver *s, struct nspace *n)
 {
+    n->is_registered = n->is_registered || n->is_singleton;
     return n->job ? n->job : build(s, n, true);
 }
 
@@ -325,6 +327,19 @@ pmix_status_t nspace_expect(struct pserver *s, struct nspace *n, uint32_t rank, 
     if (n->job)
         start_locals(s, n);
     return PMIX_SUCCESS;
+}
+
+pmix_status_t nspace_singleton(struct pserver *s, const pmix_proc_t *p)
+{
+    struct nspace *n = nspace_make(s, p->nspace);
+
+    if (!n)
+        return PMIX_ERR_NOMEM;
+    if (n->is_own)
+        return PMIX_ERR_BAD_PARAM;
+    n->nlocal = 1;
+    n->is_singleton = true;
+    return nspace_expect(s, n, p->rank, geteuid(), getegid(), NULL);
 }
 
 void nspace_forget(struct pserver *s, struct nspace *n, uint32_t rank)

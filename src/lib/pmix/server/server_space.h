@@ -32,6 +32,7 @@ struct nspace {
     struct list setup;  /* struct registered_info: changes of its processes' environments */
     bool is_registered; /* else only processes of it are expected */
     bool is_own;        /* the host's own */
+    bool is_singleton;  /* its job is made when it is needed, also without a registration */
     bool is_tool;
     bool is_over; /* a tool that has disconnected: it goes at the end of the turn */
 };
@@ -49,6 +50,8 @@ pmix_status_t nspace_add(struct pserver *s, struct nspace *n, const pmix_info_t 
 pmix_status_t nspace_add_info(struct nspace *n, const pmix_info_t *info);
 pmix_status_t nspace_expect(struct pserver *s, struct nspace *n, uint32_t rank, uid_t uid,
                             gid_t gid, void *object);
+/* A namespace of one process, of the host's own user, that runs already. */
+pmix_status_t nspace_singleton(struct pserver *s, const pmix_proc_t *p);
 /* A process, whose connections are closed, is deregistered. */
 void nspace_forget(struct pserver *s, struct nspace *n, uint32_t rank);
 struct local *nspace_local(const struct nspace *n, uint32_t rank);
