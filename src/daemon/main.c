@@ -680,7 +680,7 @@ static void finish(struct daemon *d)
 {
     dvm_execs_close(&d->dvm_execs);
     close_node(d);
-    child_end_all();
+    supervisor_finish();
 }
 
 /* Runs in the supervisor, which knows no position. */

@@ -385,6 +385,17 @@ void supervisor_listening(void)
     atomic_store(&shared->listens, true);
 }
 
+/* An exit takes its time: what looks for leaks stops and continues us, and would wait for ever if
+ * SIGCONT came in between. */
+void supervisor_finish(void)
+{
+    if (!shared)
+        return;
+    child_end_all();
+    leftovers_remove(&shared->leftovers);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
 struct leftovers *supervisor_leftovers(void)
 {
     return shared ? &shared->leftovers : NULL;

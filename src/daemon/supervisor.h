@@ -45,6 +45,10 @@ void supervisor_debug(int control_fd, bool held);
  * nobody: the supervisor need not know before the next signal. */
 void supervisor_listening(void);
 
+/* The worker, at its end: kills what it still has, and removes what is registered, because the
+ * supervisor may have been killed meanwhile.  From then on the worker dies with it. */
+void supervisor_finish(void);
+
 /* What is to be removed when one of the two processes is killed; NULL: there is only one. */
 struct leftovers *supervisor_leftovers(void);
 

@@ -9,6 +9,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -315,6 +317,45 @@ static void test_guard_killed_early(void)
     OK(nobody_is_left());
 }
 
+static char registered[] = "/tmp/wireup-supervisor.XXXXXX";
+
+/* The supervisor is killed when the worker reads its socket no more. */
+static void finish_alone(int control)
+{
+    struct cleanup_order o = { .path = slice_str(registered), .uid = geteuid() };
+    int signal_of_death = 0;
+
+    leftovers_begin(supervisor_leftovers());
+    leftovers_add(supervisor_leftovers(), &o, false);
+    leftovers_end(supervisor_leftovers());
+    supervisor_listening();
+    kill(getppid(), SIGKILL);
+    fcntl(control, F_SETFL, 0);
+    if (recv(control, &o, sizeof o, 0) != 0)
+        _exit(96);
+    if (fork() == 0)
+        pause();
+    supervisor_finish();
+    prctl(PR_GET_PDEATHSIG, &signal_of_death);
+    send_bytes(waitpid(-1, NULL, WNOHANG) < 0 ? "!" : "?", 1);
+    send_bytes(signal_of_death == SIGKILL ? "!" : "?", 1);
+}
+
+static void test_guard_killed_late(void)
+{
+    int fd = mkstemp(registered), status;
+    pid_t guard = launch(finish_alone);
+
+    close(fd);
+    OK_F(received() == '!', "a worker that ends has no processes any more");
+    OK_F(received() == '!', "and may be killed");
+    OK_F(access(registered, F_OK) < 0, "what was registered is gone");
+    waitpid(guard, &status, 0);
+    child_end_all();
+    close(report[0]);
+    unlink(registered);
+}
+
 int main(void)
 {
     if (child_adopt_orphans() < 0)
@@ -331,5 +372,6 @@ int main(void)
     test_hangup_ignored();
     test_limit();
     test_guard_killed_early();
+    test_guard_killed_late();
     return tap_done();
 }

@@ -469,8 +469,10 @@ int main(int argc, char **argv)
     supervisor_tidy();
     if (srun_words_meant(argc, argv) && !as_srun(&words, &argc, &argv, &log, &code))
         return code;
-    if (is_command(argc, argv, &log, &code))
+    if (is_command(argc, argv, &log, &code)) {
+        supervisor_finish();
         return code;
+    }
     session_dir_name(&launch.sessions, tool_files_dir(NULL, "TMPDIR"));
     mpir_open();
     if (supervisor_split(&log, worker_killed, &launch, &launch.control_fd) < 0) {
@@ -485,5 +487,6 @@ int main(int argc, char **argv)
     node_names_free(&launch.lost);
     tool_callback_close(&launch.callback);
     arena_free(&words);
+    supervisor_finish();
     return code;
 }
