@@ -109,19 +109,19 @@ machine machines machinelist hostfile f machinefile all-nodes dvm wait batch bat
 name join-token-file join-port join-file join-only keep keep-time takeover launchers-dir
 ppn perhost npernode N map-by cpus-per-rank cpus-per-task cpus-per-proc gpus-per-rank
 gpus-per-task gpus-per-proc g ranks-per-device ranks-per-gpu topology rank-by rankby
-rankmap rankfile rf oversubscribe nooversubscribe nnodes order-nodes localhost
-launcher bootstrap launcher-exec bootstrap-exec launch-agent launcher-args launcher-user
-ssh-user launcher-port ssh-port wireupd rmk iface interface tree-width collective
-connectivity port-range usize bind-to binding report-bindings cpu-list cpu-set
-membind topolib env envlist envnone envall genv genvlist genvnone genvall env-style
-x mca gmca omca gomca stdin s prepend-rank l tag-output prepend-time prepend-pattern
-outfile-pattern outfile errfile-pattern errfile merge-output raw-output xml-output
-xml output-file output-directory output-from on-failure disable-auto-cleanup enable-recovery
-continuous enable-auto-cleanup restart-job print-all-exitcodes pmi use-wireup-libraries
-pmi-port disable-hostname-propagation enable-hostname-propagation memory-alloc-kinds
-job-attr debugger debugger-ranks stop-on-exec stop-in-init stop-in-app breakpoint
-verbose debug v very-verbose vv quiet q display-map display-allocation dry-run
-do-not-launch donotlaunch picture svg ask-nodes trace report-startup tool-files
+rankmap rankfile rf oversubscribe nooversubscribe nolocal skip-launch-node nnodes
+order-nodes localhost launcher bootstrap launcher-exec bootstrap-exec launch-agent
+launcher-args launcher-user ssh-user launcher-port ssh-port wireupd rmk iface interface
+tree-width collective connectivity port-range usize bind-to binding report-bindings
+cpu-list cpu-set membind topolib env envlist envnone envall genv genvlist genvnone
+genvall env-style x mca gmca omca gomca stdin s prepend-rank l tag-output prepend-time
+prepend-pattern outfile-pattern outfile errfile-pattern errfile merge-output raw-output
+xml-output xml output-file output-directory output-from on-failure disable-auto-cleanup
+enable-recovery continuous enable-auto-cleanup restart-job print-all-exitcodes
+pmi use-wireup-libraries pmi-port disable-hostname-propagation enable-hostname-propagation
+memory-alloc-kinds job-attr debugger debugger-ranks stop-on-exec stop-in-init stop-in-app
+breakpoint verbose debug v very-verbose vv quiet q display-map display-allocation
+dry-run do-not-launch donotlaunch picture svg ask-nodes trace report-startup tool-files
 tools json version V info help h display output with-ft pmixmca gpmixmca prtemca
 gprtemca path prefix runtime-options rtos set-cwd-to-session-dir prefork index-argv-by-rank
 bynode byslot pernode npersocket bycore bysocket bind-to-none bind-to-core bind-to-socket

@@ -170,6 +170,7 @@ struct launch_options {
     const char *map_by, *rank_by, *bind_to;
     uint32_t membind; /* both words mean the kernel's default */
     bool oversubscribe, no_oversubscribe;
+    bool no_local;        /* not on the launcher's node */
     const char *dvm;      /* the DVM that is used; NULL: not given */
     bool wait;            /* ... when the job fits into it */
     uint32_t order_nodes; /* ORDER_... */

@@ -292,9 +292,9 @@ static void test_mistakes(void)
     check_bad("w|-hosts|a,,b|prog", "-hosts: node list: '' is not a node name");
     check_bad("w|-stdin|x|prog", "-stdin must be a rank, all or none, not 'x'");
     check_bad("w|-output-from|-2|prog", "-output-from must be a rank, not '-2'");
-    check_bad(
-        "w|-skip-launch-node|prog",
-        "-skip-launch-node is not supported: give the nodes to use by -hosts, without this one");
+    check_bad("w|-hybrid-hosts|prog",
+              "-hybrid-hosts is not supported: give the path of the daemon on the other nodes by "
+              "-wireupd PATH");
     check_bad("w|-pmi_args|0|i|k|1", "-pmi_args: '0' is not a port");
     check_bad("w|-pmi_args|70000|i|k|1", "-pmi_args: '70000' is not a port");
     check_bad("w|-pmi_args|7000|i|k|x", "-pmi_args: 'x' is not a process id");

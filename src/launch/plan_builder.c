@@ -120,11 +120,33 @@ static void find_remote(struct plan_builder *p, const struct host_list *list)
     }
 }
 
+static int only_here(struct plan_builder *p)
+{
+    return errmsg_set(p->err, LAUNCH_USAGE,
+                      "-nolocal leaves no node: name others than this one by -hosts or -hostfile");
+}
+
+/* -nolocal: this machine is not in the list. */
+static int leave_here(struct plan_builder *p, struct host_list *list)
+{
+    uint32_t n = 0, before = list->count;
+
+    for (uint32_t i = 0; i < before; i++) {
+        if (p->opt->launcher != LAUNCHER_FORK &&
+            !localhost_is_here(&p->machine, list->items[i].name))
+            list->items[n++] = list->items[i];
+    }
+    list->count = n;
+    return before && n == 0 ? only_here(p) : 0;
+}
+
 static int finish_hosts(struct plan_builder *p, struct host_list *list, const char *file)
 {
     uint32_t order = p->opt->order_nodes;
     int rc = read_hosts(p, list, file);
 
+    if (rc == 0 && p->opt->no_local)
+        rc = leave_here(p, list);
     if (rc == 0)
         find_remote(p, list);
     if (rc == 0 && order != ORDER_GIVEN)
@@ -294,6 +316,8 @@ static int choose_nodes(struct plan_builder *p)
         rc = finish_hosts(p, &b->hosts, b->hostfile);
         p->blocks[i].hosts = b->hosts.count ? &b->hosts : opt->hosts.count ? &opt->hosts : &p->here;
         p->blocks[i].nprocs = b->nprocs;
+        if (rc == 0 && opt->no_local && p->blocks[i].hosts == &p->here)
+            rc = only_here(p);
         if (b->nprocs == 0 && p->blocks[i].hosts == &p->here &&
             map_policy_of(&p->where, i)->map.how != MAP_PPR && !p->ranks.name)
             p->blocks[i].nprocs = opt->ppn ? opt->ppn : 1; /* as users of mpiexec expect it */

@@ -160,6 +160,23 @@ static void test_own_places(void)
               "use either -hosts or -hostfile");
 }
 
+static void test_not_here(void)
+{
+    check_map("-hosts localhost:2,a.invalid:2,127.0.0.1 -n 2 prog",
+              "localhost localhost | slot; slot; none");
+    check_map("-nolocal -hosts localhost:2,a.invalid:2,127.0.0.1 -n 2 prog",
+              "a.invalid a.invalid | slot; slot; none");
+    check_map("-nolocal -hosts a.invalid -n 1 prog : -hosts b.invalid,localhost -n 1 prog",
+              "a.invalid b.invalid | slot; slot; none");
+    check_map("-map-by node:nolocal -hosts localhost,a.invalid,b.invalid -n 2 prog",
+              "a.invalid b.invalid | node; node; none");
+    check_bad("-nolocal -hosts localhost:4 prog", LAUNCH_USAGE, "-nolocal leaves no node");
+    check_bad("-nolocal prog", LAUNCH_USAGE, "-nolocal leaves no node");
+    check_bad("-nolocal -launcher fork -hosts a,b prog", LAUNCH_USAGE, "-nolocal leaves no node");
+    check_bad("-nolocal -hosts a.invalid prog : -hosts localhost prog", LAUNCH_USAGE,
+              "-nolocal leaves no node");
+}
+
 static void test_plan(void)
 {
     EQ(prepare("-n 3 prog x : -n 2 -wdir bin -env A 1 ./prog"), LAUNCH_GO);
@@ -491,6 +508,7 @@ int main(void)
     make_file("bad", "a\nb slots=0\n", 0644);
     make_file("jobs", "-n 1 prog\n-n 2 bin/prog\n", 0644);
     test_own_places();
+    test_not_here();
     test_plan();
     test_nodes();
     test_ranks();

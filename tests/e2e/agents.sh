@@ -115,6 +115,11 @@ run "$patience" "$WIREUP" run -n 4 sh -c "$where"
 placed "a job in a DVM of pods" pod-0 pod-0 pod-1 pod-1
 run "$patience" "$WIREUP" down
 same "... which goes" "$rc" 0 || explain
+run "$patience" "$WIREUP" up -hosts localhost:2,pod-0:2 -launcher-exec 'kubectl exec -i {node} -- {command}'
+run "$patience" "$WIREUP" run -nolocal -n 2 sh -c "$where"
+same "in a DVM that has the launcher's node, too, -nolocal uses the other one" "$rc $(sort -n "$out" | tr '\n' ' ')" \
+    "0 0 pod-0 1 pod-0 " || explain
+run "$patience" "$WIREUP" down
 on -hosts pod-0:2,pod-1:2 -launcher-exec 'kubectl exec {node} -- {command}'
 ok "without -i the sentence says what is missing" eval '[ "$rc" = 125 ] && grep -q "kubectl exec -i" "$err"' || explain
 
@@ -158,6 +163,8 @@ rm "$bin/ssh"
 # ---- one command for all nodes
 run "$patience" env FLUX_URI=local:///x "$WIREUP" -n 6 sh -c "$where"
 placed "a Flux instance, as the Flux Operator starts one" "$(hostname)" "$(hostname)" n2 n2 n3 n3
+run "$patience" env FLUX_URI=local:///x "$WIREUP" -nolocal -n 4 sh -c "$where"
+placed "... and its processes are not where the launcher is" n2 n2 n3 n3
 run "$patience" env FLUX_URI=local:///x FLUX_JOB_ID=fJob "$WIREUP" -n 4 sh -c "$where"
 placed "a job of a Flux instance has its own nodes only" n2 n2 n3 n3
 run "$patience" env SLURM_JOB_NODELIST='n[1-2]' SLURM_TASKS_PER_NODE='2(x2)' "$WIREUP" \
