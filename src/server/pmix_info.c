@@ -23,7 +23,7 @@
 #include "core/job_kvs.h"
 #include "wireup_client.h"
 
-enum { INFO_ROOM = 16, INFO_MAX = 1 << 30, MAP_MAX = 4096 };
+enum { INFO_ROOM = 16, INFO_MAX = 1 << 30, MAP_MAX = 4096, PLACING_WORDS = JOB_BIND_TO + 1 };
 
 /* Values that borrow their texts: they are packed at once and never released. */
 static pmix_value_t u32(uint32_t v)
@@ -531,13 +531,47 @@ static void app_map(struct buf *out, const struct job *j, uint32_t app)
     buf_free(&all);
 }
 
+/* How an application was placed, of the words of several, "node : core"
+ * (launch/placement_words.h); NULL: as the whole job. */
+static const char *app_word(const struct job_map *p, const char *words, uint32_t app,
+                            struct buf *room)
+{
+    static const char between[] = " : ";
+    const char *at = p->napps > 1 && words && strstr(words, between) ? words : NULL;
+
+    for (uint32_t i = 0; i < app && at; i++) {
+        at = strstr(at, between);
+        at = at ? at + strlen(between) : NULL;
+    }
+    if (!at)
+        return NULL;
+    buf_slice_put(
+        room, slice_mem(at, strstr(at, between) ? (size_t)(strstr(at, between) - at) : strlen(at)));
+    return buf_cstr(room);
+}
+
+/* The buffers, one for each of these words, have the texts. */
+static void add_app_words(struct infos *i, const struct job *j, uint32_t app, struct buf *rooms)
+{
+    static const char *const keys[PLACING_WORDS] = {
+        [JOB_MAP_BY] = PMIX_MAPBY, [JOB_RANK_BY] = PMIX_RANKBY, [JOB_BIND_TO] = PMIX_BINDTO
+    };
+    const char *word;
+
+    for (int k = 0; k < PLACING_WORDS && !j->facts.count; k++) {
+        word = app_word(&j->plan, j->plan.words[k], app, &rooms[k]);
+        if (word)
+            add(i, keys[k], text(word));
+        if (k == JOB_MAP_BY && (word || j->plan.words[k]))
+            add(i, PMIX_APP_MAP_TYPE, text(word ? word : j->plan.words[k]));
+    }
+}
+
 /* What a host of ours knows of the places of an application. */
 static void add_app_map(struct infos *i, const struct job *j, uint32_t app, struct buf *map)
 {
     if (j->facts.count)
         return;
-    if (j->plan.words[JOB_MAP_BY])
-        add(i, PMIX_APP_MAP_TYPE, text(j->plan.words[JOB_MAP_BY]));
     app_map(map, j, app);
     if (buf_len(map) && buf_cstr(map))
         add(i, PMIX_APP_MAP_REGEX, text(buf_cstr(map)));
@@ -577,34 +611,43 @@ static const char *start_dir(const struct job *j, const struct job_map_app *app,
     return app->wdir ? app->wdir : j->wdir;
 }
 
+static void put_app(struct ppack *w, const struct job *j, uint32_t a)
+{
+    const struct job_map_app *app = &j->plan.apps[a];
+    const struct subject s = { j, FACT_APP, a };
+    struct infos i = { .about = &s };
+    struct buf command = BUF_NULL(MAP_MAX), nodes = BUF_NULL(INFO_MAX), room = BUF_NULL(MAP_MAX),
+               map = BUF_NULL(MAP_MAX);
+    struct buf words[PLACING_WORDS] = { BUF_NULL(MAP_MAX), BUF_NULL(MAP_MAX), BUF_NULL(MAP_MAX) };
+    const char *wdir = start_dir(j, app, &room);
+
+    add(&i, PMIX_APPNUM, u32(a));
+    add(&i, PMIX_APP_SIZE, u32(app->nprocs));
+    add(&i, PMIX_APPLDR, rank_value(app->first_rank));
+    add(&i, PMIX_MAX_PROCS, u32(app->nprocs));
+    if (wdir)
+        add(&i, PMIX_WDIR, text(wdir));
+    join_words(&command, app->argv);
+    if (buf_cstr(&command))
+        add(&i, PMIX_APP_ARGV, text(buf_cstr(&command)));
+    app_nodes(&nodes, j, a);
+    if (buf_cstr(&nodes))
+        add(&i, PMIX_NODE_LIST, text(buf_cstr(&nodes)));
+    add_app_map(&i, j, a, &map);
+    add_app_words(&i, j, a, words);
+    put_array(w, PMIX_APP_INFO_ARRAY, &i);
+    for (int k = 0; k < PLACING_WORDS; k++)
+        buf_free(&words[k]);
+    buf_free(&map);
+    buf_free(&command);
+    buf_free(&nodes);
+    buf_free(&room);
+}
+
 static void put_apps(struct ppack *w, const struct job *j)
 {
-    for (uint32_t a = 0; a < j->plan.napps; a++) {
-        const struct job_map_app *app = &j->plan.apps[a];
-        const struct subject s = { j, FACT_APP, a };
-        struct infos i = { .about = &s };
-        struct buf command = BUF_NULL(MAP_MAX), nodes = BUF_NULL(INFO_MAX),
-                   room = BUF_NULL(MAP_MAX), map = BUF_NULL(MAP_MAX);
-        const char *wdir = start_dir(j, app, &room);
-        add(&i, PMIX_APPNUM, u32(a));
-        add(&i, PMIX_APP_SIZE, u32(app->nprocs));
-        add(&i, PMIX_APPLDR, rank_value(app->first_rank));
-        add(&i, PMIX_MAX_PROCS, u32(app->nprocs));
-        if (wdir)
-            add(&i, PMIX_WDIR, text(wdir));
-        join_words(&command, app->argv);
-        if (buf_cstr(&command))
-            add(&i, PMIX_APP_ARGV, text(buf_cstr(&command)));
-        app_nodes(&nodes, j, a);
-        if (buf_cstr(&nodes))
-            add(&i, PMIX_NODE_LIST, text(buf_cstr(&nodes)));
-        add_app_map(&i, j, a, &map);
-        put_array(w, PMIX_APP_INFO_ARRAY, &i);
-        buf_free(&map);
-        buf_free(&command);
-        buf_free(&nodes);
-        buf_free(&room);
-    }
+    for (uint32_t a = 0; a < j->plan.napps; a++)
+        put_app(w, j, a);
 }
 
 static void put_place(struct ppack *w, const struct subject *s, const struct job_map_proc *p)

@@ -1,7 +1,7 @@
 /* spawn.c - PMIx_Spawn, as a table: a row for each directive; the children verify it.
  *
  *   spawn GROUP DIR      spawns the rows of the group, one after the other; DIR is for its files
- *   spawn tool DIR URI   the same as a tool of that launcher
+ *   spawn tool DIR URI [GROUP]   the same as a tool of that launcher
  *   spawn child NAME CHECK...
  *
  * A parent prints `GROUP N good`, after a line for each row whose status is not the expected one; a
@@ -27,6 +27,9 @@
 #define PMIX_SPAWN_CHILD_SEP "pmix.spchildsep"
 #endif
 
+#ifndef PMIX_FWD_ENVIRONMENT
+#define PMIX_FWD_ENVIRONMENT "pmix.fwdenv"
+#endif
 #ifndef PMIX_DISPLAY_PARSEABLE_OUTPUT
 #define PMIX_DISPLAY_PARSEABLE_OUTPUT "pmix.dispparse"
 #endif
@@ -133,6 +136,15 @@ static const struct row rows[] = {
       { { .cmd = "spawn-prefixed", .nprocs = 2, .checks = { "begins PATH=@/prefix/bin:", "begins LD_LIBRARY_PATH=@/prefix/lib" } } } },
     { "env", "a program of that name elsewhere", PMIX_ERR_JOB_EXE_NOT_FOUND, { { 0 } }, { { .cmd = "spawn-prefixed", .nprocs = 1 } } },
 
+    /* SPAWN_LATE is set by the parent itself */
+    { "forward", "not the parent's", 0, { { 0 } }, { { .nprocs = 1, .checks = { "noenv SPAWN_LATE", "env SPAWN_OLD=old" } } } },
+    { "forward", "the parent's", 0, { REQUIRED_INFO(PMIX_FWD_ENVIRONMENT, FLAG, NULL), TEXT_INFO(PMIX_UNSET_ENVAR, "SPAWN_LIST") }, { { .nprocs = 2, .checks = { "env SPAWN_LATE=parent", "env SPAWN_OLD=old", "noenv SPAWN_LIST" } } } },
+    { "forward", "of one program, which has a value of its own", 0, { { 0 } },
+      { { .nprocs = 1, .infos = { FLAG_INFO(PMIX_FWD_ENVIRONMENT) }, .env = "SPAWN_LATE=own", .checks = { "env SPAWN_LATE=own" } },
+        { .nprocs = 1, .infos = { NOT_INFO(PMIX_FWD_ENVIRONMENT) }, .checks = { "noenv SPAWN_LATE" } } } },
+    { "forward", "not if it is false", 0, { NOT_INFO(PMIX_FWD_ENVIRONMENT) }, { { .nprocs = 1, .checks = { "noenv SPAWN_LATE" } } } },
+    { "toolenv", "a tool's", 0, { FLAG_INFO(PMIX_FWD_ENVIRONMENT), TEXT_INFO(PMIX_OUTPUT_TO_FILE, "@/tool") }, { { .nprocs = 1, .checks = { "first", "env SPAWN_LATE=parent" } } } },
+
     { "place", "the directory of the application", 0, { { 0 } }, { { .cwd = "@/one", .checks = { "cwd @/one" } } } },
     { "place", "the directory of an info", 0, { { 0 } }, { { .cwd = "@", .infos = { REQUIRED_INFO(PMIX_WDIR, STRING, "@/one") }, .checks = { "cwd @/one" } } } },
     { "place", "the directory of the job", 0, { TEXT_INFO(PMIX_WDIR, "@/one") },
@@ -175,7 +187,8 @@ static const struct row rows[] = {
     { "bind", "to a list", 0, { TEXT_INFO(PMIX_CPU_LIST, "$") }, { { .nprocs = 2, .checks = { "cpus 1", "cpu $" } } } },
     { "bind", "to a core each", 0, { NUMBER_INFO(PMIX_CPUS_PER_PROC, 1), TEXT_INFO(PMIX_MAPBY, "slot") }, { { .nprocs = 1, .checks = { "cpus core" } } } },
     { "bind", "two programs in two ways", 0, { TEXT_INFO(PMIX_BINDTO, "none") },
-      { { .nprocs = 2, .infos = { TEXT_INFO(PMIX_BINDTO, "hwthread") }, .checks = { "cpus 1" } }, { .nprocs = 1, .checks = { "cpus all" } } } },
+      { { .nprocs = 2, .infos = { TEXT_INFO(PMIX_BINDTO, "hwthread") }, .checks = { "cpus 1", "placed 0 pmix.bindto hwthread", "placed 1 pmix.bindto none" } },
+        { .nprocs = 1, .checks = { "cpus all", "placed 0 pmix.bindto hwthread", "placed 1 pmix.bindto none" } } } },
     { "bind", "as no option can", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_BINDTO, "moon") }, { { .nprocs = 1, .checks = { "never" } } } },
     { "bind", "with words that change nothing here", 0, { REQUIRED_INFO(PMIX_BINDTO, STRING, "hwthread:overload-allowed:IF-SUPPORTED") }, { { .nprocs = 1, .checks = { "cpus 1" } } } },
     { "bind", "with a word that is refused", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_BINDTO, "hwthread:no-overload") }, { { .nprocs = 1, .checks = { "never" } } } },
@@ -273,7 +286,7 @@ static const struct row rows[] = {
     { "map", "in two ways", PMIX_ERR_BAD_PARAM, { TEXT_INFO(PMIX_PPR, "1:node"), TEXT_INFO(PMIX_MAPBY, "node") }, { { .nprocs = 1, .checks = { "never" } } } },
     { "map", "two programs in two ways", 0, { { 0 } },
       { { .infos = { TEXT_INFO(PMIX_MAPBY, "node"), TEXT_INFO(PMIX_BINDTO, "hwthread") }, .nprocs = 3, .checks = { "nodes n1 n2 n3", "cpus 1" } },
-        { .infos = { REQUIRED_INFO(PMIX_MAPBY, STRING, "slot") }, .nprocs = 3, .checks = { "nodes - - - n1 n1 n2", "cpus all" } } } },
+        { .infos = { REQUIRED_INFO(PMIX_MAPBY, STRING, "slot") }, .nprocs = 3, .checks = { "nodes - - - n1 n1 n2", "cpus all", "placed 0 pmix.mapby node", "placed 0 pmix.rankby node", "placed 1 pmix.mapby slot", "placed 1 pmix.apmap.type slot" } } } },
     { "map", "two programs, one as the job", 0, { TEXT_INFO(PMIX_MAPBY, "node") },
       { { .infos = { TEXT_INFO(PMIX_HOST, "n3,n2"), TEXT_INFO(PMIX_MAPBY, "ppr:1:node"), NUMBER_INFO(PMIX_CPUS_PER_PROC, 1) }, .nprocs = 2, .checks = { "nodes n3 n2", "cpus core" } },
         { .nprocs = 2, .checks = { "nodes - - n1 n2", "cpus all" } } } },
@@ -709,6 +722,28 @@ static bool check_set(const char *want)
     return mine && !strcmp(want, got) ? true : wrong(want, got);
 }
 
+/* "APP KEY WORD": how that application was placed. */
+static bool check_placed(const char *want)
+{
+    pmix_info_t where[2];
+    pmix_proc_t all;
+    pmix_value_t *v = NULL;
+    char key[PMIX_MAX_KEYLEN + 1], *rest;
+    uint32_t app = (uint32_t)strtoul(want, &rest, 10);
+    bool yes = true, same;
+
+    snprintf(key, sizeof key, "%.*s", (int)strcspn(rest + 1, " "), rest + 1);
+    rest += strlen(key) + 2;
+    PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);
+    PMIX_INFO_LOAD(&where[0], PMIX_APP_INFO, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&where[1], PMIX_APPNUM, &app, PMIX_UINT32);
+    if (PMIx_Get(&all, key, where, 2, &v) != PMIX_SUCCESS || v->type != PMIX_STRING)
+        return wrong(want, "none");
+    same = !strcmp(v->data.string, rest) || wrong(want, v->data.string);
+    PMIX_VALUE_RELEASE(v);
+    return same;
+}
+
 static bool check_write(const char *unused)
 {
     (void)unused;
@@ -775,7 +810,8 @@ static bool check(const char *text)
         { "write", check_write },     { "cpus", check_cpus },   { "cpu", check_cpu },
         { "nodes", check_nodes },     { "set", check_set },     { "code", check_code },
         { "again", check_again },     { "raw", check_raw },     { "copied", check_copied },
-        { "holds", check_holds },     { "size", check_size },   { "asleep", check_asleep }
+        { "holds", check_holds },     { "size", check_size },   { "asleep", check_asleep },
+        { "placed", check_placed }
     };
     size_t n = strcspn(text, " ");
 
@@ -859,7 +895,7 @@ static int late(void)
     return code;
 }
 
-static int tool(const char *uri)
+static int tool(const char *uri, const char *group)
 {
     pmix_info_t info;
     int code;
@@ -867,7 +903,7 @@ static int tool(const char *uri)
     PMIX_INFO_LOAD(&info, PMIX_SERVER_URI, uri, PMIX_STRING);
     if (PMIx_tool_init(&me, &info, 1) != PMIX_SUCCESS)
         return 2;
-    code = notified("tool");
+    code = notified(group);
     PMIx_tool_finalize();
     return code;
 }
@@ -878,9 +914,11 @@ int main(int argc, char **argv)
     int code;
 
     program = argv[0];
+    if (argc < 2 || strcmp(argv[1], "child") != 0)
+        setenv("SPAWN_LATE", "parent", 1);
     dir = argc > 2 ? argv[2] : "";
     if (argc > 3 && !strcmp(argv[1], "tool"))
-        return tool(argv[3]);
+        return tool(argv[3], argc > 4 ? argv[4] : "tool");
     if (argc > 3 && !strcmp(argv[1], "child"))
         fail_as_checked(argv + 3);
     rc = PMIx_Init(&me, NULL, 0);

@@ -176,7 +176,7 @@ sets() # TITLE N LAUNCHER-OPTIONS...
 }
 
 # A tool's jobs are no children: MPI would look for their parent.
-tool()
+tool() # GROUP CHILD
 {
     mkfifo "$tmp/hold"
     : >"$tmp/first"
@@ -185,9 +185,9 @@ tool()
     launcher_pid=$!
     wait_until 120 grep -q up "$tmp/first"
     uri=$("$WIREUP" tools | sed -n "s/^$launcher_pid	//p")
-    run "$patience" "$spawn" tool "$tmp" "$uri"
-    same "a job of a tool" "$rc $(cat "$out" "$tmp/tool.0")" "0 tool 1 good
-of a tool good" || explain
+    run "$patience" "$spawn" tool "$tmp" "$uri" "$1"
+    same "a job of a tool: $1" "$rc $(cat "$out" "$tmp/tool.0")" "0 $1 1 good
+$2 good" || explain
     echo go >&9
     exec 9>&-
     wait "$launcher_pid"
@@ -198,8 +198,10 @@ of a tool good" || explain
 run "$patience" "$WIREUP" -max-restarts 3 -n 2 "$spawn" child joined "env SPAWN_OLD=other"
 same "a process that has joined fails" "$rc $(grep -c "not SPAWN_OLD=other" "$out") $(grep -c again "$err")" "1 2 0" || explain
 
-tool
+tool tool "of a tool"
+tool toolenv "a tool's"
 everything "one node" -n 1
+rows "one node" forward 4 6 -n 1
 sets "one node"
 output "one node" -n 1
 limits "one node" -n 1
@@ -211,6 +213,7 @@ everything "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 rows "three nodes" map 17 44 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 6
 printf 'n2\nn3\n' >"$tmp/more"
 rows "three nodes" far 3 3 -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
+rows "three nodes" forward 4 6 -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 rows "nodes without ranks" spare 3 10 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -all-nodes -n 1
 rows "nodes without ranks" alone 2 3 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 1
 rows "the launcher's node and another" head 3 5 -launch-agent "$tmp/agent" -hosts localhost:1,n2:1 -n 2

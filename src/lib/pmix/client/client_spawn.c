@@ -1,5 +1,6 @@
 /* client_spawn.c - PMIx_Spawn. */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/pmix/client/client_api.h"
@@ -33,27 +34,72 @@ static void deliver_spawned(struct op *op)
 
 static const struct op_kind spawn_kind = { .read = read_spawned, .deliver = deliver_spawned };
 
-/* A program without a directory is started in ours, as if by a shell; all programs are one unit
- * of the wire format. */
+static bool wants_environment(const pmix_info_t *infos, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (PMIx_Check_key(infos[i].key, PMIX_FWD_ENVIRONMENT))
+            return PMIx_Value_true(&infos[i].value) != PMIX_BOOL_FALSE;
+    }
+    return false;
+}
+
+static size_t count_texts(char *const *list)
+{
+    size_t n = 0;
+
+    while (list && list[n])
+        n++;
+    return n;
+}
+
+/* Our environment, then the program's own, which counts; the texts are borrowed.  (What belongs to
+ * a process manager is left out by the one that starts the program.)  NULL: no memory. */
+static char **with_environment(char *const *own)
+{
+    size_t n = count_texts(environ), more = count_texts(own);
+    char **all = calloc(n + more + 1, sizeof *all);
+
+    if (all && n)
+        memcpy(all, environ, n * sizeof *all);
+    if (all && more)
+        memcpy(all + n, own, more * sizeof *all);
+    return all;
+}
+
+/* A program without a directory is started in ours, as if by a shell. */
+static void fill_app(pmix_app_t *to, const pmix_app_t *app, char **words, char *cwd)
+{
+    *to = *app;
+    words[0] = app->cmd;
+    if (!to->argv)
+        to->argv = words;
+    if (!to->cwd)
+        to->cwd = cwd;
+}
+
+/* All programs are one unit of the wire format. */
 static void pack_spawn(struct message *m, const pmix_info_t *infos, size_t ninfos,
                        const pmix_app_t *apps, size_t n)
 {
     pmix_app_t *sent = calloc(n, sizeof *sent);
     char **words = calloc(2 * n, sizeof *words);
     char *cwd = getcwd(NULL, 0);
+    bool all = wants_environment(infos, ninfos), full = !sent || !words;
 
-    if (sent && words) {
-        for (size_t i = 0; i < n; i++) {
-            sent[i] = apps[i];
-            words[2 * i] = apps[i].cmd;
-            if (!sent[i].argv)
-                sent[i].argv = &words[2 * i];
-            if (!sent[i].cwd)
-                sent[i].cwd = cwd;
-        }
-        message_put(m, spawn, { .infos = PMSG_LENT(infos, ninfos), .apps = PMSG_LENT(sent, n) });
-    } else {
+    for (size_t i = 0; i < n && !full; i++) {
+        fill_app(&sent[i], &apps[i], &words[2 * i], cwd);
+        if (!all && !wants_environment(apps[i].info, apps[i].ninfo))
+            continue;
+        sent[i].env = with_environment(apps[i].env);
+        full = !sent[i].env;
+    }
+    if (full)
         m->w.error = PTYPE_NO_MEMORY;
+    else
+        message_put(m, spawn, { .infos = PMSG_LENT(infos, ninfos), .apps = PMSG_LENT(sent, n) });
+    for (size_t i = 0; i < n && sent; i++) {
+        if (sent[i].env != apps[i].env)
+            free(sent[i].env);
     }
     free(sent);
     free(words);
