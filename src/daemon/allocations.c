@@ -11,6 +11,7 @@
 #include "base/duration.h"
 #include "core/effect.h"
 #include "core/input.h"
+#include "daemon/allocation_refusal.h"
 #include "daemon/cluster_io.h"
 #include "daemon/dvm_leases.h"
 #include "daemon/local_job.h"
@@ -391,14 +392,27 @@ static struct answer describe(const struct allocation_call *k, struct buf *nodes
                      .seconds = of ? reservation_seconds(of, k->wish.now_ns) : 0);
 }
 
+static void refuse(const struct allocation_call *k, enum answer_status status)
+{
+    struct errmsg why;
+
+    allocation_refusal(&k->a->all, k->e->directive, k->of != NULL, status, getenv("SLURM_JOB_ID"),
+                       &why);
+    log_error(context_of(k->a)->log, "allocation: %s", why.text);
+    answer(k, &(struct answer){ .status = status, .text = slice_str(why.text) });
+}
+
 static void answer_with(const struct allocation_call *k, enum answer_status status)
 {
     struct buf nodes = BUF_NULL(1 << 24);
-    struct answer a = { .status = status };
+    struct answer a;
 
-    if (status == ANSWER_OK)
+    if (status == ANSWER_OK) {
         a = describe(k, &nodes);
-    answer(k, &a);
+        answer(k, &a);
+    } else {
+        refuse(k, status);
+    }
     buf_free(&nodes);
 }
 

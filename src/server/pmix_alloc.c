@@ -153,15 +153,31 @@ static void reply_of_scheduler(struct pmix_session *s, uint32_t tag,
     pmsg_free_infos(&m, NULL);
 }
 
+/* With the reason, if the launcher has told one. */
+static void reply_refusal(struct pmix_session *s, uint32_t tag, pmix_status_t status,
+                          struct slice why)
+{
+    struct info_array l = { .items = NULL };
+
+    if (!why.len) {
+        pmix_reply_status(s, tag, status);
+        return;
+    }
+    info_array_slice(&l, PMIX_EVENT_TEXT_MESSAGE, why);
+    send_infos(s, tag, status, l.items, l.n, l.no_memory);
+    info_array_free(&l);
+}
+
 void pmix_reply_alloc(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
 {
     struct answer_allocate r = answer_to_allocate(a);
     struct info_array l = { .items = NULL };
 
     if (a->status != ANSWER_OK) {
-        pmix_reply_status(s, p->tag,
-                          a->status == ANSWER_FAILED ? PMIX_ERR_NOT_SUPPORTED
-                                                     : pmix_status_of(a->status));
+        reply_refusal(s, p->tag,
+                      a->status == ANSWER_FAILED ? PMIX_ERR_NOT_SUPPORTED
+                                                 : pmix_status_of(a->status),
+                      a->text);
     } else if (r.of_scheduler) {
         reply_of_scheduler(s, p->tag, &r);
     } else {
@@ -236,7 +252,7 @@ void pmix_reply_session_control(struct pmix_session *s, struct pmix_pending *p,
                                 const struct answer *a)
 {
     if (a->status == ANSWER_OVER_QUOTA) /* it has jobs */
-        pmix_reply_status(s, p->tag, PMIX_ERR_RESOURCE_BUSY);
+        reply_refusal(s, p->tag, PMIX_ERR_RESOURCE_BUSY, a->text);
     else
         pmix_reply_alloc(s, p, a);
 }

@@ -58,7 +58,7 @@ static pmix_nspace_t job;
  */
 
 struct allocation {
-    char id[256], nodes[256], control[64];
+    char id[256], nodes[256], control[64], why[256];
     uint32_t session, seconds;
 };
 
@@ -71,6 +71,8 @@ static void take_results(struct allocation *a, const pmix_info_t *infos, size_t 
             snprintf(a->id, sizeof a->id, "%s", v->data.string);
         else if (PMIX_CHECK_KEY(&infos[i], PMIX_ALLOC_NODE_LIST))
             snprintf(a->nodes, sizeof a->nodes, "%s", v->data.string);
+        else if (PMIX_CHECK_KEY(&infos[i], PMIX_EVENT_TEXT_MESSAGE))
+            snprintf(a->why, sizeof a->why, "%s", v->data.string);
         else if (PMIX_CHECK_KEY(&infos[i], PMIX_SESSION_CTRL_ID))
             snprintf(a->control, sizeof a->control, "%s", v->data.string);
         else if (PMIX_CHECK_KEY(&infos[i], PMIX_SESSION_ID))
@@ -97,6 +99,12 @@ static void on_allocated(pmix_status_t status, pmix_info_t *info, size_t n, void
     reply.done++;
 }
 
+/* OpenPMIx's library drops what comes with a refusal. */
+static bool is_ours(void)
+{
+    return dlsym(RTLD_DEFAULT, "WIREUP_server_connect_child") != NULL;
+}
+
 static pmix_status_t request(pmix_alloc_directive_t directive, pmix_info_t *infos, size_t n,
                              struct allocation *a)
 {
@@ -107,6 +115,9 @@ static pmix_status_t request(pmix_alloc_directive_t directive, pmix_info_t *info
         return rc;
     wait_for("answers to a request", &reply.done, before + 1);
     *a = reply.got;
+    if (is_ours() && reply.status != PMIX_SUCCESS && reply.status != PMIX_ERR_NOT_SUPPORTED &&
+        reply.status != PMIX_ERR_NO_PERMISSIONS && !a->why[0])
+        complain("%s, and no reason", PMIx_Error_string(reply.status));
     return reply.status;
 }
 
@@ -322,6 +333,8 @@ static void reserve(void)
     size_t n;
 
     expect("too many", with_count(PMIX_ALLOC_NEW, NULL, NODES + 1, &a), PMIX_ERR_OUT_OF_RESOURCE);
+    if (is_ours() && strcmp(a.why, "too few nodes are free (3 of 3)") != 0)
+        complain("too many, because '%s'", a.why);
     expect("new", with_count(PMIX_ALLOC_NEW, NULL, 1, &a), PMIX_SUCCESS);
     has_nodes(&a, "n1");
     if (a.session == 0 || a.seconds)

@@ -42,6 +42,15 @@ srun -n 1 "$ours" attr universeSize PMI_process_mapping
 same "attributes" "$(cat "$out")" "universeSize 1
 PMI_process_mapping (vector,(0,1,1))" || explain
 
+# Slurm extends no job here, and so no allocation.
+# shellcheck disable=SC2016 # of the job
+run 300 salloc -Q -N 1 sh -c 'scontrol update "JobId=$SLURM_JOB_ID" NumNodes=2; "$@"' sh \
+    "$WIREUP" -n 1 "$WU_BUILD/src/tools/pmix/palloc" --nodes 2
+ok "an allocation of more nodes than the job has" grep -q \
+    "palloc: .*: too few nodes are free (1 of 1); the launcher asks Slurm for no more than its job [0-9]* has" "$err" || explain
+case $(scontrol --version) in
+*" 22.05"*) ok "which Slurm would not give" grep -q "not supported on this system" "$err" || explain ;;
+esac
 # Slurm's own library in the same place, and both in one job.
 if slurm_program pmi2; then
     srun -n 4 "$bin/pmi2" exchange

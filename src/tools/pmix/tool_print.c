@@ -7,7 +7,7 @@
 
 #include "pmix.h"
 
-enum { OUT_MAX = 1 << 30, DEEP = 16 };
+enum { OUT_MAX = 1 << 30, REASON_MAX = 4096, DEEP = 16 };
 
 void tool_out_begin(struct tool_out *o, const struct tool_line *l)
 {
@@ -41,19 +41,6 @@ int tool_out_end(struct tool_out *o, int status)
     return good ? status : TOOL_FAILED;
 }
 
-int tool_results(const struct tool_line *l, pmix_status_t status, pmix_info_t *infos, size_t n,
-                 tool_print_fn *print)
-{
-    int rc = TOOL_FAILED;
-
-    if (status == PMIX_SUCCESS)
-        rc = print(l, infos, n);
-    else
-        log_error(&l->log, "the server refuses the request: %s", PMIx_Error_string(status));
-    PMIx_Info_free(infos, n);
-    return rc;
-}
-
 const char *tool_key_name(const char *key)
 {
     return PMIx_Get_attribute_name(key);
@@ -65,6 +52,37 @@ static void put_clean(struct buf *out, const char *text)
 {
     for (; text && *text; text++)
         buf_byte(out, (unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
+}
+
+/* A server may tell why, in words of its own. */
+static void print_refusal(const struct tool_line *l, pmix_status_t status, const pmix_info_t *infos,
+                          size_t n)
+{
+    struct buf why = BUF_NULL(REASON_MAX);
+
+    for (size_t i = 0; i < n; i++) {
+        if (PMIx_Check_key(infos[i].key, PMIX_EVENT_TEXT_MESSAGE) &&
+            infos[i].value.type == PMIX_STRING) {
+            buf_str(&why, ": ");
+            put_clean(&why, infos[i].value.data.string);
+        }
+    }
+    log_error(&l->log, "the server refuses the request: %s%s", PMIx_Error_string(status),
+              buf_len(&why) && buf_cstr(&why) ? buf_cstr(&why) : "");
+    buf_free(&why);
+}
+
+int tool_results(const struct tool_line *l, pmix_status_t status, pmix_info_t *infos, size_t n,
+                 tool_print_fn *print)
+{
+    int rc = TOOL_FAILED;
+
+    if (status == PMIX_SUCCESS)
+        rc = print(l, infos, n);
+    else
+        print_refusal(l, status, infos, n);
+    PMIx_Info_free(infos, n);
+    return rc;
 }
 
 static void put_rank(struct buf *out, pmix_rank_t rank)
