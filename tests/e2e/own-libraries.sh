@@ -103,6 +103,24 @@ ok "-verbose says why not" grep -q 'use-wireup-libraries: not for .*PMI_Special'
 launch 1 -use-wireup-libraries perhaps "$bin/plain"
 refused "another word" 'must be auto, yes or no'
 
+# ---- in another root nothing is proven: its files are not those that are seen here
+put_in() # FILE...: the same place there
+{
+    for file in "$@"; do
+        mkdir -p "$tmp/root${file%/*}" && cp -L "$file" "$tmp/root$file" || exit 1
+    done
+}
+if chroot / true 2>/dev/null; then
+    # shellcheck disable=SC2046
+    put_in "$bin/plain" "$bin/their/libpmi.so.0" $(ldd "$bin/plain" | grep -o '/[^ ]*')
+    launch 2 chroot "$tmp/root" "$bin/plain"
+    has "one in another root keeps its library" "rank 7"
+    launch 2 -use-wireup-libraries yes chroot "$tmp/root" "$bin/plain"
+    refused "one in another root is refused, and why" 'chroot: it is not seen to load'
+else
+    skip "a program in another root" "this user may not chroot"
+fi
+
 # ---- other nodes look for themselves
 needs_host_names
 named_agent
