@@ -20,6 +20,7 @@ static void read_settings(const uint8_t *data, size_t size)
 
     file.text = slice_mem(data, size);
     file.found = size % 2;
+    file.parameters = size % 3 == 0;
     launch_options_init(&opt);
     opt.files = &file;
     rc = options_parse(&opt, 2, argv, argv + 2, &err);

@@ -194,7 +194,7 @@ static const struct {
     { "mpirun --mca a=b c p", "'a=b' is not the name of a variable" },
     { "prterun --prtemca foo 1 p", "-prtemca: the parameter 'foo' has no meaning here" },
     { "mpirun --xterm 1 p", "start the terminal as the program" },
-    { "mpirun --tune f p", "-mca KEY VALUE" },
+    { "mpirun --am", "-am needs a value: FILE,..." },
     { "mpirun -n0 p", "-n0 must be a number from 1" },
     { "mpirun -x4 p", "unknown option '-x4'" },
 };

@@ -13,6 +13,7 @@
 #include "launch/allocation.h"
 #include "launch/mpmd.h"
 #include "launch/option_words.h"
+#include "launch/parameter_file.h"
 #include "launch/options_doc.h"
 #include "launch/options_table.h"
 
@@ -86,6 +87,16 @@ static int on_export(struct option_parse *p, const struct option_row *row,
         return set_variable(p, row, &p->block->env, values[0]);
     return bad_name(p, environ_export(&p->opt->arena, &p->block->env, slice_str(values[0])),
                     values[0]);
+}
+
+static int on_tune(struct option_parse *p, const struct option_row *row, const char *const *values)
+{
+    const char *before = p->opt->tune;
+
+    (void)row;
+    p->opt->tune =
+        arena_printf(&p->opt->arena, "%s%s%s", before ? before : "", before ? "," : "", values[0]);
+    return p->opt->tune ? 0 : -ENOMEM;
 }
 
 static int choose_forward(struct option_parse *p, struct env_rules *rules, enum env_forward how)
@@ -921,6 +932,36 @@ static int read_setting(struct option_parse *p, struct mpmd_words words)
                                    : unknown(p, name);
 }
 
+static int apply_parameter(struct option_parse *p, const struct parameter *q)
+{
+    const char *const values[] = { q->key, q->value };
+
+    switch (q->kind) {
+    case PARAMETER_MCA: return option_words_mca(p, NULL, values);
+    case PARAMETER_PRTEMCA: return option_words_prtemca(p, NULL, values);
+    case PARAMETER_PMIXMCA: return option_words_pmixmca(p, NULL, values);
+    default: break;
+    }
+    if (q->value)
+        return option_set_variable(p, q->key, q->key, q->value);
+    return bad_name(p, environ_export(&p->opt->arena, &p->opt->env, slice_str(q->key)), q->key);
+}
+
+/* A line of a file of -tune. */
+static int read_parameters(struct option_parse *p, struct mpmd_words words)
+{
+    struct parameter q;
+    int rc;
+
+    snprintf(p->name, sizeof p->name, "-tune");
+    while ((rc = parameter_next(&p->opt->arena, &words, &q, p->err)) == 0) {
+        rc = apply_parameter(p, &q);
+        if (rc)
+            return rc;
+    }
+    return rc == PARAMETER_BAD ? LAUNCH_USAGE : rc == PARAMETER_END ? 0 : rc;
+}
+
 static int read_settings(struct option_parse *p, const struct settings_file *f)
 {
     struct config_reader in = { f->name, f->text, 1 };
@@ -934,7 +975,10 @@ static int read_settings(struct option_parse *p, const struct settings_file *f)
     while ((rc = mpmd_config_next(&p->opt->arena, &in, &words, &line, err)) == 0) {
         p->err = &why;
         p->where = arena_printf(&p->opt->arena, "%s:%u", f->name, line);
-        rc = p->where ? read_setting(p, words) : -ENOMEM;
+        if (!p->where)
+            rc = -ENOMEM;
+        else
+            rc = f->parameters ? read_parameters(p, words) : read_setting(p, words);
         p->err = err;
         if (rc)
             return rc > 0 ? errmsg_set(err, LAUNCH_USAGE, "%.300s: %.800s", p->where, why.text)
@@ -1237,7 +1281,7 @@ int options_parse(struct launch_options *opt, int argc, char *const *argv, char 
 
 static int read_config_line(struct option_parse *p, struct mpmd_words words, const char *where)
 {
-    const char *configfile = p->opt->configfile, *config = p->opt->config;
+    const char *configfile = p->opt->configfile, *config = p->opt->config, *tune = p->opt->tune;
     int rc = new_block(p, where);
 
     if (rc == 0)
@@ -1247,6 +1291,8 @@ static int read_config_line(struct option_parse *p, struct mpmd_words words, con
                         "-configfile is not allowed within a configuration file");
     if (rc == 0 && p->opt->config != config)
         rc = errmsg_set(p->err, LAUNCH_USAGE, "-config must be on the command line");
+    if (rc == 0 && p->opt->tune != tune)
+        rc = errmsg_set(p->err, LAUNCH_USAGE, "-tune must be on the command line");
     return rc ? rc : take_program(p);
 }
 

@@ -94,7 +94,8 @@ enum option_set {
 struct settings_file {
     struct settings_file *next; /* stronger */
     enum option_source source;
-    bool found; /* nobody has named it: only rows with .project */
+    bool found;      /* nobody has named it: only rows with .project */
+    bool parameters; /* of -tune: parameter_file.h */
     const char *name;
     struct slice text;
 };
@@ -147,6 +148,7 @@ struct launch_staged {
 struct launch_options {
     struct arena arena;          /* strings and blocks */
     const char *config;          /* of -config */
+    const char *tune;            /* "FILE,...", of -tune; NULL: none */
     struct settings_file *files; /* set before options_parse() */
     struct option_setting *settings, *last_setting;
     enum option_source set_by[OPTION_SETS];   /* who has last made that decision */

@@ -447,12 +447,73 @@ static int parse_files(const char *system, const char *user, const char *project
         if (!texts[i])
             continue;
         files[i] = (struct settings_file){ given_files, OPTION_SYSTEM + (enum option_source)i,
-                                           i == 2, names[i], slice_str(texts[i]) };
+                                           i == 2,      false,
+                                           names[i],    slice_str(texts[i]) };
         given_files = &files[i];
     }
     rc = parse_with(line, environment);
     given_files = NULL;
     return rc;
+}
+
+/* Of a file of -tune. */
+static int parse_parameters(const char *text, const char *line)
+{
+    struct settings_file file = {
+        NULL, OPTION_PROJECT, false, true, "tune", slice_str(text),
+    };
+    int rc;
+
+    given_files = &file;
+    rc = parse_with(line, "");
+    given_files = NULL;
+    return rc;
+}
+
+static void check_parameters(const char *text, const char *sets)
+{
+    char got[500] = "";
+    size_t n = 0;
+
+    EQ(parse_parameters(text, "w|prog"), LAUNCH_GO);
+    for (const struct env_entry *e = opt.env.sets; e; e = e->next)
+        n += (size_t)snprintf(got + n, sizeof got - n, "%s;", e->text ? e->text : "inherited");
+    OK_F(!strcmp(got, sets), "%s: %s", text, got);
+}
+
+static void check_bad_parameters(const char *text, const char *sentence)
+{
+    OK_F(parse_parameters(text, "w|prog") == LAUNCH_USAGE && !strcmp(err.text, sentence), "%s: %s",
+         text, err.text);
+}
+
+static void test_parameters(void)
+{
+    static const char is_none[] =
+        "is no parameter: write KEY = VALUE, -mca KEY VALUE or -x NAME=VALUE";
+    char want[200];
+
+    check_parameters("btl = self,tcp\n# none\nmpi_x=1 2  3\nempty =\n",
+                     "OMPI_MCA_btl=self,tcp;OMPI_MCA_mpi_x=1 2 3;OMPI_MCA_empty=;");
+    check_parameters("-mca btl self -x A=b=c --x D\n-pmixmca k v\n-gmca \"a\" 'b c'",
+                     "OMPI_MCA_btl=self;A=b=c;inherited;PMIX_MCA_k=v;OMPI_MCA_a=b c;");
+    OK(parse_parameters("rmaps_base_mapping_policy = node\nhwloc_base_binding_policy = core",
+                        "w|-map-by|socket|prog") == 0 &&
+       !strcmp(opt.map_by, "socket") && !strcmp(opt.bind_to, "core"));
+    OK(parse_parameters("btl = self", "w|-mca|btl|tcp|prog") == 0 &&
+       !strcmp(opt.env.sets_last->text, "OMPI_MCA_btl=tcp"));
+    OK(parse("w|-tune|a,b|--tune|c|prog") == 0 && !strcmp(opt.tune, "a,b,c"));
+    snprintf(want, sizeof want, "tune:2: 'btl self' %s", is_none);
+    check_bad_parameters("a = b\nbtl self", want);
+    snprintf(want, sizeof want, "tune:1: '= self' %s", is_none);
+    check_bad_parameters("= self", want);
+    snprintf(want, sizeof want, "tune:1: '-np' %s", is_none);
+    check_bad_parameters("-np 2", want);
+    check_bad_parameters("-mca btl", "tune:1: -mca needs two values: KEY VALUE");
+    check_bad_parameters("-x", "tune:1: -x needs a value: NAME=VALUE");
+    check_bad_parameters("-x =1", "tune:1: -tune: '' is not the name of a variable");
+    OK(parse_parameters("-prtemca foo 1", "w|prog") == LAUNCH_USAGE &&
+       strstr(err.text, "the parameter 'foo' has no meaning here"));
 }
 
 static void test_settings(void)
@@ -600,6 +661,7 @@ int main(void)
     test_table();
     test_hydra();
     test_settings();
+    test_parameters();
     test_decisions();
     test_settings_mistakes();
     test_allocations();

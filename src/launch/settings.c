@@ -16,39 +16,60 @@ struct candidate {
     enum option_source source;
     const char *path;
     bool named, found;
+    bool parameters; /* of -tune */
 };
 
 /* ---- where they are ---- */
 
-/* Whether a word may be -config, or a variable is set: only then the command line is read twice. */
+static bool is_option(const char *word, const char *name)
+{
+    const char *text = word + strspn(word, "-");
+    size_t len = strlen(name);
+
+    return text != word && !strncmp(text, name, len) && (!text[len] || text[len] == '=');
+}
+
+/* Whether a word may be -config or -tune, or a variable is set: only then the command line is read
+ * twice. */
 static bool may_name(int argc, char *const *argv, char *const *envp)
 {
+    static const char *const names[] = { "config", "tune", "am", "amca" };
     const char *variable = env_value(envp, "WIREUP_CONFIG");
 
     if (variable && *variable)
         return true;
     for (int i = 1; i < argc; i++) {
-        const char *word = argv[i] + strspn(argv[i], "-");
-        if (word != argv[i] && !strncmp(word, "config", 6) && (!word[6] || word[6] == '='))
-            return true;
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            if (is_option(argv[i], names[k]))
+                return true;
+        }
     }
     return false;
 }
 
-/* Mistakes are told when the command line is read in earnest. */
-static const char *named_file(int argc, char *const *argv, char *const *envp)
+/* The files that are named, in the arena; NULL: none, or no memory (which the arena remembers).
+ * Mistakes are told when the command line is read in earnest. */
+struct named_settings {
+    const char *config, *tune;
+};
+
+static struct named_settings named_files(struct arena *a, int argc, char *const *argv,
+                                         char *const *envp)
 {
     struct launch_options opt;
+    struct named_settings n = { NULL, NULL };
     struct errmsg err;
-    const char *name;
 
     if (!may_name(argc, argv, envp))
-        return NULL;
+        return n;
     launch_options_init(&opt);
     (void)options_parse(&opt, argc, argv, envp, &err);
-    name = opt.config;
+    if (opt.config)
+        n.config = arena_str(a, slice_str(opt.config));
+    if (opt.tune)
+        n.tune = arena_str(a, slice_str(opt.tune));
     launch_options_free(&opt);
-    return name;
+    return n;
 }
 
 /* NULL: none, or no memory (which the arena remembers). */
@@ -82,8 +103,8 @@ static int turn_down(struct launch_options *opt, const struct candidate *place, 
                      struct errmsg *err)
 {
     if (!place->found)
-        return errmsg_set(err, LAUNCH_USAGE, "the settings in %.300s cannot be used: %s",
-                          place->path, why);
+        return errmsg_set(err, LAUNCH_USAGE, "the %s in %.300s cannot be used: %s",
+                          place->parameters ? "parameters" : "settings", place->path, why);
     buf_printf(&opt->remarks, "the settings in %s are not used: %s\n", place->path, why);
     return 0;
 }
@@ -115,6 +136,7 @@ static int add_file(struct launch_options *opt, const struct candidate *place, s
         return -ENOMEM;
     *f = (struct settings_file){ .source = place->source,
                                  .found = place->found,
+                                 .parameters = place->parameters,
                                  .name = place->path,
                                  .text = arena_copy(&opt->arena, text) };
     *last = f;
@@ -164,23 +186,37 @@ static int read_place(struct launch_options *opt, const struct candidate *place,
     return rc;
 }
 
+static int read_tuned(struct launch_options *opt, const char *files, struct errmsg *err)
+{
+    struct slice rest = slice_str(files ? files : "");
+    int rc = 0;
+
+    while (rest.len && rc == 0) {
+        struct slice file = slice_cut(&rest, ',');
+        const struct candidate place = { OPTION_PROJECT, arena_str(&opt->arena, file), true, false,
+                                         true };
+        rc = place.path ? read_place(opt, &place, err) : -ENOMEM;
+    }
+    return rc;
+}
+
 int settings_read(struct launch_options *opt, int argc, char *const *argv, char *const *envp,
                   struct settings_paths *paths_p, struct errmsg *err)
 {
-    const char *named = named_file(argc, argv, envp);
+    struct named_settings n = named_files(&opt->arena, argc, argv, envp);
     const struct candidate places[SETTINGS_FILES] = {
-        { OPTION_SYSTEM, SETTINGS_SYSTEM, false, false },
-        { OPTION_USER, user_file(&opt->arena, envp), false, false },
-        { OPTION_PROJECT, named ? named : SETTINGS_FOUND, named != NULL, named == NULL },
+        { OPTION_SYSTEM, SETTINGS_SYSTEM, false, false, false },
+        { OPTION_USER, user_file(&opt->arena, envp), false, false, false },
+        { OPTION_PROJECT, n.config ? n.config : SETTINGS_FOUND, n.config != NULL, n.config == NULL,
+          false },
     };
+    bool none = n.config && !strcmp(n.config, "none");
     int rc = 0;
 
-    if (named && !strcmp(named, "none"))
-        return 0;
-    for (int i = 0; i < SETTINGS_FILES && rc == 0; i++) {
+    for (int i = 0; i < SETTINGS_FILES && rc == 0 && !none; i++) {
         if (paths_p)
             paths_p->path[i] = places[i].path;
         rc = read_place(opt, &places[i], err);
     }
-    return rc;
+    return rc ? rc : read_tuned(opt, n.tune, err);
 }

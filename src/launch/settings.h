@@ -5,7 +5,8 @@
  *   the file of -config or WIREUP_CONFIG  of a project; without it .wireup.conf in the current
  *                                         directory, if it is there
  *
- * Later files are stronger.  `-config none`: none is read.  A file that is not there is no mistake,
+ * Later files are stronger, and those of -tune (parameter_file.h) are stronger than these. `-config
+ * none`: only these are read.  A file that is not there is no mistake,
  * unless -config names it.
  *
  * Options start commands, so others must not be able to write one of these files.  The file of the

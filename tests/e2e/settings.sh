@@ -78,6 +78,27 @@ says "a directory" 2 "the settings in / cannot be used" -config / true
 printf 'n 1\0x\n' >nul
 says "a NUL byte" 2 "nul:1: .*NUL" -config nul true
 
+# ---- files of parameters
+printf 'btl = self\nmpi_x = 1 2\n' >am
+printf -- '-mca pml ob1 -x TUNED=yes\n-x GONE\n' >tune
+# shellcheck disable=SC2016
+show='echo "$OMPI_MCA_btl,$OMPI_MCA_mpi_x,$OMPI_MCA_pml,$TUNED"'
+run 60 "$WIREUP" -tune am,tune -mca btl tcp sh -c "$show"
+same "files of parameters, and the command line before them" "$rc $(cat "$out")" "0 project tcp,1 2,ob1,yes" || explain
+run 60 "$WIREUP" -config none -tune tune -tune am sh -c "$show"
+same "... also without files of settings" "$rc $(cat "$out")" "0 self,1 2,ob1,yes" || explain
+run 60 env WIREUP_CONFIG=none "$WIREUP" -n 1 sh -c "$show"
+same "the control: without them" "$rc $(cat "$out")" "0 ,,," || explain
+echo hosts a >none
+ln -s "$WIREUP" mpirun
+run 60 ./mpirun --am am -np 1 sh -c "$show"
+same "mpirun --am" "$rc $(cat "$out")" "0 project self,1 2,," || explain
+says "a line that is none" 2 "none:1: 'hosts a' is no parameter" -tune none true
+says "a file that is not there" 2 "the parameters in gone cannot be used: No such file" -tune am,gone true
+printf -- '-tune am -n 1 true\n' >programs
+says "not in a -configfile" 2 "programs:1: -tune must be on the command line" -configfile programs
+rm -f am tune none mpirun programs
+
 # ---- others
 printf 'launcher-exec ./evil\n' >.wireup.conf
 says "what was only found starts no command" 2 ".wireup.conf:1: launcher-exec: .* -config .wireup.conf" -n 1 true
