@@ -214,6 +214,7 @@ static void put_lost(const struct dvm_slots_node *nodes, uint32_t n, struct buf 
 static void grant(struct dvm_lessee *e, struct dvm_slots_node *nodes, uint32_t n, uint32_t layers)
 {
     struct dvm_slots_sum sum = dvm_slots_sum(nodes, n);
+    uint32_t left = e->of->config.limits.slots;
 
     buf_printf(&e->out, "granted %u %llu %llu", layers, (unsigned long long)sum.free,
                (unsigned long long)sum.slots);
@@ -221,6 +222,10 @@ static void grant(struct dvm_lessee *e, struct dvm_slots_node *nodes, uint32_t n
     dvm_slots_sort(nodes, n);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t offer = dvm_slots_offer(&nodes[i], layers);
+        if (e->wanted == 0 && e->of->config.limits.slots) {
+            offer = offer < left ? offer : left;
+            left -= offer;
+        }
         if (offer)
             buf_printf(&e->out, "%s %u\n", nodes[i].name, offer);
     }
@@ -231,26 +236,64 @@ static void grant(struct dvm_lessee *e, struct dvm_slots_node *nodes, uint32_t n
     flush(e);
 }
 
-/* A job without a number of processes has one for each slot. */
+/* A job without a number of processes has one for each slot that it may have. */
 static uint64_t needs(const struct dvm_lessee *e, const struct dvm_slots_sum *sum)
 {
-    return e->wanted ? e->wanted : sum->slots;
+    uint32_t most = e->of->config.limits.slots;
+
+    if (e->wanted)
+        return e->wanted;
+    return most && most < sum->slots ? most : sum->slots;
 }
 
-/* True: it can be had some time, or is granted now. */
+/* Of launchers, and of tools. */
+static uint32_t jobs_that_run(const struct dvm_leases *l)
+{
+    uint32_t n = 0;
+
+    LIST_EACH(k, &l->all)
+    {
+        enum dvm_lessee_state state = LIST_OF(k, struct dvm_lessee, link)->state;
+        n += state == DVM_LESSEE_TURN || state == DVM_LESSEE_HELD;
+    }
+    LIST_EACH(k, &l->cluster->jobs->all)
+    {
+        const struct job *j = LIST_OF(k, struct local_job, link)->job;
+        const struct job *parent = core_job(&context_of(l)->server->core, j->parent);
+        n += !j->is_tool && !j->follows && j->phase != JOB_ENDED && (!parent || parent->is_tool);
+    }
+    return n;
+}
+
+/* Not one more. */
+static bool is_full(const struct dvm_leases *l)
+{
+    return l->config.limits.jobs && jobs_that_run(l) >= l->config.limits.jobs;
+}
+
+/* True: it can be had some time, or is granted now.  some_time: the slots that it could have. */
 static bool is_possible(const struct dvm_lessee *e, const struct dvm_slots_sum *sum,
-                        struct errmsg *err)
+                        uint64_t some_time, struct errmsg *err)
 {
     const char *name = e->of->config.name;
 
+    if (dvm_limits_check(&e->of->config.limits, name, e->wanted, 0, err))
+        return false;
+    if (!e->waits && is_full(e->of)) {
+        errmsg_set(
+            err, 1,
+            "DVM %s runs %u job%s, and has no more at once (-jobs); -wait waits for the end of one",
+            name, e->of->config.limits.jobs, e->of->config.limits.jobs == 1 ? "" : "s");
+        return false;
+    }
     if (e->waits && e->of->config.grows)
         return true;
     if (sum->slots == 0)
         errmsg_set(err, 1, "your DVM %s has no free node%s: all are reserved or lost", name,
                    e->only ? " of these" : "");
-    else if (e->waits && needs(e, sum) > sum->slots)
+    else if (e->waits && needs(e, sum) > some_time)
         errmsg_set(err, 1, "-wait: the job has %u processes, and %s DVM %s %llu slots", e->wanted,
-                   e->only ? "these nodes of your" : "your", name, (unsigned long long)sum->slots);
+                   e->only ? "these nodes of your" : "your", name, (unsigned long long)some_time);
     else
         return true;
     return false;
@@ -261,8 +304,11 @@ static void queue(struct dvm_lessee *e, const struct dvm_slots_sum *sum)
     if (e->queued)
         return;
     e->queued = true;
-    buf_printf(&e->out, "queued %llu %llu\n", (unsigned long long)sum->free,
+    buf_printf(&e->out, "queued %llu %llu", (unsigned long long)sum->free,
                (unsigned long long)sum->slots);
+    if (is_full(e->of))
+        buf_printf(&e->out, " %u", e->of->config.limits.jobs);
+    buf_byte(&e->out, '\n');
     flush(e);
 }
 
@@ -272,13 +318,19 @@ static bool consider(struct dvm_lessee *e, bool others_wait)
     struct arena a = ARENA_NULL(DVM_LEASES_ARENA);
     uint32_t n = 0;
     struct dvm_slots_node *nodes = nodes_among(e->of, e->only, &a, &n);
-    struct dvm_slots_sum sum = dvm_slots_sum(nodes, nodes ? n : 0);
+    uint32_t most = e->of->config.limits.nodes;
+    uint64_t some_time = nodes && most ? dvm_slots_largest(nodes, n, most) : 0;
+    struct dvm_slots_sum sum;
     struct errmsg err = { "out of memory" };
     bool waits = false;
 
-    if (!nodes || !is_possible(e, &sum, &err))
+    if (nodes && most)
+        n = dvm_slots_freest(nodes, n, most);
+    sum = dvm_slots_sum(nodes, nodes ? n : 0);
+    if (!nodes || !is_possible(e, &sum, most ? some_time : sum.slots, &err))
         refuse(e, &err);
-    else if (e->waits && (others_wait || sum.slots == 0 || needs(e, &sum) > sum.free))
+    else if (e->waits &&
+             (others_wait || sum.slots == 0 || needs(e, &sum) > sum.free || is_full(e->of)))
         waits = true;
     else
         grant(e, nodes, n, dvm_slots_layers(nodes, n, e->wanted));
@@ -403,6 +455,15 @@ static void on_write(void *arg)
     flush(arg);
 }
 
+static uint32_t names_in(struct slice list)
+{
+    uint32_t n = 0;
+
+    for (; list.len; n++)
+        slice_cut(&list, ',');
+    return n;
+}
+
 /* PROCESSES now|wait NODES.  False: err has the reason. */
 static bool read_wish(struct dvm_lessee *e, struct slice words, struct errmsg *err)
 {
@@ -422,6 +483,8 @@ static bool read_wish(struct dvm_lessee *e, struct slice words, struct errmsg *e
     if (slice_is(rest, "*"))
         return true;
     e->only = strndup(rest.ptr, rest.len);
+    if (dvm_limits_check(&e->of->config.limits, e->of->config.name, 0, names_in(rest), err))
+        return false;
     while (rest.len) {
         struct slice name = slice_cut(&rest, ',');
         if (position_of(e->of, name) < count_of(e->of))
@@ -431,6 +494,18 @@ static bool read_wish(struct dvm_lessee *e, struct slice words, struct errmsg *e
         return false;
     }
     return e->only != NULL;
+}
+
+static void begin(struct dvm_lessee *e)
+{
+    const struct dvm_limits *most = &e->of->config.limits;
+
+    if (e->state == DVM_LESSEE_QUEUED && dvm_limits_any(most)) {
+        buf_str(&e->out, "limits ");
+        dvm_limits_write(most, &e->out);
+        buf_byte(&e->out, '\n');
+    }
+    dvm_leases_changed(e->of);
 }
 
 void dvm_leases_take(struct dvm_leases *l, int fd, struct slice words)
@@ -452,7 +527,7 @@ void dvm_leases_take(struct dvm_leases *l, int fd, struct slice words)
     else if (!read_wish(e, words, &err))
         refuse(e, &err);
     else
-        dvm_leases_changed(l);
+        begin(e);
 }
 
 void dvm_leases_open(struct dvm_leases *l, struct cluster_io *s,

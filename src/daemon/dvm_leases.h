@@ -7,9 +7,10 @@
  * that tools have given to the DVM itself use slots, too.
  *
  *     launcher  lease PROCESSES now|wait NODES     NODES: a list with commas, or * for all
- *     DVM       queued FREE SLOTS                  at most once: it must wait
- *     DVM       granted LAYERS FREE SLOTS LOST     dvm_slots.h; LOST: names with commas, or -
- *               NAME SLOTS                         each node, the least loaded first
+ *     DVM       limits JOBS SLOTS NODES SECONDS    dvm_limits.h; left out if there are none
+ *     DVM       queued FREE SLOTS [JOBS]           at most once: it must wait; JOBS: as many run as
+ * may DVM       granted LAYERS FREE SLOTS LOST     dvm_slots.h; LOST: names with commas, or - NAME
+ * SLOTS                         each node, the least loaded first
  *               .
  *     launcher  took NAME RANKS NAME RANKS ...     within LIMIT_DVM_TURN_MS; again if it changes
  *
@@ -25,6 +26,7 @@
 
 #include "base/arena.h"
 #include "daemon/cluster_io.h"
+#include "daemon/dvm_limits.h"
 #include "daemon/dvm_slots.h"
 
 struct dvm_lessee;
@@ -40,7 +42,8 @@ enum dvm_node_use {
 
 struct dvm_leases_config {
     const char *name; /* of the DVM */
-    bool grows;       /* nodes may come by themselves: what does not fit may fit later */
+    struct dvm_limits limits;
+    bool grows; /* nodes may come by themselves: what does not fit may fit later */
     enum dvm_node_use (*use)(void *arg, uint32_t position);
     void (*changed)(void *arg); /* slots may have become free, or nodes been lost */
     void *arg;

@@ -92,3 +92,69 @@ void dvm_slots_sort(struct dvm_slots_node *nodes, uint32_t n)
         sort(nodes, room, n);
     free(room);
 }
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? 1 : -(x > y);
+}
+
+static uint32_t slots_of(const struct dvm_slots_node *node)
+{
+    return node->slots;
+}
+
+static uint32_t free_of(const struct dvm_slots_node *node)
+{
+    return dvm_slots_offer(node, 1);
+}
+
+/* Of the usable nodes, the largest first; their number.  *all_p is for free(); NULL: no memory. */
+static uint32_t numbers(const struct dvm_slots_node *nodes, uint32_t n,
+                        uint32_t (*number)(const struct dvm_slots_node *node), uint32_t **all_p)
+{
+    uint32_t *all = calloc(n ? n : 1, sizeof *all), count = 0;
+
+    for (uint32_t i = 0; all && i < n; i++) {
+        if (nodes[i].usable)
+            all[count++] = number(&nodes[i]);
+    }
+    if (all)
+        qsort(all, count, sizeof *all, by_number);
+    *all_p = all;
+    return count;
+}
+
+uint32_t dvm_slots_freest(struct dvm_slots_node *nodes, uint32_t n, uint32_t most)
+{
+    uint32_t *all, count = numbers(nodes, n, free_of, &all), kept = 0, least, ties = 0;
+
+    if (count <= most || most == 0) {
+        free(all);
+        return n;
+    }
+    least = all[most - 1];
+    for (uint32_t i = 0; i < most; i++)
+        ties += all[i] == least;
+    free(all);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t room = free_of(&nodes[i]);
+        if (nodes[i].usable && (room < least || (room == least && ties == 0)))
+            continue;
+        ties -= nodes[i].usable && room == least;
+        nodes[kept++] = nodes[i];
+    }
+    return kept;
+}
+
+uint64_t dvm_slots_largest(const struct dvm_slots_node *nodes, uint32_t n, uint32_t most)
+{
+    uint32_t *all, count = numbers(nodes, n, slots_of, &all);
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; all && i < count && i < most; i++)
+        sum += all[i];
+    free(all);
+    return sum;
+}

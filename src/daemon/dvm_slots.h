@@ -35,6 +35,13 @@ uint32_t dvm_slots_layers(const struct dvm_slots_node *nodes, uint32_t n, uint32
 /* What a node offers in so many layers. */
 uint32_t dvm_slots_offer(const struct dvm_slots_node *node, uint32_t layers);
 
+/* Keeps so many usable nodes, those with the most free slots, and all that are not usable; in their
+ * order.  Returns the number that stays. */
+uint32_t dvm_slots_freest(struct dvm_slots_node *nodes, uint32_t n, uint32_t most);
+
+/* Slots of so many usable nodes, those that have the most. */
+uint64_t dvm_slots_largest(const struct dvm_slots_node *nodes, uint32_t n, uint32_t most);
+
 /* The least loaded first; equal ones keep their order. */
 void dvm_slots_sort(struct dvm_slots_node *nodes, uint32_t n);
 

@@ -27,6 +27,37 @@ static void test_layers(void)
     EQ(dvm_slots_layers(n, 3, 1), 0);
 }
 
+/* "ace": these stay. */
+static void keep(uint32_t most, const char *stay)
+{
+    struct dvm_slots_node n[] = { { "a", 2, 1, true, false },
+                                  { "b", 4, 1, true, false },
+                                  { "c", 9, 0, false, true },
+                                  { "d", 1, 0, true, false },
+                                  { "e", 3, 0, true, false } };
+    uint32_t kept = dvm_slots_freest(n, 5, most);
+    char got[6] = "";
+
+    for (uint32_t i = 0; i < kept; i++)
+        got[i] = n[i].name[0];
+    OK_F(!strcmp(got, stay), "%u nodes with most free slots: %s", most, got);
+}
+
+static void test_few(void)
+{
+    const struct dvm_slots_node n[] = { { "a", 2, 1, true, false },
+                                        { "b", 9, 1, false, false },
+                                        { "c", 4, 4, true, false } };
+
+    keep(0, "abcde");
+    keep(1, "bc");
+    keep(2, "bce");
+    keep(3, "abce");
+    keep(4, "abcde");
+    EQ(dvm_slots_largest(n, 3, 1), 4);
+    EQ(dvm_slots_largest(n, 3, 9), 6);
+}
+
 static void test_order(void)
 {
     struct dvm_slots_node n[] = { { "a", 2, 1, true, false },
@@ -61,6 +92,7 @@ static void test_even(void)
 int main(void)
 {
     test_layers();
+    test_few();
     test_order();
     test_even();
     return tap_done();

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "daemon/cluster_io.h"
+#include "daemon/dvm_leases.h"
 #include "daemon/pending_query.h"
 
 /* As for the launcher's own time limit. */
@@ -13,6 +14,20 @@ static uint32_t seconds_of(const struct spawn_request *rq, const char *key)
     uint32_t s;
 
     return slice_u32(spawn_info_of_all(rq->commands, rq->ncommands, key), &s) ? s : 0;
+}
+
+/* 0: none. */
+static uint32_t shorter(uint32_t a, uint32_t b)
+{
+    return a && (!b || a < b) ? a : b;
+}
+
+/* Of jobs that tools give to a DVM. */
+static uint32_t most_seconds(const struct local_job *w)
+{
+    const struct dvm_leases *l = w->jobs->context->config->dvm_leases;
+
+    return l ? l->config.limits.seconds : 0;
 }
 
 static bool is_wanted(const struct spawn_request *rq, const char *key)
@@ -83,7 +98,7 @@ static void job_is_late(void *arg)
 void spawn_limit_begin(struct local_job *w, const struct spawn_request *rq,
                        void (*late)(struct local_job *w))
 {
-    w->limit_s = seconds_of(rq, SPAWN_JOB_LIMIT);
+    w->limit_s = shorter(seconds_of(rq, SPAWN_JOB_LIMIT), most_seconds(w));
     w->start_limit_s = seconds_of(rq, SPAWN_LIMIT);
     w->stacks_late = is_wanted(rq, SPAWN_LATE_STACKS);
     w->reports_late = w->stacks_late || is_wanted(rq, SPAWN_LATE_STATE);

@@ -287,6 +287,7 @@ static int plan_spawn(void *arg, const struct job_map *like, const struct spawn_
     struct launch_options o = b->options;
 
     o.nlost = remote_lost(&b->remote, &o.lost);
+    dvm_lease_bind(&b->lease, &o);
     return spawn_plan_build(&o, like, rq, plan_p, codes, err);
 }
 
@@ -429,7 +430,7 @@ static int take_lease(struct batch_jobs *b, struct errmsg *err)
     if (!argv)
         return errmsg_set(err, LAUNCH_REFUSED, "out of memory");
     rc = launch_prepare_with(argc, argv, environ, &hooks, &b->options, &b->plan, err);
-    if (b->special || (rc == LAUNCH_GO && b->options.scouting))
+    if (b->special || dvm_limits_any(&b->lease.limits) || (rc == LAUNCH_GO && b->options.scouting))
         return BATCH_JOBS_NOT;
     if (rc == LAUNCH_GO)
         rc = dvm_lease_take(&b->lease, &b->plan, err);

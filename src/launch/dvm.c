@@ -151,6 +151,7 @@ static int plan_spawn(void *arg, const struct job_map *like, const struct spawn_
     struct launch_options o = *s->options;
 
     o.nlost = dvm_members_unusable(&s->members, &o.lost);
+    o.dvm_name = s->is_up.name;
     return spawn_plan_build(&o, like, rq, plan_p, codes, err);
 }
 
@@ -251,8 +252,12 @@ static void alive(void *arg, uint32_t position)
 
 static int open_leases(struct dvm *s, struct job_map *plan)
 {
-    const struct dvm_leases_config config = { s->is_up.name, joins_wanted(s->options), node_use,
-                                              nodes_changed, s };
+    const struct dvm_leases_config config = { .name = s->is_up.name,
+                                              .limits = s->options->limits,
+                                              .grows = joins_wanted(s->options),
+                                              .use = node_use,
+                                              .changed = nodes_changed,
+                                              .arg = s };
     const struct dvm_members_config members = { s->is_up.name, &s->remote, &s->leases,
                                                 &s->dvm_execs, plan,       news,
                                                 judged,        s };

@@ -27,6 +27,11 @@ void dvm_keep_write(const struct dvm_keep *k, struct buf *out)
     buf_printf(out, "\ntime %u\nport %u\n", k->time_s, k->port);
     if (k->join)
         buf_printf(out, "join %s\n", k->join);
+    if (dvm_limits_any(&k->limits)) {
+        buf_str(out, "limits ");
+        dvm_limits_write(&k->limits, out);
+        buf_byte(out, '\n');
+    }
     for (uint32_t i = 0; i < k->nnodes; i++)
         buf_printf(out, "node %s %u\n", k->nodes[i].name, k->nodes[i].slots);
     buf_str(out, "end\n");
@@ -89,6 +94,8 @@ static int read_line(struct dvm_keep *k, struct arena *a, struct slice rest)
         return read_token(rest, k->token) ? 0 : DVM_KEEP_BAD;
     if (slice_is(word, "time"))
         return slice_u32(rest, &k->time_s) ? 0 : DVM_KEEP_BAD;
+    if (slice_is(word, "limits"))
+        return dvm_limits_read(rest, &k->limits) ? 0 : DVM_KEEP_BAD;
     if (slice_is(word, "port"))
         return slice_u32(rest, &k->port) && k->port < 65536 ? 0 : DVM_KEEP_BAD;
     return DVM_KEEP_BAD;

@@ -10,6 +10,7 @@
  *     time SECONDS           so long do the daemons wait
  *     port PORT              where they call; the addresses are theirs
  *     join FILE              where they read the address instead; may be missing
+ *     limits JOBS SLOTS NODES SECONDS   of its jobs; may be missing
  *     node NAME SLOTS        each node but the launcher's
  *     end                    what follows counts for nothing
  *
@@ -24,6 +25,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "daemon/dvm_limits.h"
 
 enum { DVM_KEEP_TOKEN = 32, DVM_KEEP_BAD = 1, DVM_KEEP_TEXT = 64 << 20 };
 
@@ -39,6 +41,7 @@ struct dvm_keep {
     unsigned char *token; /* DVM_KEEP_TOKEN bytes, of the owner's */
     uint32_t time_s, port;
     const char *join; /* NULL: none */
+    struct dvm_limits limits;
     struct dvm_keep_node *nodes;
     uint32_t nnodes;
 };

@@ -27,6 +27,7 @@ static struct dvm_keep sample(struct dvm_keep_node nodes[2])
                               .time_s = 60,
                               .port = 4711,
                               .join = "/home/u/a file",
+                              .limits = { .jobs = 3, .seconds = 60 },
                               .nodes = nodes,
                               .nnodes = 2 };
 }
@@ -46,6 +47,7 @@ static void test_text(void)
     OK(!strcmp(back.name, "dvm") && !strcmp(back.host, "login") && back.pid == 77);
     OK(back.time_s == 60 && back.port == 4711 && !strcmp(back.join, "/home/u/a file"));
     OK(back.nnodes == 2 && !strcmp(back.nodes[1].name, "n2.cluster") && back.nodes[0].slots == 4);
+    OK(back.limits.jobs == 3 && back.limits.slots == 0 && back.limits.seconds == 60);
     OK(!memcmp(got, token, sizeof got));
     for (size_t n = 0; n < all.len; n++) {
         if (dvm_keep_read(&back, &a, slice_head(all, n), got) == 0 && n + 1 < all.len)

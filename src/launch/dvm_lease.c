@@ -78,11 +78,18 @@ static bool next_line(const struct dvm_lease *l, struct buf *in, size_t *used, s
 /* Somebody at a terminal wants to know why nothing happens. */
 static void print_queued(const struct dvm_lease *l, struct slice rest)
 {
-    struct slice free_slots = slice_cut(&rest, ' ');
+    struct slice free_slots = slice_cut(&rest, ' '), slots = slice_cut(&rest, ' ');
+    enum log_level level = isatty(STDIN_FILENO) && isatty(STDERR_FILENO) ? LOG_WARN : LOG_INFO;
 
-    log_line(&l->log, isatty(STDIN_FILENO) && isatty(STDERR_FILENO) ? LOG_WARN : LOG_INFO,
-             "waiting for slots: " SLICE_FMT " of " SLICE_FMT " of DVM %s are free",
-             SLICE_ARG(free_slots), SLICE_ARG(rest), l->name);
+    if (rest.len)
+        log_line(&l->log, level,
+                 "waiting for the end of a job: DVM %s runs " SLICE_FMT
+                 ", and has no more at once (-jobs)",
+                 l->name, SLICE_ARG(rest));
+    else
+        log_line(&l->log, level,
+                 "waiting for slots: " SLICE_FMT " of " SLICE_FMT " of DVM %s are free",
+                 SLICE_ARG(free_slots), SLICE_ARG(slots), l->name);
 }
 
 /* What `granted` says. */
@@ -133,6 +140,8 @@ static int receive(struct dvm_lease *l, struct arena *a, struct host_list *list,
             good = !list || add_node(a, line, list);
         else if (slice_is(word, "queued"))
             print_queued(l, rest);
+        else if (slice_is(word, "limits"))
+            good = dvm_limits_read(rest, &l->limits);
         else
             good = granted = slice_is(word, "granted") && read_grant(l, rest, g);
     }
@@ -285,6 +294,33 @@ static void send_use(struct dvm_lease *l, const char *verb)
     if (buf_ok(&line))
         write_all_slice(l->fd, buf_slice(&line));
     buf_free(&line);
+}
+
+/* "NAME RANKS NAME RANKS ..." */
+static uint32_t sum_of_ranks(struct slice words)
+{
+    uint64_t sum = 0;
+    uint32_t ranks;
+
+    words = slice_trim(words);
+    while (words.len) {
+        slice_cut(&words, ' ');
+        sum += slice_u32(slice_cut(&words, ' '), &ranks) ? ranks : 0;
+    }
+    return sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
+}
+
+void dvm_lease_bind(const struct dvm_lease *l, struct launch_options *opt)
+{
+    struct buf used = BUF_NULL(DVM_LEASE_LINE);
+
+    if (l->fd < 0 || !l->node || !l->limits.slots)
+        return;
+    node_places(l->node, &used);
+    opt->limits = (struct dvm_limits){ .slots = l->limits.slots };
+    opt->in_use = buf_ok(&used) ? sum_of_ranks(buf_slice(&used)) : UINT32_MAX;
+    opt->dvm_name = l->name;
+    buf_free(&used);
 }
 
 void dvm_lease_renew(struct dvm_lease *l)

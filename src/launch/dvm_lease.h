@@ -15,6 +15,7 @@ struct dvm_lease {
     int fd;       /* -1: none */
     bool by_rule; /* a DVM is used if there is one (`wireup run`) */
     struct log log;
+    struct dvm_limits limits;
     char name[LIMIT_JOB_NAME + 1]; /* of the DVM */
     pid_t pid;                     /* ... of its launcher */
     struct node *node;             /* whose processes are told of nodes that join and leave */
@@ -29,6 +30,9 @@ int dvm_lease_nodes(void *arg, struct launch_options *opt, const struct dvm_wish
 /* The ranks have been placed, or again.  0; LAUNCH_REFUSED with a sentence: the DVM has ended.
  * Harmless without a lease. */
 int dvm_lease_take(struct dvm_lease *l, const struct job_map *plan, struct errmsg *err);
+
+/* What holds for a job that is spawned.  Harmless without a lease. */
+void dvm_lease_bind(const struct dvm_lease *l, struct launch_options *opt);
 
 /* A job of the node has begun or ended: spawned ones use slots, too.  Harmless without a lease. */
 void dvm_lease_renew(struct dvm_lease *l);

@@ -41,6 +41,8 @@ static void complete(struct dvm_takeover *t, struct launch_options *o)
     o->join_only = true;
     if (!o->keep_time)
         o->keep_time = t->lost.time_s;
+    if (!dvm_limits_any(&o->limits))
+        o->limits = t->lost.limits;
     if (!o->join_file)
         o->join_file = t->lost.join;
     if (!o->join_port && !o->join_file)
@@ -165,7 +167,8 @@ static int save(struct dvm_takeover *t)
                           .token = f->boot.token,
                           .time_s = o->keep_time,
                           .port = own_port(f),
-                          .join = o->join_file };
+                          .join = o->join_file,
+                          .limits = o->limits };
     int rc = k.port ? 0 : -EADDRNOTAVAIL;
 
     k.nodes = calloc((size_t)f->boot.nnodes + t->lost.nnodes + 1, sizeof *k.nodes);

@@ -133,6 +133,7 @@ static int plan_spawn(void *arg, const struct job_map *like, const struct spawn_
     struct launch_options o = *l->options;
 
     o.nlost = remote_lost(&l->remote, &o.lost);
+    dvm_lease_bind(&l->lease, &o);
     return spawn_plan_build(&o, like, rq, plan_p, codes, err);
 }
 
@@ -320,6 +321,19 @@ static void limited(void *arg, uint32_t seconds)
         supervisor_limit(l->control_fd, l->begun_ns, seconds);
 }
 
+/* The limit of the DVM counts from now on, when it is the shorter one. */
+static void limit_by_dvm(struct launch *l)
+{
+    uint64_t now = clock_now_ns(), most = l->lease.limits.seconds * NS_PER_S;
+    struct launch_options *o = l->options;
+
+    if (!most || (o->timeout_s && l->begun_ns + o->timeout_s * NS_PER_S <= now + most))
+        return;
+    l->begun_ns = now;
+    o->timeout_s = l->lease.limits.seconds;
+    supervisor_limit(l->control_fd, now, o->timeout_s);
+}
+
 /* One start of the job, and whether another one follows. */
 static bool starts_again(struct launch *l, int code, const struct log *log)
 {
@@ -355,6 +369,9 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
     rc = launch_prepare_with(argc, argv, environ, &hooks, &options, &plan, &err);
     if (rc == LAUNCH_GO && (options.keep || options.takeover))
         rc = errmsg_set(&err, LAUNCH_USAGE, "-keep and -takeover are for wireup up");
+    if (rc == LAUNCH_GO && dvm_limits_any(&options.limits))
+        rc = errmsg_set(&err, LAUNCH_USAGE,
+                        "-jobs, -job-slots, -job-nodes and -job-time are for wireup up");
     if (rc == LAUNCH_GO && joins_wanted(&options))
         rc =
             errmsg_set(&err, LAUNCH_USAGE,
@@ -364,6 +381,8 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
         plan.ways |= JOB_MAP_STRICT;
     if (rc == LAUNCH_GO)
         rc = dvm_lease_take(&launch->lease, &plan, &err);
+    if (rc == LAUNCH_GO)
+        limit_by_dvm(launch);
     if (options.quiet)
         log.most = LOG_ERROR;
     if (options.verbose || options.very_verbose)

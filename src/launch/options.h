@@ -31,6 +31,7 @@
 #include "launch/environ.h"
 #include "launch/hosts.h"
 #include "launch/node_range.h"
+#include "daemon/dvm_limits.h"
 #include "daemon/launch_methods.h"
 
 /* The documented results of everything before the first process exists.  For each but the first
@@ -242,6 +243,8 @@ struct launch_options {
     struct launch_staged *stage; /* files and directories that are brought to the nodes */
     const char *job_name;        /* for people; NULL: none */
     const char *dvm_name;        /* of `wireup up`; NULL: not given */
+    struct dvm_limits limits;    /* ... of its jobs; of a job on a DVM: what it was told */
+    uint32_t in_use;             /* processes of the job, for a spawn */
     /* Nodes that come by themselves (launch/joins.h); NULL or 0: not given. */
     const char *join_token_file, *join_file;
     const char *launchers_dir; /* NULL: only launchers of this machine are found */

@@ -470,6 +470,15 @@ static int make_apps(struct spawn_plan *r)
     return first;
 }
 
+/* Of a job on a DVM, or of one that a tool has given to it. */
+static int check_limits(struct spawn_plan *r, uint64_t nodes)
+{
+    const char *dvm = r->opt->dvm_name ? r->opt->dvm_name : "";
+    uint64_t all = (uint64_t)r->opt->in_use + spawn_nprocs(r->rq);
+
+    return dvm_limits_check(&r->opt->limits, dvm, all, nodes, r->err) ? SPAWN_NO_RESOURCES : 0;
+}
+
 static int fit(struct spawn_plan *r)
 {
     struct errmsg full;
@@ -729,9 +738,13 @@ static int run_steps(struct spawn_plan *r)
     if (rc == 0)
         rc = of_all(r, read_placement(r));
     if (rc == 0)
+        rc = of_all(r, check_limits(r, 0));
+    if (rc == 0)
         rc = fit(r);
     if (rc == 0)
         rc = of_all(r, place(r));
+    if (rc == 0)
+        rc = of_all(r, check_limits(r, r->plan->nnodes));
     if (rc == 0)
         rc = of_all(r, spawn_stops_read(r->plan, r->commands, n, r->err));
     r->plan->universe = r->like->universe;

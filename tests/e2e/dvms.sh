@@ -234,6 +234,51 @@ dvm run -n 5 -wait hostname
 same "which have fewer slots" "$rc $(cat "$err")" "125 wireup: -wait: the job has 5 processes, and your DVM big 4 slots" || explain
 dvm down
 same "down" "$rc" 0 || explain
+
+# ---- limits of jobs
+dvm up -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -jobs 2 -job-slots 3 -job-nodes 2
+same "a DVM with limits" "$rc" 0 || explain
+dvm run hostname
+same "a job of all slots gets as many as it may" "$rc $(wc -l <"$out") $(sort -u "$out" | wc -l)" "0 3 2" || explain
+dvm run -n 4 hostname
+same "more are refused" "$rc $(cat "$err")" "125 wireup: the job has 4 processes, and DVM dvm allows a job 3 (-job-slots)" || explain
+dvm run -n 4 -wait hostname
+same "and do not wait" "$rc $(cat "$err")" "125 wireup: the job has 4 processes, and DVM dvm allows a job 3 (-job-slots)" || explain
+dvm run -dvm dvm -n 1 -hosts n1,n2,n3 hostname
+same "so are more nodes" "$rc $(cat "$err")" "125 wireup: the job has 3 nodes, and DVM dvm allows a job 2 (-job-nodes)" || explain
+dvm run -n 3 -map-by node hostname
+same "the others share two" "$rc $(sort -u "$out" | wc -l)" "0 2" || explain
+hold l -n 2
+holds l 2
+dvm run -n 2 hostname
+same "another job gets the freest nodes" "$rc $(sort -u "$out" | tr '\n' ' ')" "0 n2 " || explain
+hold m -n 1
+holds m 1
+dvm run -n 1 hostname
+same "a third job at once is refused" "$rc $(cat "$err")" \
+    "125 wireup: DVM dvm runs 2 jobs, and has no more at once (-jobs); -wait waits for the end of one" || explain
+hold o -n 1 -wait
+waiting() { line_of dvm | grep -q "free, $1 job"; }
+ok "or waits" wait_until 60 waiting 1 || explain
+let_go l
+holds o 1
+let_go m o
+printf -- '-n 1 echo one\n-n 4 true\n-n 2 echo two\n' >"$tmp/few"
+dvm run -batch "$tmp/few"
+same "they hold for each line of a batch" "$rc $(sort "$out" | tr '\n' ' ')$(grep -c 'allows a job 3\|few:2: exit status 125' "$err")" "125 one two two 2" || explain
+dvm run -n 1 "$WU_BUILD/tests/e2e/e2e-spawner" 2 echo here
+same "a job may spawn as many as it may have" "$rc $(wc -l <"$out")" "0 3" || explain
+dvm run -n 1 "$WU_BUILD/tests/e2e/e2e-spawner" 3 echo here
+same "and no more" "$rc $(cat "$out")" "1 " || explain
+dvm down
+dvm up -launch-agent "$tmp/agent" -hosts n1:2 -job-time 2
+dvm run -n 1 sleep 100
+ok "a job ends when its time is over" eval '[ "$rc" = 124 ] && grep -q "within its time limit of 2 s" "$err"' || explain
+dvm run -n 1 -timeout 1 sleep 100
+ok "or earlier, as it says itself" eval '[ "$rc" = 124 ] && grep -q "within its time limit of 1 s" "$err"' || explain
+dvm down
+dvm run -n 1 -job-time 2 true
+same "they are of the DVM" "$rc $(cat "$err")" "2 wireup: -jobs, -job-slots, -job-nodes and -job-time are for wireup up" || explain
 dvm run -wait hostname
 same "to wait without a DVM" "$rc $(cat "$err")" '125 wireup: you have no DVM on this machine; start one with `wireup up`' || explain
 finish
