@@ -1,8 +1,11 @@
 /* exchange.c - the exchange of large collectives among the participants themselves.  Participants
- * have indexes 0..n-1, by position.  Each holds the blocks of a run of indexes (wrapping around)
- * that begins with its own.  In step s it sends the first min(2^s, n - 2^s) of them to the one 2^s
- * before it, and receives as many from the one 2^s after it: after ceil(log2 n) steps it has all.
- * (Bruck and others, 1997.)
+ * have indexes 0..n-1, by position.  Each holds blocks in the order in which they came, its own
+ * first.  In step s it sends the first min(2^s, n - 2^s) of them to one participant, and receives
+ * as many from one: after ceil(log2 n) steps it has all.
+ *
+ * If n is a power of two, both are the one whose index differs in bit s alone (recursive doubling):
+ * each has log2 n peers, and as many links.  Otherwise they are those 2^s before and after it,
+ * wrapping around (Bruck and others, 1997), and there are twice as many.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,12 +31,27 @@ static uint32_t count_in(const struct gather *c, uint32_t step)
     return step == GATHER_WHOLE ? n : d < n - d ? d : n - d;
 }
 
+static bool doubles(const struct gather *c)
+{
+    return (c->all.count & (c->all.count - 1)) == 0;
+}
+
+/* The one that we send to, or (`behind`) receive from. */
 static uint32_t peer(const struct gather *c, uint32_t step, bool behind)
 {
     uint32_t n = c->all.count, d = UINT32_C(1) << step;
     uint64_t index = behind ? (uint64_t)c->me + d : (uint64_t)c->me + n - d;
 
-    return rank_set_nth(&c->all, (uint32_t)(index % n));
+    return rank_set_nth(&c->all, doubles(c) ? c->me ^ d : (uint32_t)(index % n));
+}
+
+/* Where the data of all stands, at the one with index `holder`, that stands at `place` here. */
+static uint32_t place_at(const struct gather *c, uint32_t holder, uint32_t place)
+{
+    uint32_t n = c->all.count;
+
+    return doubles(c) ? holder ^ c->me ^ place
+                      : (uint32_t)(((uint64_t)place + c->me + n - holder) % n);
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -281,31 +299,36 @@ static int take_piece(struct overlay *o, struct gather *c, struct overlay_msg *m
     return block_set_count(s->all) == count_in(c, m->step) ? 0 : 1;
 }
 
-/* The source's data begins with its own block, and goes round.  Ours has to begin with ours, as
- * after the steps, for a peer may ask for a step again.  Takes the reference over. */
-static bool begin_with_ours(const struct gather *c, struct block_set **data)
+/* Borrowed. */
+static bool list_blocks(const struct block_set *data, struct block_set **blocks, uint32_t n)
 {
-    uint32_t n = c->all.count, at = 0;
-    uint32_t before = (c->me + n - rank_set_rank(&c->all, c->source)) % n;
-    struct block_set *head = NULL, *tail = NULL;
     const struct block_set *b;
     struct block_set_walk w;
-    bool good = true;
+    uint32_t at = 0;
+    bool good;
 
-    block_set_walk_begin(&w, *data);
-    while (good && (b = block_set_walk_next(&w))) {
-        struct block_set **part = at++ < before ? &tail : &head;
-        good = block_set_join(part, *part, block_set_ref((struct block_set *)(uintptr_t)b));
-    }
-    good = good && !w.no_memory;
+    block_set_walk_begin(&w, data);
+    while (at < n && (b = block_set_walk_next(&w)))
+        blocks[at++] = (struct block_set *)(uintptr_t)b;
+    good = !w.no_memory && at == n;
     block_set_walk_end(&w);
+    return good;
+}
+
+/* The source's data is in its order.  Ours has to be in ours, as after the steps, for a peer may
+ * ask for a step again.  Takes the reference over. */
+static bool put_in_our_order(const struct gather *c, struct block_set **data)
+{
+    uint32_t n = c->all.count, source = rank_set_rank(&c->all, c->source);
+    struct block_set **blocks = calloc(n, sizeof *blocks), *all = NULL;
+    bool good = blocks && list_blocks(*data, blocks, n);
+
+    for (uint32_t i = 0; good && i < n; i++)
+        good = block_set_join(&all, all, block_set_ref(blocks[place_at(c, source, i)]));
+    free(blocks);
     block_set_drop(*data);
-    *data = NULL;
-    if (good)
-        return block_set_join(data, head, tail);
-    block_set_drop(head);
-    block_set_drop(tail);
-    return false;
+    *data = good ? all : block_set_drop(all);
+    return good;
 }
 
 /* The data of all has come from one that has completed the exchange. */
@@ -316,7 +339,7 @@ static void take_whole(struct overlay *o, struct gather *c)
     block_set_drop(c->data);
     c->data = s->all;
     s->all = NULL;
-    if (!begin_with_ours(c, &c->data))
+    if (!put_in_our_order(c, &c->data))
         o->no_memory = true;
     gather_account(o, c);
     gather_finish(o, c);

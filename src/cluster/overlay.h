@@ -11,9 +11,9 @@
  * how the data gets to everybody:
  *   TREE      little data: up with the gathering, and down again with the result.
  *   EXCHANGE  much data: the gathering carries sizes only, the result is "exchange", and then every
- *             participant sends to the ones 1, 2, 4 ... places before it all that it has by then
- *             (Bruck): log2(n) messages, and no byte reaches a node twice.  The tree would carry
- *             each byte `width` times out of each daemon.
+ *             participant sends all that it has by then to others, one after the other
+ *             (exchange.c): log2(n) messages, and no byte reaches a node twice.  The tree would
+ *             carry each byte `width` times out of each daemon.
  * A barrier is a gathering without data.  Equal blocks are sent once per message (overlay_codec.h).
  *
  * Losses.  The top announces each lost node to everybody.  A lost relay costs nothing but time: the

@@ -36,12 +36,15 @@ enum fault_kind {
     FAULTS_JOINS,   /* 63 nodes join by themselves, in any order; every other seed has failures, too
                      */
     FAULTS_TAKEOVER, /* the top is lost, once or twice, with all kinds of failure */
+    FAULTS_DOUBLING, /* a power of two of nodes, which exchange by pairs, and all kinds of failure
+                      */
     FAULTS_SMALL,    /* a few nodes, and one of the kinds above: many seeds in little time */
     FAULT_KINDS
 };
 
-static const char *const fault_kinds[FAULT_KINDS] = { "all",     "kills", "cuts",     "slow",
-                                                      "elastic", "joins", "takeover", "small" };
+static const char *const fault_kinds[FAULT_KINDS] = { "all",      "kills",    "cuts",
+                                                      "slow",     "elastic",  "joins",
+                                                      "takeover", "doubling", "small" };
 
 static enum fault_kind fault_kind_of(const char *name)
 {
@@ -78,9 +81,17 @@ static void keep_only(struct sim_config *c, enum fault_kind kind)
             c->grows = c->nodes / 2;
         return;
     }
+    if (kind == FAULTS_DOUBLING) {
+        c->nodes = UINT32_C(2) << c->seed % 8;
+        c->sets = 1;
+        c->schedule = OVERLAY_EXCHANGE;
+        c->kills %= 3; /* who is lost ends most collectives of a set */
+        c->cuts %= 2;
+        return;
+    }
     if (kind == FAULTS_SMALL) {
         keep_only(c, (enum fault_kind)(FAULTS_ALL + 1 + c->seed % (FAULTS_SMALL - 1)));
-        c->nodes = 2 + (uint32_t)(c->seed / 7 % 15);
+        c->nodes = c->sets == 1 ? UINT32_C(2) << c->seed / 7 % 4 : 2 + (uint32_t)(c->seed / 7 % 15);
         c->grows = c->grows ? 1 + c->grows % c->nodes : 0;
         return;
     }
@@ -433,6 +444,8 @@ static void test_found(void)
 
     faults(&c, 201012, FAULTS_ELASTIC);
     OK_F(run(&c, &r), "who has fetched an exchange sends its steps as the others do");
+    faults(&c, 44600, FAULTS_SMALL);
+    OK_F(run(&c, &r), "also if the exchange is by pairs");
 }
 
 int main(int argc, char **argv)
