@@ -155,7 +155,7 @@ static void send_visitors_off(struct allocations *a)
 
     reservation_leavers(&a->all, &names);
     if (buf_ok(&names))
-        allocation_growth_undo(&a->growths, buf_slice(&names));
+        dvm_growth_undo(&a->growths, buf_slice(&names));
     buf_free(&names);
 }
 
@@ -466,6 +466,14 @@ static void put_unknown(const struct allocations *a, struct slice nodes, struct 
     }
 }
 
+bool allocations_knows(struct allocations *a, struct slice name)
+{
+    if (!is_ready(a))
+        return true;
+    look_at_nodes(a);
+    return is_known(a, name);
+}
+
 static void free_request(struct effect *e)
 {
     effect_drop(e);
@@ -495,7 +503,7 @@ static bool grow_for(struct allocations *a, const struct op_allocate *e, struct 
 {
     struct effect *request = copy_request(e);
 
-    if (request && allocation_growth_begin(&a->growths, request, nodes))
+    if (request && dvm_growth_begin(&a->growths, request, nodes))
         return true;
     if (request) { /* who answers is not here */
         request->u.allocate.ticket = 0;
@@ -535,7 +543,7 @@ static void go_on(void *arg, void *request, struct slice joined)
     if (st == ANSWER_OK && k.of)
         reservation_visits(&a->all, k.of, joined);
     else
-        allocation_growth_undo(&a->growths, joined);
+        dvm_growth_undo(&a->growths, joined);
     answer_with(&k, st);
     free_request(request);
     await_first(a);
@@ -788,8 +796,8 @@ void allocations_open(struct allocations *a, struct local_jobs *jobs, struct pro
     jobs->allocations = a;
     timer_init(&a->timer, jobs->context->loop, time_over, a);
     scheduler_open(&a->scheduler, jobs->context->server);
-    allocation_growths_open(&a->growths, jobs->context,
-                            &(struct allocation_growth_calls){ go_on, drop_request, a });
+    dvm_growths_open(&a->growths, jobs->context,
+                     &(struct dvm_growth_calls){ go_on, drop_request, a });
 }
 
 void allocations_close(struct allocations *a)
@@ -797,7 +805,7 @@ void allocations_close(struct allocations *a)
     if (!a->jobs)
         return;
     timer_stop(&a->timer);
-    allocation_growths_close(&a->growths);
+    dvm_growths_close(&a->growths);
     reservations_close(&a->all);
     scheduler_close(&a->scheduler);
     a->jobs->allocations = NULL;

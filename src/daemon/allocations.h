@@ -19,7 +19,7 @@
 
 #include "base/err.h"
 #include "core/reservation.h"
-#include "daemon/allocation_growth.h"
+#include "daemon/dvm_growth.h"
 #include "daemon/scheduler.h"
 #include "io/loop.h"
 
@@ -37,7 +37,7 @@ struct allocations {
     struct reservations all; /* no nodes: there has been no request */
     struct timer timer;      /* the first end of one */
     struct scheduler scheduler;
-    struct allocation_growths growths;
+    struct dvm_growths growths;
 };
 
 void allocations_open(struct allocations *a, struct local_jobs *jobs, struct processes *p);
@@ -63,6 +63,9 @@ int allocations_for_spawn(struct allocations *a, const struct spawn_request *rq,
 void allocations_give(struct allocations *a, uint32_t session, const struct job *to);
 /* No job was started. */
 void allocations_drop(struct allocations *a, uint32_t session);
+
+/* Whether a node of that name is there; true also where it cannot be known. */
+bool allocations_knows(struct allocations *a, struct slice name);
 
 /* The plan `like` with only those of its nodes that a job of the session may use; *view_p borrows
  * all but its arena.  0, or enum spawn_failure with a sentence; the caller frees the view's arena

@@ -19,6 +19,7 @@ struct cospawn;
 struct pending_queries;
 struct prefork;
 struct processes;
+struct spawn_growths;
 struct staging;
 
 /* Those of a node. */
@@ -32,6 +33,7 @@ struct local_jobs {
     const char *given_name; /* namespace of the next job; NULL: we choose one */
     uint32_t session;       /* the reservation of the next job; 0: none */
     struct allocations *allocations; /* NULL: not open */
+    struct spawn_growths *growths;   /* spawns that wait for nodes; NULL: not open */
     struct pending_queries *queries; /* by which a job that is late is reported; NULL: not open */
 };
 

@@ -132,6 +132,8 @@ static int open_acceptors(struct node *n)
     foreign_launchers_open(&n->foreign_launchers, &n->context, &n->foreign_jobs);
     node_parts_open(&n->node_parts, &n->context, &n->topology, &n->allocations);
     allocations_open(&n->allocations, &n->jobs, &n->processes);
+    spawn_growth_open(&n->spawn_growths, &n->jobs, spawning_go_on);
+    n->jobs.growths = &n->spawn_growths;
     equip_core(n);
     job_control_open(&n->job_control, &control, &n->listener.conns);
     rc = open_child_acceptor(n);
@@ -309,6 +311,7 @@ struct node *node_free(struct node *n)
     distant_launchers_close(&n->distant);
     foreign_jobs_close(&n->foreign_jobs);
     node_parts_close(&n->node_parts);
+    spawn_growth_close(&n->spawn_growths);
     allocations_close(&n->allocations);
     tools_close(&n->tools);
     pending_queries_close(&n->pending_queries);

@@ -26,6 +26,7 @@
 #include "daemon/pending_query.h"
 #include "daemon/process.h"
 #include "daemon/shutdown.h"
+#include "daemon/spawn_growth.h"
 #include "daemon/startup_timing.h"
 #include "daemon/tool_relay.h"
 #include "daemon/tools.h"
@@ -66,6 +67,7 @@ struct node {
     struct pending_queries pending_queries;
     struct node_parts node_parts;
     struct allocations allocations;
+    struct spawn_growths spawn_growths;
     struct trace_writer trace_writer;
     struct startup_timing timing;
     struct tools tools;

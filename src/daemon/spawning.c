@@ -11,6 +11,7 @@
 #include "daemon/job_msgs.h"
 #include "daemon/preflight.h"
 #include "daemon/cluster_io.h"
+#include "daemon/spawn_growth.h"
 #include "daemon/spawn_limit.h"
 
 /* Processes of the job on other nodes may not have been tried yet. */
@@ -352,7 +353,7 @@ static void begin_both(struct local_jobs *jobs, const struct op_spawn *e,
         begin(jobs, &part, &who);
 }
 
-void spawning_begin(struct local_jobs *jobs, const struct op_spawn *e)
+static void begin_request(struct local_jobs *jobs, const struct op_spawn *e)
 {
     struct spawn_asker alone = { .ticket = e->ticket };
     struct errmsg err = { "out of memory" };
@@ -374,4 +375,19 @@ void spawning_begin(struct local_jobs *jobs, const struct op_spawn *e)
             ANSWER_TO(spawn, ANSWER_FAILED, .failure = rc > 0 ? rc : SPAWN_NO_RESOURCES);
         refuse(jobs, e, &alone, &a, err.text);
     }
+}
+
+void spawning_go_on(struct local_jobs *jobs, const struct spawn_held *h)
+{
+    const struct op_spawn e = { .job = h->job, .ticket = h->ticket, .request = h->request };
+
+    begin_request(jobs, &e);
+}
+
+void spawning_begin(struct local_jobs *jobs, const struct op_spawn *e)
+{
+    const struct spawn_held h = { e->job, e->ticket, e->request };
+
+    if (!jobs->growths || !spawn_growth_begin(jobs->growths, &h))
+        begin_request(jobs, e);
 }

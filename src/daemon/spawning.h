@@ -6,9 +6,13 @@
 #include "daemon/local_job.h"
 
 struct op_spawn;
+struct spawn_held;
 
 /* EFFECT_spawn, from this node or another. */
 void spawning_begin(struct local_jobs *jobs, const struct op_spawn *e);
+
+/* Its nodes have joined, as far as they do (spawn_growth.h). */
+void spawning_go_on(struct local_jobs *jobs, const struct spawn_held *h);
 
 /* If every process of a spawned job has been tried, the requesting process is answered. */
 void spawning_answer(struct local_job *w);

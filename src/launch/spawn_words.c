@@ -18,12 +18,14 @@ static void add(struct spawn_words *w, const char *key, struct slice value)
     w->c->infos[w->c->ninfos++] = (struct spawn_pair){ slice_str(key), value };
 }
 
-/* The info of an option that a word stands for; NULL: none, because the word has no effect. */
+/* The info of an option that a word stands for; "": the word has no effect; NULL: there is none. */
 static const char *info_of(const char *option)
 {
     static const struct {
         const char *option, *info;
-    } infos[] = { { "display-map", SPAWN_SHOW_MAP },
+    } infos[] = { { "", "" },
+                  { "display-map", SPAWN_SHOW_MAP },
+                  { "nolocal", SPAWN_NOT_ON_HEAD },
                   { "dry-run", SPAWN_NO_LAUNCH },
                   { "report-bindings", SPAWN_SHOW_BINDINGS } };
 
@@ -34,27 +36,26 @@ static const char *info_of(const char *option)
     return NULL;
 }
 
-static bool is_word(struct slice word, const char *name)
-{
-    return word.len == strlen(name) && strncasecmp(word.ptr, name, word.len) == 0;
-}
-
 static bool is_list(struct slice word)
 {
     return word.len > strlen("pe-list=") &&
            strncasecmp(word.ptr, "pe-list=", strlen("pe-list=")) == 0;
 }
 
-/* A word of a mapping that has a meaning for spawned jobs alone. */
-static bool take_place(struct spawn_words *w, struct slice word)
+/* pe-list=LIST of a mapping. */
+static bool take_list(struct spawn_words *w, enum option_modifiers of, struct slice word)
 {
-    if (is_list(word))
-        add(w, SPAWN_CPU_LIST, slice_skip(word, strlen("pe-list=")));
-    else if (is_word(word, "nolocal"))
-        add(w, SPAWN_NOT_ON_HEAD, SLICE("1"));
-    else
+    if (of != OPTION_MODIFIERS_MAP || !is_list(word))
         return false;
+    add(w, SPAWN_CPU_LIST, slice_skip(word, strlen("pe-list=")));
     return true;
+}
+
+static int refuse(struct spawn_words *w, enum option_modifiers of, struct slice word,
+                  const char *why)
+{
+    return errmsg_set(w->err, SPAWN_BAD_REQUEST, "%s :" SLICE_FMT " is not supported: %s",
+                      of == OPTION_MODIFIERS_MAP ? "map-by" : "bind-to", SLICE_ARG(word), why);
 }
 
 /* What it leaves is appended to the text. */
@@ -64,18 +65,16 @@ static int take_word(struct spawn_words *w, enum option_modifiers of, struct sli
     struct option_modifier m;
     const char *info;
 
-    if (of == OPTION_MODIFIERS_MAP && take_place(w, word))
+    if (take_list(w, of, word))
         return 0;
     if (!option_words_modifier(of, word, &m)) {
         *left = arena_printf(w->a, "%s:" SLICE_FMT, *left, SLICE_ARG(word));
         return *left ? 0 : -ENOMEM;
     }
-    if (!m.as)
-        return errmsg_set(w->err, SPAWN_BAD_REQUEST, "%s :" SLICE_FMT " is not supported: %s",
-                          of == OPTION_MODIFIERS_MAP ? "map-by" : "bind-to", SLICE_ARG(word),
-                          m.why);
-    info = info_of(m.as);
-    if (info)
+    info = m.as ? info_of(m.as) : NULL;
+    if (!info)
+        return refuse(w, of, word, m.as ? "it is for the command line" : m.why);
+    if (*info)
         add(w, info, SLICE("1"));
     return 0;
 }
@@ -87,7 +86,7 @@ static int take_text(struct spawn_words *w, enum option_modifiers of, struct sli
     const char *left = "";
     int rc = 0;
 
-    if (of != OPTION_MODIFIERS_MAP || !take_place(w, first))
+    if (!take_list(w, of, first))
         left = arena_str(w->a, first);
     if (!left)
         return -ENOMEM;

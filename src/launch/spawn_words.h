@@ -1,8 +1,7 @@
 /* spawn_words.h - the words behind a ':' of map-by and bind-to in a spawn request.
  *
  * Some of them are options by themselves, as on the command line (option_words.h): they become
- * infos of their own, and the rest stays.  `nolocal` is no-procs-on-head, and pe-list=LIST is
- * cpu-list.
+ * infos of their own, and the rest stays.  pe-list=LIST is cpu-list.
  */
 #ifndef WIREUP_LAUNCH_SPAWN_WORDS_H
 #define WIREUP_LAUNCH_SPAWN_WORDS_H

@@ -218,6 +218,24 @@ rows "nodes without ranks" spare 3 10 -launch-agent "$tmp/agent" -hosts n1:2,n2:
 rows "nodes without ranks" alone 2 3 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 1
 rows "the launcher's node and another" head 3 5 -launch-agent "$tmp/agent" -hosts localhost:1,n2:1 -n 2
 limits "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
+grown()
+{
+    sed "2s/^/[ \"\$1\" != broken ] || exit 1\n/" "$tmp/agent" >"$tmp/breaks"
+    chmod +x "$tmp/breaks"
+    run "$patience" "$WIREUP" up -launch-agent "$tmp/breaks" -hosts n1:2,n2:2
+    uri=$("$WIREUP" tools | cut -f 2)
+    for group in grow grown; do
+        run "$patience" "$spawn" tool "$tmp" "$uri" $group
+        same "a DVM: $group" "$rc $(sed 's/ [0-9]* good$/ good/' "$out")" "0 $group good" || explain
+    done
+    wait_until 60 eval '[ "$(cat "$tmp"/tool.[0-9] | wc -l)" -ge 4 ]' # files of other nodes
+    same "a DVM that has grown: processes" "$(sort "$tmp"/tool.[0-9] | tr '\n' ';')" \
+        "a node that the DVM does not have good;a node that the DVM does not have good;a node that the DVM does not have good;the node stays good;" || explain
+    rm -f "$tmp"/tool.[0-9]
+    run "$patience" "$WIREUP" down
+    same "and ends" "$rc" 0 || explain
+}
+grown
 mkfifo "$tmp/stopped" "$tmp/over"
 rows "three nodes" late 2 1 -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
 output "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3

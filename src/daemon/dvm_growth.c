@@ -1,6 +1,6 @@
-/* allocation_growth.c - see allocation_growth.h.  The DVM takes requests as lines on a connection;
+/* dvm_growth.c - see dvm_growth.h.  The DVM takes requests as lines on a connection;
  * ours is the other end of one. */
-#include "daemon/allocation_growth.h"
+#include "daemon/dvm_growth.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,18 +10,18 @@
 #include "daemon/node_context.h"
 #include "io/loop.h"
 
-enum { ALLOCATION_GROWTH_TEXT = 1 << 20 };
+enum { DVM_GROWTH_TEXT = 1 << 20 };
 
-struct allocation_growth {
+struct dvm_growth {
     struct list link;
-    struct allocation_growths *of;
+    struct dvm_growths *of;
     void *request; /* NULL: it goes on */
     int fd;
     struct watch watch;
     struct buf in, joined;
 };
 
-static void allocation_growth_free(struct allocation_growth *g)
+static void dvm_growth_free(struct dvm_growth *g)
 {
     watch_close(&g->watch);
     close(g->fd);
@@ -36,7 +36,7 @@ static void allocation_growth_free(struct allocation_growth *g)
 /* Our end of a connection with that request on it; -errno. */
 static int ask(const struct node_context *c, const char *words, struct slice nodes)
 {
-    struct buf line = BUF_NULL(ALLOCATION_GROWTH_TEXT);
+    struct buf line = BUF_NULL(DVM_GROWTH_TEXT);
     int ends[2], rc;
 
     buf_printf(&line, "%s " SLICE_FMT, words, SLICE_ARG(nodes));
@@ -50,7 +50,7 @@ static int ask(const struct node_context *c, const char *words, struct slice nod
 }
 
 /* `up NAME SLOTS`, `failed NAME WHY`; true: it was the last line. */
-static bool take_line(struct allocation_growth *g, struct slice line)
+static bool take_line(struct dvm_growth *g, struct slice line)
 {
     struct slice word = slice_cut(&line, ' ');
 
@@ -62,21 +62,21 @@ static bool take_line(struct allocation_growth *g, struct slice line)
     return slice_is(word, "end") || slice_is(word, "error:");
 }
 
-static void finish(struct allocation_growth *g)
+static void finish(struct dvm_growth *g)
 {
-    struct allocation_growths *of = g->of;
+    struct dvm_growths *of = g->of;
     void *request = g->request;
 
     g->request = NULL;
     list_unlink(&g->link);
     list_init(&g->link);
     of->calls.go_on(of->calls.arg, request, buf_slice(&g->joined));
-    allocation_growth_free(g);
+    dvm_growth_free(g);
 }
 
 static void on_read(void *arg)
 {
-    struct allocation_growth *g = arg;
+    struct dvm_growth *g = arg;
     char *room = buf_room(&g->in, 4096);
     ssize_t n = room ? recv(g->fd, room, 4096, MSG_DONTWAIT) : 0;
     bool ended = n == 0;
@@ -94,15 +94,15 @@ static void on_read(void *arg)
         finish(g);
 }
 
-bool allocation_growth_begin(struct allocation_growths *g, void *request, struct slice nodes)
+bool dvm_growth_begin(struct dvm_growths *g, void *request, struct slice nodes)
 {
-    struct allocation_growth *new = calloc(1, sizeof *new);
+    struct dvm_growth *new = calloc(1, sizeof *new);
 
     if (!new)
         return false;
-    *new = (struct allocation_growth){ .of = g, .request = request };
-    buf_init(&new->in, ALLOCATION_GROWTH_TEXT);
-    buf_init(&new->joined, ALLOCATION_GROWTH_TEXT);
+    *new = (struct dvm_growth){ .of = g, .request = request };
+    buf_init(&new->in, DVM_GROWTH_TEXT);
+    buf_init(&new->joined, DVM_GROWTH_TEXT);
     new->fd = ask(g->context, "grow", nodes);
     if (new->fd < 0) {
         free(new);
@@ -114,7 +114,7 @@ bool allocation_growth_begin(struct allocation_growths *g, void *request, struct
     return true;
 }
 
-void allocation_growth_undo(const struct allocation_growths *g, struct slice nodes)
+void dvm_growth_undo(const struct dvm_growths *g, struct slice nodes)
 {
     int fd = nodes.len ? ask(g->context, "shrink drain", nodes) : -1;
 
@@ -122,18 +122,18 @@ void allocation_growth_undo(const struct allocation_growths *g, struct slice nod
         close(fd);
 }
 
-void allocation_growths_open(struct allocation_growths *g, const struct node_context *c,
-                             const struct allocation_growth_calls *calls)
+void dvm_growths_open(struct dvm_growths *g, const struct node_context *c,
+                      const struct dvm_growth_calls *calls)
 {
-    *g = (struct allocation_growths){ .context = c, .calls = *calls };
+    *g = (struct dvm_growths){ .context = c, .calls = *calls };
     list_init(&g->all);
 }
 
-void allocation_growths_close(struct allocation_growths *g)
+void dvm_growths_close(struct dvm_growths *g)
 {
     if (!g->context)
         return;
     LIST_EACH(l, &g->all)
-    allocation_growth_free(LIST_OF(l, struct allocation_growth, link));
+    dvm_growth_free(LIST_OF(l, struct dvm_growth, link));
     g->context = NULL;
 }

@@ -1,0 +1,40 @@
+/* dvm_growth.h - a request for an allocation, or for a spawn, names nodes that the DVM does not
+ * have: they join it first (launch/dvm_members.h), and the request is carried out when each has
+ * come up, or will not.
+ */
+#ifndef WIREUP_DAEMON_DVM_GROWTH_H
+#define WIREUP_DAEMON_DVM_GROWTH_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/list.h"
+
+struct node_context;
+
+struct dvm_growth_calls {
+    /* The request goes on, and is the callee's.  joined: the names of the nodes that have,
+     * separated by commas. */
+    void (*go_on)(void *arg, void *request, struct slice joined);
+    void (*drop)(void *request); /* it does not: all ends */
+    void *arg;
+};
+
+struct dvm_growths {
+    const struct node_context *context; /* NULL: not open */
+    struct list all;
+    struct dvm_growth_calls calls;
+};
+
+void dvm_growths_open(struct dvm_growths *g, const struct node_context *c,
+                      const struct dvm_growth_calls *calls);
+void dvm_growths_close(struct dvm_growths *g); /* harmless twice, and on zeroed */
+
+/* The nodes, names with commas, are to join; takes the request over.  False: this is no DVM, or
+ * there is no memory; nothing has been done. */
+bool dvm_growth_begin(struct dvm_growths *g, void *request, struct slice nodes);
+
+/* These leave when no process of a job is on them; nobody waits for that. */
+void dvm_growth_undo(const struct dvm_growths *g, struct slice nodes);
+
+#endif

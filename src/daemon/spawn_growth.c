@@ -1,0 +1,120 @@
+/* spawn_growth.c - see spawn_growth.h. */
+#include "daemon/spawn_growth.h"
+
+#include <stdlib.h>
+
+#include "core/spawn_pack.h"
+#include "daemon/allocations.h"
+#include "daemon/local_job.h"
+#include "daemon/node_context.h"
+
+enum { SPAWN_GROWTH_TEXT = 1 << 20 };
+
+/* ---- requests that wait ---- */
+
+static void drop(void *request)
+{
+    struct spawn_held *h = request;
+
+    spawn_free(h->request);
+    free(h);
+}
+
+static void go_on(void *arg, void *request, struct slice joined)
+{
+    struct spawn_growths *g = arg;
+
+    (void)joined; /* what is missing is found out like any node that is not there */
+    g->go_on(g->jobs, request);
+    drop(request);
+    turn_end(g->jobs->context->turn);
+}
+
+static struct spawn_held *copy_request(const struct spawn_held *h)
+{
+    struct spawn_held *copy = calloc(1, sizeof *copy);
+    struct buf bytes = BUF_NULL(SPAWN_GROWTH_TEXT);
+    struct errmsg err;
+
+    if (copy) {
+        *copy = *h;
+        spawn_pack(h->request, &bytes);
+        copy->request = buf_ok(&bytes) ? spawn_unpack(buf_slice(&bytes), &err) : NULL;
+    }
+    if (copy && !copy->request) {
+        free(copy);
+        copy = NULL;
+    }
+    buf_free(&bytes);
+    return copy;
+}
+
+/* ---- nodes that the DVM does not have ---- */
+
+static bool has_item(struct slice list, struct slice item)
+{
+    while (list.len) {
+        if (slice_eq(slice_cut(&list, ','), item))
+            return true;
+    }
+    return false;
+}
+
+/* Of "NODE[:SLOTS],..." those that are unknown, once each. */
+static void put_unknown(const struct local_jobs *jobs, struct slice list, struct buf *out)
+{
+    while (list.len) {
+        struct slice item = slice_trim(slice_cut(&list, ','));
+        struct slice name = slice_head(item, slice_find(item, ':'));
+        if (!name.len || allocations_knows(jobs->allocations, name) ||
+            has_item(buf_slice(out), item))
+            continue;
+        buf_printf(out, "%s" SLICE_FMT, buf_len(out) ? "," : "", SLICE_ARG(item));
+    }
+}
+
+static void put_all_unknown(const struct local_jobs *jobs, const struct spawn_request *rq,
+                            struct buf *out)
+{
+    for (uint32_t i = 0; i < rq->ncommands; i++) {
+        put_unknown(jobs, spawn_info(&rq->commands[i], "add-host"), out);
+        put_unknown(jobs, spawn_info(&rq->commands[i], "add-hosts"), out);
+    }
+}
+
+static bool grow(struct spawn_growths *g, const struct spawn_held *h, struct slice nodes)
+{
+    struct spawn_held *request = copy_request(h);
+
+    if (request && dvm_growth_begin(&g->growths, request, nodes))
+        return true;
+    if (request)
+        drop(request);
+    return false;
+}
+
+bool spawn_growth_begin(struct spawn_growths *g, const struct spawn_held *h)
+{
+    struct buf unknown = BUF_NULL(SPAWN_GROWTH_TEXT);
+    bool grows = false;
+
+    if (!g->jobs->context->config->resize || !g->jobs->allocations)
+        return false;
+    put_all_unknown(g->jobs, h->request, &unknown);
+    if (buf_len(&unknown) && buf_ok(&unknown))
+        grows = grow(g, h, buf_slice(&unknown));
+    buf_free(&unknown);
+    return grows;
+}
+
+void spawn_growth_open(struct spawn_growths *g, struct local_jobs *jobs, spawn_growth_fn *go)
+{
+    g->jobs = jobs;
+    g->go_on = go;
+    dvm_growths_open(&g->growths, jobs->context, &(struct dvm_growth_calls){ go_on, drop, g });
+}
+
+void spawn_growth_close(struct spawn_growths *g)
+{
+    dvm_growths_close(&g->growths);
+}
