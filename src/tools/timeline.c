@@ -44,6 +44,7 @@ struct traced {
     struct traced_daemon *daemons;
     uint32_t ndaemons;
     bool no_memory, begun;
+    uint64_t job; /* the first that is not a tool's, as that of a DVM */
 };
 
 /* ---- the job --------------------------------------------------------------------------------- */
@@ -83,7 +84,8 @@ static void take_title(struct timeline *t, const struct part_texts *apps)
     buf_free(&b);
 }
 
-/* The job that the launcher has started: spawned ones are not shown. */
+/* The job that the launcher, or the first tool of a DVM, has started: those that it spawns are not
+ * shown. */
 static void take_job(struct traced *d, const struct record_job *job, uint64_t now_ns)
 {
     uint32_t own;
@@ -92,6 +94,7 @@ static void take_job(struct traced *d, const struct record_job *job, uint64_t no
     d->node = job->here ? (int64_t)job->here - 1 : EVERY_NODE;
     own = d->node == EVERY_NODE ? 0 : (uint32_t)d->node;
     d->begun = true;
+    d->job = job->job;
     if (d->first) {
         rc = timeline_job(&d->timeline, count_ranks(&job->runs), job->nodes.items, job->nodes.n);
         d->no_memory = d->no_memory || rc == -ENOMEM;
@@ -122,6 +125,9 @@ static struct traced_daemon *add_daemon(struct traced *d, struct slice host, uin
     return &d->daemons[d->ndaemons++];
 }
 
+static void add_repair(struct traced *d, uint64_t now_ns, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 static void take_daemon(struct traced *d, const struct record_daemon *r, uint64_t now_ns)
 {
     struct traced_daemon *a = add_daemon(d, r->host, now_ns);
@@ -130,6 +136,8 @@ static void take_daemon(struct traced *d, const struct record_daemon *r, uint64_
         a->asked_ns = r->asked_ns;
         a->runs_ns = r->runs_ns;
     }
+    if (d->begun) /* those of the job were up before */
+        add_repair(d, now_ns, "node " SLICE_FMT " has joined", SLICE_ARG(r->host));
 }
 
 static void take_loss(struct traced *d, const struct record_node_lost *r, uint64_t now_ns)
@@ -139,9 +147,6 @@ static void take_loss(struct traced *d, const struct record_node_lost *r, uint64
     if (a)
         a->why = arena_str(&d->timeline.arena, r->why);
 }
-
-static void add_repair(struct traced *d, uint64_t now_ns, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 static void add_repair(struct traced *d, uint64_t now_ns, const char *format, ...)
 {
@@ -210,6 +215,12 @@ static void take_state(struct traced *d, uint64_t rank, struct slice event, int6
         timeline_ended(&d->timeline, (uint32_t)rank, died || code != 0, now_ns);
 }
 
+/* Traces of other nodes have the job of the launcher's. */
+static bool is_shown(const struct traced *d, const struct record_job *job)
+{
+    return !d->begun && !job->tool && (d->first || job->job == d->job);
+}
+
 static void on_record(void *arg, const struct trace_reader_line *l, const struct record *r)
 {
     struct traced *d = arg;
@@ -217,7 +228,7 @@ static void on_record(void *arg, const struct trace_reader_line *l, const struct
 
     (void)l;
     trace_clock_take(&d->clock, r);
-    if (r->kind == RECORD_job && r->u.job.job == 0 && !d->begun) {
+    if (r->kind == RECORD_job && is_shown(d, &r->u.job)) {
         take_job(d, &r->u.job, r->time_ns);
     } else if (r->kind == RECORD_daemon) {
         take_daemon(d, &r->u.daemon, r->time_ns);
@@ -225,11 +236,11 @@ static void on_record(void *arg, const struct trace_reader_line *l, const struct
         take_loss(d, &r->u.node_lost, r->time_ns);
     } else if (r->kind == RECORD_node_replaced) {
         take_replacement(d, r);
-    } else if (is_restart(d, r) && record_number(r, "job", &job) && job == 0 &&
+    } else if (is_restart(d, r) && record_number(r, "job", &job) && (uint64_t)job == d->job &&
                record_number(r, "rank", &rank)) {
         add_repair(d, r->time_ns, "rank %lld has failed, and is started again", (long long)rank);
-    } else if (r->kind == RECORD_proc_state && record_number(r, "job", &job) && job == 0 &&
-               record_number(r, "rank", &rank) && rank >= 0) {
+    } else if (r->kind == RECORD_proc_state && record_number(r, "job", &job) &&
+               (uint64_t)job == d->job && record_number(r, "rank", &rank) && rank >= 0) {
         record_number(r, "code", &code);
         take_state(d, (uint64_t)rank, r->u.of.proc_state.event, code, r->time_ns);
     }
@@ -280,7 +291,7 @@ static void on_message(void *arg, const struct trace_reader_line *l, enum decode
 {
     struct traced *d = arg;
 
-    if (l->job != 0 || !is_own(d, l->rank))
+    if (!d->begun || (uint64_t)l->job != d->job || !is_own(d, l->rank))
         return;
     if (way == DECODE_IN)
         take_request(d, l->rank, m, now_ns);
@@ -420,7 +431,7 @@ static int draw(struct traced *d, draw_fn *fn, const char *path)
 
 int timeline_command(const struct command_line *l)
 {
-    struct traced d = { .line = l, .first = true, .node = EVERY_NODE };
+    struct traced d = { .line = l, .first = true, .node = EVERY_NODE, .job = UINT64_MAX };
     const char *path = l->choices[CHOICE_timeline_output];
     bool json = l->choices[CHOICE_timeline_json] != NULL;
     draw_fn *fn = path ? picture_of(path) : json ? timeline_json : timeline_text;

@@ -220,6 +220,22 @@ dvm shrink -hosts m3
 same "the last one leaves" "$rc $(cat "$out")" "0 node m3 has left your DVM dvm" || explain
 dvm down
 same "and all are gone" "$rc $(cat "$err")" "0 " || explain
+
+# ---- a job that loses three of eight nodes, gains two, and has the right sum
+dvm up -trace "$tmp/rec" -launch-agent "$tmp/agent" -hosts n1,n2,n3,n4,n5,n6,n7,n8
+dvm tools
+uri=$(cut -f 2 "$out")
+(PATH=${WIREUP%/*}:$PATH && "$WU_BUILD/examples/elastic/example-elastic" "$uri" n9,n10 >"$tmp/sum" 2>&1)
+same "the example" "$? $(grep -v joined "$tmp/sum" | tail -n 2 | tr '\n' ' ')" \
+    "0 elastic: the sum is $((48000 * 47999 / 2)) elastic: good " || note "$(cat "$tmp/sum")"
+dvm down
+dvm timeline "$tmp/rec"
+same "its timeline has what was lost, and what has come" "$rc $(grep -c '^Node n[678] is lost at [0-9.]* s: ' "$out") $(sed -n 's/^ *[0-9.]* s: node \(.*\) has joined$/\1/p' "$out" | sort | tr '\n' ' ')" \
+    "0 3 n10 n9 " || explain
+same "and its ranks" "$(grep -c '^[0-7] on n[1-8] ' "$out")" 8 || explain
+dvm timeline --json "$tmp/rec"
+same "as JSON, too" "$(grep -o '"name":"node lost"' "$out" | wc -l) $(grep -o 'node n[0-9]* has joined' "$out" | sort -u | wc -l)" "3 2" || explain
+
 dvm grow -hosts n1
 same "without a DVM" "$rc $(cat "$err")" '1 wireup: you have no DVM on this machine; start one with `wireup up`' || explain
 dvm shrink
