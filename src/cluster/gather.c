@@ -8,28 +8,51 @@
 
 /* ---- the two tables -------------------------------------------------------------------------- */
 
-enum { KEY_HEAD = sizeof(uint64_t) };
+/* Keys that are looked up fit on the stack, as a rule. */
+enum { KEY_HEAD = sizeof(uint64_t), KEY_ROOM = 256 };
+
+static void write_key(char *key, const char *what, uint64_t generation)
+{
+    memcpy(key, &generation, KEY_HEAD);
+    memcpy(key + KEY_HEAD, what, strlen(what) + 1);
+}
 
 static char *make_key(const char *what, uint64_t generation, size_t *len_p)
 {
-    size_t n = strlen(what);
-    char *key = malloc(KEY_HEAD + n + 1);
+    char *key = malloc(KEY_HEAD + strlen(what) + 1);
 
     if (!key)
         return NULL;
-    memcpy(key, &generation, KEY_HEAD);
-    memcpy(key + KEY_HEAD, what, n + 1);
-    *len_p = KEY_HEAD + n;
+    write_key(key, what, generation);
+    *len_p = KEY_HEAD + strlen(what);
     return key;
+}
+
+/* Without memory for a key.  That a collective is unknown must not be said for want of memory: it
+ * would mean that it is complete. */
+static struct gather *search(const struct map *m, const char *what, uint64_t generation)
+{
+    struct gather *c;
+
+    for (size_t at = 0; (c = map_next(m, &at));) {
+        if (c->generation == generation && !strcmp(c->what, what))
+            return c;
+    }
+    return NULL;
 }
 
 struct gather *gather_find(const struct map *m, const char *what, uint64_t generation)
 {
-    size_t len;
-    char *key = make_key(what, generation, &len);
-    struct gather *c = key ? map_get(m, slice_mem(key, len)) : NULL;
+    size_t len = KEY_HEAD + strlen(what);
+    char room[KEY_ROOM], *key = len < sizeof room ? room : malloc(len + 1);
+    struct gather *c;
 
-    free(key);
+    if (!key)
+        return search(m, what, generation);
+    write_key(key, what, generation);
+    c = map_get(m, slice_mem(key, len));
+    if (key != room)
+        free(key);
     return c;
 }
 
@@ -510,8 +533,12 @@ static int merge(struct overlay *o, struct gather *c, const struct rank_set *arr
     }
     if (rank_set_meets(&c->arrived, arrived) && !keep_others(&data, &c->arrived))
         o->no_memory = true;
-    if (rank_set_add_all(&c->arrived, arrived) < 0 || !block_set_join(&c->data, c->data, data))
+    if (rank_set_add_all(&c->arrived, arrived) < 0) {
+        block_set_drop(data);
         o->no_memory = true;
+    } else if (!block_set_join(&c->data, c->data, data)) {
+        o->no_memory = true;
+    }
     c->bytes += bytes;
     c->withheld = c->withheld || withheld;
     withhold(o, c);
