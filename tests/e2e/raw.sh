@@ -39,4 +39,28 @@ if [ "$launcher" = wireup ]; then
     launch 4 "$bin/rawpmi1" leave 5 3
     same "left with 5 and without finalize: the status is 5" "$rc" 5 || explain
 fi
+
+# Ranks go to two nodes in turns, so each rank is a block of the mapping.
+cat >"$tmp/mapping" <<'END'
+ask() { printf '%s\n' "$*" >&"$PMI_FD"; read -r answer <&"$PMI_FD"; }
+[ "$PMI_RANK" = 0 ] || exit 0
+ask cmd=init pmi_version=1 pmi_subversion=1
+ask cmd=get_my_kvsname
+name=${answer##*kvsname=}
+ask cmd=get "kvsname=${name%% *}" key=PMI_process_mapping
+echo "$answer"
+ask cmd=finalize
+END
+mapping() # RANKS
+{
+    run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:150,n2:150 -map-by node -n "$1" sh "$tmp/mapping"
+}
+
+if [ "$launcher" = wireup ] && unshare -u true 2>/dev/null; then
+    named_agent
+    mapping 4
+    same "the mapping" "$rc $(cat "$out")" "0 cmd=get_result rc=0 msg=success value=(vector,(0,2,1),(0,2,1))" || explain
+    mapping 300
+    same "one that does not fit a value is left out" "$rc $(grep -c 'rc=-*1 ' "$out")" "0 1" || explain
+fi
 finish
