@@ -19,6 +19,7 @@
 #include "io/write_all.h"
 #include "launch/dvm_find.h"
 #include "launch/dvm_members.h"
+#include "launch/dvm_spares.h"
 #include "launch/dvm_takeover.h"
 #include "launch/joins.h"
 #include "launch/queries.h"
@@ -53,6 +54,7 @@ struct dvm {
     struct dvm_exec_list dvm_execs;
     struct dvm_leases leases;
     struct dvm_members members;
+    struct dvm_spares spares;
     struct joins joins;
     struct dvm_takeover takeover;
     struct dvm_news is_up;
@@ -223,6 +225,7 @@ static void nodes_changed(void *arg)
     struct dvm *s = arg;
 
     dvm_members_changed(&s->members);
+    dvm_spares_changed(&s->spares);
     dvm_takeover_changed(&s->takeover);
     joins_go(&s->joins);
 }
@@ -263,7 +266,9 @@ static int open_leases(struct dvm *s, struct job_map *plan)
                                                 judged,        s };
 
     dvm_leases_open(&s->leases, &s->remote.cluster, &config);
-    return dvm_members_open(&s->members, &members);
+    if (dvm_members_open(&s->members, &members) < 0)
+        return -ENOMEM;
+    return dvm_spares_open(&s->spares, s->options->spare_hosts, &s->members, &s->remote.cluster);
 }
 
 static int place(void *arg, const struct join_request *q, uint32_t *position_p, struct errmsg *err)
@@ -328,6 +333,7 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
     watch_close(&s->waits);
     joins_close(&s->joins);
     dvm_takeover_close(&s->takeover);
+    dvm_spares_close(&s->spares);
     dvm_members_close(&s->members);
     dvm_leases_close(&s->leases);
     dvm_execs_close(&s->dvm_execs);

@@ -369,6 +369,10 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
     rc = launch_prepare_with(argc, argv, environ, &hooks, &options, &plan, &err);
     if (rc == LAUNCH_GO && (options.keep || options.takeover))
         rc = errmsg_set(&err, LAUNCH_USAGE, "-keep and -takeover are for wireup up");
+    if (rc == LAUNCH_GO && options.spare_hosts)
+        rc = errmsg_set(
+            &err, LAUNCH_USAGE,
+            "-spare-hosts is for wireup up; a job has spare nodes by -on-failure replace");
     if (rc == LAUNCH_GO && dvm_limits_any(&options.limits))
         rc = errmsg_set(&err, LAUNCH_USAGE,
                         "-jobs, -job-slots, -job-nodes and -job-time are for wireup up");

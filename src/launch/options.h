@@ -243,6 +243,7 @@ struct launch_options {
     struct launch_staged *stage; /* files and directories that are brought to the nodes */
     const char *job_name;        /* for people; NULL: none */
     const char *dvm_name;        /* of `wireup up`; NULL: not given */
+    const char *spare_hosts;     /* ... that replace lost ones; NULL: none */
     struct dvm_limits limits;    /* ... of its jobs; of a job on a DVM: what it was told */
     uint32_t in_use;             /* processes of the job, for a spawn */
     /* Nodes that come by themselves (launch/joins.h); NULL or 0: not given. */

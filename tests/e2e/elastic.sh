@@ -236,6 +236,25 @@ same "and its ranks" "$(grep -c '^[0-7] on n[1-8] ' "$out")" 8 || explain
 dvm timeline --json "$tmp/rec"
 same "as JSON, too" "$(grep -o '"name":"node lost"' "$out" | wc -l) $(grep -o 'node n[0-9]* has joined' "$out" | sort -u | wc -l)" "3 2" || explain
 
+# ---- spare nodes
+dvm up -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3 -spare-hosts bad,s1:3,s2
+same "a DVM with spare nodes" "$rc $(cut -d ';' -f 1 "$out")" "0 3 nodes are up" || explain
+kill -9 "$(cat "$tmp/agent.n2")"
+ok "a lost node is replaced by the next one that comes up" wait_until 60 line_is "6 of 6 slots free; lost: n2" || explain
+dvm run -n 6 hostname
+same "jobs use it" "$rc $(places)" "0  2 n1 1 n3 3 s1 " || explain
+dvm shrink -hosts n3
+same "one that leaves is not replaced" "$rc $(cat "$out")" "0 node n3 has left your DVM dvm" || explain
+ok "nor is anybody lost by that" line_is "5 of 5 slots free; lost: n2" || explain
+kill -9 "$(cat "$tmp/agent.s1")"
+ok "one that has replaced another one is replaced, too" wait_until 60 line_is "3 of 3 slots free; lost: n2,s1" || explain
+kill -9 "$(cat "$tmp/agent.s2")"
+ok "until there is none any more" wait_until 60 line_is "2 of 2 slots free; lost: n2,s1,s2" || explain
+dvm down
+same "down" "$rc" 0 || explain
+dvm -spare-hosts s1 -n 1 true
+same "they are of a DVM" "$rc $(cat "$err")" \
+    "2 wireup: -spare-hosts is for wireup up; a job has spare nodes by -on-failure replace" || explain
 dvm grow -hosts n1
 same "without a DVM" "$rc $(cat "$err")" '1 wireup: you have no DVM on this machine; start one with `wireup up`' || explain
 dvm shrink
