@@ -76,11 +76,14 @@ static pmix_status_t begin(const char *singleton)
 {
     size_t size = sizeof module;
     pmix_info_t infos[2];
+    pmix_status_t rc;
 
     PMIx_Info_load(&infos[0], WIREUP_MODULE_SIZE, &size, PMIX_SIZE);
     PMIx_Info_load(&infos[1], PMIX_SINGLETON, singleton, PMIX_STRING);
     PMIX_INFO_REQUIRED(&infos[1]);
-    return PMIx_server_init(&module, infos, singleton ? 2 : 1);
+    rc = PMIx_server_init(&module, infos, singleton ? 2 : 1);
+    PMIX_INFO_DESTRUCT(&infos[1]);
+    return rc;
 }
 
 /* Returns the exit status of the process. */
