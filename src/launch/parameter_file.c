@@ -41,15 +41,6 @@ static const char *joined(struct arena *a, const struct mpmd_words *w)
     return text;
 }
 
-static struct slice trimmed(struct slice s)
-{
-    while (s.len && s.ptr[0] == ' ')
-        s = slice_skip(s, 1);
-    while (s.len && s.ptr[s.len - 1] == ' ')
-        s.len--;
-    return s;
-}
-
 /* KEY = VALUE, which is all of the line. */
 static int assignment(struct arena *a, struct mpmd_words *line, struct parameter *p_p,
                       struct errmsg *err)
@@ -61,13 +52,13 @@ static int assignment(struct arena *a, struct mpmd_words *line, struct parameter
         return -ENOMEM;
     if (!strchr(text, '='))
         return is_none(text, err);
-    key = trimmed(slice_cut(&value, '='));
+    key = slice_trim(slice_cut(&value, '='));
     if (!key.len)
         return is_none(text, err);
     line->count = 0;
     p_p->kind = PARAMETER_MCA;
     p_p->key = arena_str(a, key);
-    p_p->value = arena_str(a, trimmed(value));
+    p_p->value = arena_str(a, slice_trim(value));
     return p_p->key && p_p->value ? 0 : -ENOMEM;
 }
 

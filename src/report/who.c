@@ -413,7 +413,8 @@ static void wait_text(struct writer *w, const struct job *j, const struct pendin
         buf_str(w->out, "everything");
     }
     if (one->kind == REQ_spawn)
-        buf_printf(w->out, ", %llu processes", (unsigned long long)one->count);
+        buf_printf(w->out, ", %llu process%s", (unsigned long long)one->count,
+                   one->count == 1 ? "" : "es");
     if (owner)
         buf_printf(w->out, " of rank %u", one->owner_rank);
     if (owner && owner != j)
@@ -672,7 +673,8 @@ static void job_text(struct writer *w, const struct job *j)
 
     count_states(j, counts);
     put_id(w, j, id);
-    buf_printf(w->out, "job %s %s, %u processes:", id, j->nspace, j->plan.nprocs);
+    buf_printf(w->out, "job %s %s, %u process%s:", id, j->nspace, j->plan.nprocs,
+               j->plan.nprocs == 1 ? "" : "es");
     for (int s = 0; s < PROC_STATES; s++) {
         if (counts[s])
             buf_printf(w->out, " %u %s", counts[s], proc_state_name((enum proc_state)s));

@@ -138,6 +138,9 @@ static void test_fence(void)
     ask(&w, 0, 2, 20, 9, (struct request){ .kind = REQ_fence });
     OK(strstr(report(&w, "one", false), "generation 1, for 1.0 s: 1 of 6") != NULL);
     same(report(&w, "three", false), "1 ");
+    w.jobs[1]->plan.nprocs = 1;
+    OK(strstr(report(&w, "two", false), "job 1 two, 1 process: 1 running\n") != NULL);
+    w.jobs[1]->plan.nprocs = RANKS;
     close_world(&w);
 }
 
