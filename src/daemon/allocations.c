@@ -398,7 +398,7 @@ static void refuse(const struct allocation_call *k, enum answer_status status)
 
     allocation_refusal(&k->a->all, k->e->directive, k->of != NULL, status, getenv("SLURM_JOB_ID"),
                        &why);
-    log_error(context_of(k->a)->log, "allocation: %s", why.text);
+    log_info(context_of(k->a)->log, "an allocation is refused: %s", why.text);
     answer(k, &(struct answer){ .status = status, .text = slice_str(why.text) });
 }
 

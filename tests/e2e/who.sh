@@ -119,7 +119,7 @@ if unshare -p -f --mount-proc true 2>/dev/null; then
         wait_until 60 [ -e "$tmp/told.$n" ]
     done
     same "the launchers of two containers are told apart" \
-        "$(cat "$tmp/who.1" "$tmp/who.2" | sed -n 's/^job .*, \([0-9]*\) processes:.*/\1/p' | tr '\n' ,)" \
+        "$(cat "$tmp/who.1" "$tmp/who.2" | sed -n 's/^job .*, \([0-9]*\) process[es]*:.*/\1/p' | tr '\n' ,)" \
         "1,2," || note "$(cat "$tmp/who.1" "$tmp/who.2")"
     echo >&7
     echo >&8
