@@ -456,22 +456,31 @@ static bool is_known(const struct allocations *a, struct slice name)
     return false;
 }
 
-/* Names that no node of ours has, or only one that is gone. */
+static bool has_item(struct slice list, struct slice item)
+{
+    while (list.len) {
+        if (slice_eq(slice_cut(&list, ','), item))
+            return true;
+    }
+    return false;
+}
+
 static void put_unknown(const struct allocations *a, struct slice nodes, struct buf *out)
 {
     while (nodes.len) {
-        struct slice name = slice_trim(slice_cut(&nodes, ','));
-        if (!is_known(a, name))
-            buf_printf(out, "%s" SLICE_FMT, buf_len(out) ? "," : "", SLICE_ARG(name));
+        struct slice item = slice_trim(slice_cut(&nodes, ','));
+        struct slice name = slice_head(item, slice_find(item, ':'));
+        if (name.len && !is_known(a, name) && !has_item(buf_slice(out), item))
+            buf_printf(out, "%s" SLICE_FMT, buf_len(out) ? "," : "", SLICE_ARG(item));
     }
 }
 
-bool allocations_knows(struct allocations *a, struct slice name)
+void allocations_unknown(struct allocations *a, struct slice nodes, struct buf *out)
 {
     if (!is_ready(a))
-        return true;
+        return;
     look_at_nodes(a);
-    return is_known(a, name);
+    put_unknown(a, nodes, out);
 }
 
 static void free_request(struct effect *e)

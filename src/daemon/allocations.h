@@ -64,8 +64,9 @@ void allocations_give(struct allocations *a, uint32_t session, const struct job 
 /* No job was started. */
 void allocations_drop(struct allocations *a, uint32_t session);
 
-/* Whether a node of that name is there; true also where it cannot be known. */
-bool allocations_knows(struct allocations *a, struct slice name);
+/* Of "NODE[:SLOTS],..." those that no node of ours has as its name, or only one that is gone, once
+ * each, behind what is in *out; none where that cannot be known. */
+void allocations_unknown(struct allocations *a, struct slice nodes, struct buf *out);
 
 /* The plan `like` with only those of its nodes that a job of the session may use; *view_p borrows
  * all but its arena.  0, or enum spawn_failure with a sentence; the caller frees the view's arena

@@ -8,18 +8,18 @@
  *
  *     launcher  lease PROCESSES now|wait NODES     NODES: a list with commas, or * for all
  *     DVM       limits JOBS SLOTS NODES SECONDS    dvm_limits.h; left out if there are none
- *     DVM       queued FREE SLOTS [JOBS]           at most once: it must wait; JOBS: as many run as
- * may DVM       granted LAYERS FREE SLOTS LOST     dvm_slots.h; LOST: names with commas, or - NAME
- * SLOTS                         each node, the least loaded first
+ *     DVM       queued FREE SLOTS [JOBS]           at most once: it must wait; JOBS: the limit
+ *     DVM       granted LAYERS FREE SLOTS LOST     dvm_slots.h; LOST: names with commas, or -
+ *               NAME SLOTS                         each node, the least loaded first
  *               .
  *     launcher  took NAME RANKS NAME RANKS ...     within LIMIT_DVM_TURN_MS; again if it changes
  *
  *     launcher  lease 0 again NAME RANKS ...       to the DVM's next launcher: what it has taken
  *
- *     DVM       news CODE NAME SLOTS               a node joins or leaves (wireup_client.h); if it
- * has taken some; dropped if it does not read
+ *     DVM       news CODE NAME SLOTS               a node joins or leaves (wireup_client.h)
  *
- * or `error: SENTENCE`, and the connection ends.
+ * News go to those that have taken slots, and are dropped if they do not read.  Instead of any
+ * answer: `error: SENTENCE`, and the connection ends.
  */
 #ifndef WIREUP_DAEMON_DVM_LEASES_H
 #define WIREUP_DAEMON_DVM_LEASES_H

@@ -10,7 +10,7 @@
 
 enum { SPAWN_GROWTH_TEXT = 1 << 20 };
 
-/* ---- requests that wait ---- */
+/* ---- requests that wait ---------------------------------------------------------------------- */
 
 static void drop(void *request)
 {
@@ -49,36 +49,15 @@ static struct spawn_held *copy_request(const struct spawn_held *h)
     return copy;
 }
 
-/* ---- nodes that the DVM does not have ---- */
-
-static bool has_item(struct slice list, struct slice item)
-{
-    while (list.len) {
-        if (slice_eq(slice_cut(&list, ','), item))
-            return true;
-    }
-    return false;
-}
-
-/* Of "NODE[:SLOTS],..." those that are unknown, once each. */
-static void put_unknown(const struct local_jobs *jobs, struct slice list, struct buf *out)
-{
-    while (list.len) {
-        struct slice item = slice_trim(slice_cut(&list, ','));
-        struct slice name = slice_head(item, slice_find(item, ':'));
-        if (!name.len || allocations_knows(jobs->allocations, name) ||
-            has_item(buf_slice(out), item))
-            continue;
-        buf_printf(out, "%s" SLICE_FMT, buf_len(out) ? "," : "", SLICE_ARG(item));
-    }
-}
+/* ---- nodes that the DVM does not have ---------------------------------------------------------
+ */
 
 static void put_all_unknown(const struct local_jobs *jobs, const struct spawn_request *rq,
                             struct buf *out)
 {
     for (uint32_t i = 0; i < rq->ncommands; i++) {
-        put_unknown(jobs, spawn_info(&rq->commands[i], "add-host"), out);
-        put_unknown(jobs, spawn_info(&rq->commands[i], "add-hosts"), out);
+        allocations_unknown(jobs->allocations, spawn_info(&rq->commands[i], "add-host"), out);
+        allocations_unknown(jobs->allocations, spawn_info(&rq->commands[i], "add-hosts"), out);
     }
 }
 

@@ -330,8 +330,9 @@ int supervisor_split(const struct log *log, supervisor_word *word, void *arg, in
     sigprocmask(SIG_BLOCK, &set, &old);
     g.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED || g.signals < 0 ||
-        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+    if (shared == MAP_FAILED)
+        shared = NULL;
+    if (!shared || g.signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return -errno;
     g.worker = fork();
     if (g.worker < 0)

@@ -117,6 +117,15 @@ static int read_name(struct arena *a, struct slice word, struct host *h, const c
     return h->user ? read_host(a, slice_skip(word, at + 1), h, where, err) : -ENOMEM;
 }
 
+bool hosts_has(const struct host_list *list, const char *name)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (!strcmp(list->items[i].name, name))
+            return true;
+    }
+    return false;
+}
+
 int hosts_add(struct arena *a, struct host_list *list, struct host h)
 {
     struct host *last = list->count ? &list->items[list->count - 1] : NULL;

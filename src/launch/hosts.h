@@ -46,6 +46,8 @@ int hosts_parse_file(struct arena *a, struct host_list *list, const char *file, 
 /* Appends one host (or adds its slots to the last one if that has the same name). */
 int hosts_add(struct arena *a, struct host_list *list, struct host h);
 
+bool hosts_has(const struct host_list *list, const char *name);
+
 /* Sorts by slots; equal ones keep their order.  0, -ENOMEM. */
 int hosts_sort(struct host_list *list, bool descending);
 

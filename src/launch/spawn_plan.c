@@ -182,18 +182,9 @@ static bool is_lost(const struct launch_options *o, const char *node)
     return false;
 }
 
-static bool has_host(const struct host_list *list, const char *name)
-{
-    uint32_t i = 0;
-
-    while (i < list->count && strcmp(list->items[i].name, name) != 0)
-        i++;
-    return i < list->count;
-}
-
 static int add_usual(struct spawn_plan *r, struct host_list *list, const char *name, uint32_t slots)
 {
-    if (is_lost(r->opt, name) || has_host(list, name))
+    if (is_lost(r->opt, name) || hosts_has(list, name))
         return 0;
     return hosts_add(&r->plan->arena, list, (struct host){ .name = name, .slots = slots });
 }

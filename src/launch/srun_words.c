@@ -390,15 +390,6 @@ static int read_exclude(struct srun_part *p, const char *value)
     return 0;
 }
 
-static bool list_has(const struct host_list *list, const char *name)
-{
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (!strcmp(list->items[i].name, name))
-            return true;
-    }
-    return false;
-}
-
 /* The nodes of -w without those of -x, in our own words. */
 static int complete_hosts(struct srun_part *p)
 {
@@ -416,7 +407,7 @@ static int complete_hosts(struct srun_part *p)
     if (rc)
         return rc < 0 ? rc : LAUNCH_USAGE;
     for (uint32_t i = 0; i < all.count && text; i++) {
-        if (!list_has(&out, all.items[i].name))
+        if (!hosts_has(&out, all.items[i].name))
             text = arena_printf(p->a, "%s%s%s", text, *text ? "," : "", all.items[i].name);
     }
     if (text && !*text)
