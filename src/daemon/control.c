@@ -166,9 +166,14 @@ static void end_late(void *arg, struct slice report)
     if (!job || !launcher_state_has_job(*context_of(u)->state)) /* it has ended meanwhile */
         return;
     print_report(u, report);
-    server_abort(context_of(u)->server, job, JOB_NO_RANK, LATE_CODE,
-                 "the job did not end within its time limit of %u s",
-                 context_of(u)->config->timeout_s);
+    if (u->left_behind)
+        server_abort(context_of(u)->server, job, JOB_NO_RANK, LATE_CODE,
+                     "the job did not end within %u s of the end of its first process",
+                     context_of(u)->config->exit_wait_s);
+    else
+        server_abort(context_of(u)->server, job, JOB_NO_RANK, LATE_CODE,
+                     "the job did not end within its time limit of %u s",
+                     context_of(u)->config->timeout_s);
     turn_end(context_of(u)->turn);
 }
 
@@ -310,6 +315,39 @@ static void out_of_time(void *arg)
     turn_end(context_of(u)->turn);
 }
 
+/* Some processes run this long after the first one has ended. */
+static void left_behind(void *arg)
+{
+    struct control *u = arg;
+    const struct node_config *c = context_of(u)->config;
+    const struct job *job = core_job(&context_of(u)->server->core, u->config.jobs->first);
+
+    if (!job || job->phase != JOB_RUNNING)
+        return;
+    if (c->exit_warns) {
+        log_warn(context_of(u)->log,
+                 "the first process ended %u s ago; %u of %u processes have not ended",
+                 c->exit_wait_s, job->plan.nprocs - job->ended, job->plan.nprocs);
+        return;
+    }
+    u->left_behind = true;
+    happen(u, PHASE_EVENT_LATE, 0);
+    turn_end(context_of(u)->turn);
+}
+
+void control_turn(struct control *u)
+{
+    const struct job *job;
+
+    if (!context_of(u)->config->exit_wait_s || u->some_ended)
+        return;
+    job = core_job(&context_of(u)->server->core, u->config.jobs->first);
+    if (!job || job->phase != JOB_RUNNING || job->ended == 0)
+        return;
+    u->some_ended = true;
+    timer_set(&u->leaving, (uint64_t)context_of(u)->config->exit_wait_s * 1000);
+}
+
 static void out_of_patience(void *arg)
 {
     struct control *u = arg;
@@ -345,8 +383,10 @@ int control_open(struct control *u, const struct control_config *config)
     u->config = *config;
     timer_init(&u->timeout, context_of(u)->loop, out_of_time, u);
     timer_init(&u->warning, context_of(u)->loop, warn, u);
+    timer_init(&u->leaving, context_of(u)->loop, left_behind, u);
     timer_init(&u->patience, context_of(u)->loop, out_of_patience, u);
     u->phase = PHASE_STATE_RISING;
+    u->some_ended = u->left_behind = false;
     if (context_of(u)->config->timeout_s)
         set_limit(u);
     if (context_of(u)->config->control_fd < 0)
@@ -361,5 +401,7 @@ void control_close(struct control *u)
 {
     watch_close(&u->supervisor);
     timer_stop(&u->timeout);
+    timer_stop(&u->warning);
+    timer_stop(&u->leaving);
     timer_stop(&u->patience);
 }

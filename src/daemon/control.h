@@ -37,6 +37,9 @@ struct control {
     int ended_by;           /* the first signal that asked for the end; 0: none */
     struct watch supervisor;
     struct timer timeout;  /* of the job */
+    struct timer leaving;  /* of the processes that the first one to end leaves behind */
+    bool some_ended;       /* that timer has been set */
+    bool left_behind;      /* that it, and not the other one, ends the job */
     struct timer warning;  /* of the signal before it */
     struct timer patience; /* with processes and daemons that were asked to end */
 };
@@ -50,6 +53,10 @@ void control_close(struct control *u);
 void control_job_up(struct control *u); /* the first job begins */
 void control_all_ended(void *control);  /* all processes have ended */
 void control_stands(struct control *u); /* all daemons are up and stay, without a job */
+
+/* The end of a turn: if a process of the first job has ended, the time of the others begins
+ * (-exit-timeout). */
+void control_turn(struct control *u);
 
 /* The exit code for the user: after an interruption, that of the signal. */
 int control_code(const struct control *u);

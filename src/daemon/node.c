@@ -691,6 +691,7 @@ static void node_settle(void *node)
         startup_timing_settle(&n->timing);
     if (n->context.cluster)
         dispatch_settle(&n->context.cluster->dispatch);
+    control_turn(&n->control);
     shutdown_seek(&n->shutdown);
 }
 

@@ -56,6 +56,8 @@ struct node_config {
     int warning;        /* sent to all processes warning_s before that; 0: none */
     uint32_t warning_s;
     bool stacks_when_late; /* the report at its end has the stacks of the processes */
+    uint32_t exit_wait_s;  /* the job ends so long after its first process; 0: it does not */
+    bool exit_warns;       /* ... or there is only a warning */
     bool keep_going;
     bool replace;  /* lost nodes of jobs that start processes again, by nodes that have none */
     bool pmi_port; /* PMI_PORT/PMI_ID instead of an inherited descriptor */

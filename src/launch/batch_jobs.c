@@ -391,9 +391,10 @@ static int run_lines(struct batch_jobs *b)
 
 static bool is_special(const struct launch_options *o)
 {
-    return o->timeout_s || o->outfile_pattern || o->errfile_pattern || o->trace_file ||
-           o->restart_job || o->restarts || o->replace || o->debugger || o->report_startup ||
-           o->print_all_exitcodes || o->output_from_given || o->spares.count || o->nnodes.max;
+    return o->timeout_s || o->exit_wait_s || o->outfile_pattern || o->errfile_pattern ||
+           o->trace_file || o->restart_job || o->restarts || o->replace || o->debugger ||
+           o->report_startup || o->print_all_exitcodes || o->output_from_given || o->spares.count ||
+           o->nnodes.max;
 }
 
 /* A dvm_fn: what is free, as far as the lines can use it. */

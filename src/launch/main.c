@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/env.h"
 #include "base/log.h"
 #include "base/privilege.h"
 #include "io/write_all.h"
@@ -176,6 +177,8 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .warning = o->warning,
         .warning_s = o->warning_s,
         .stacks_when_late = o->stacks_when_late,
+        .exit_wait_s = o->exit_wait_s,
+        .exit_warns = o->exit_warns,
         .keep_going = !o->auto_cleanup,
         .replace = o->replace,
         .pmi_port = o->pmi_port,
@@ -428,7 +431,9 @@ static bool call_back(struct launch *l)
 static bool as_srun(struct arena *a, int *argc_p, char ***argv_p, const struct log *log,
                     int *code_p)
 {
-    struct srun_words w = { .answer = BUF_NULL(1 << 20), .remarks = BUF_NULL(1 << 20) };
+    struct srun_words w = { .answer = BUF_NULL(1 << 20),
+                            .remarks = BUF_NULL(1 << 20),
+                            .wait = env_value(environ, "SLURM_WAIT") };
     struct errmsg err = { "" };
     int rc = srun_words_translate(a, *argc_p, *argv_p, localhost_read_file, &w, &err);
 

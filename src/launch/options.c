@@ -213,6 +213,24 @@ static int on_timeout_signal(struct option_parse *p, const struct option_row *ro
     return 0;
 }
 
+/* "30", "warn:60" */
+static int on_exit_timeout(struct option_parse *p, const struct option_row *row,
+                           const char *const *values)
+{
+    struct slice seconds = slice_str(values[0]);
+    struct launch_options *o = p->opt;
+
+    (void)row;
+    o->exit_warns = slice_starts(seconds, SLICE("warn:"));
+    if (o->exit_warns)
+        slice_cut(&seconds, ':');
+    if (!slice_u32(seconds, &o->exit_wait_s) || o->exit_wait_s > 1000000000 ||
+        (o->exit_warns && o->exit_wait_s == 0))
+        return option_wrong(p, "'%.100s' is not a number of seconds, as in 30 or warn:30",
+                            values[0]);
+    return 0;
+}
+
 static int read_rank(struct option_parse *p, const char *text, const char *or_else,
                      uint32_t *rank_p)
 {

@@ -235,6 +235,8 @@ struct launch_options {
     int warning;          /* the signal that says that it will end; 0: none */
     uint32_t warning_s;   /* before that end */
     bool stacks_when_late;
+    uint32_t exit_wait_s; /* from the end of the first process; 0: nothing happens then */
+    bool exit_warns;      /* then there is a warning, and not the end of the job */
     bool stop_on_exec, stop_in_init, stop_in_app;
     const char *breakpoint;     /* in the program; or NULL */
     const char *debugger;       /* a command line; or NULL */

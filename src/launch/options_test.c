@@ -179,6 +179,10 @@ static void test_environment(void)
     check_bad("w|-x||prog", "-x: '' is not the name of a variable");
     check_bad("w|-envlist||prog", "-envlist: '' is not the name of a variable");
     check_bad("w|-mca|key", "-mca needs a value: KEY VALUE");
+    check_bad("w|-exit-timeout|warn:0|prog",
+              "-exit-timeout: 'warn:0' is not a number of seconds, as in 30 or warn:30");
+    check_bad("w|-exit-timeout|soon|prog",
+              "-exit-timeout: 'soon' is not a number of seconds, as in 30 or warn:30");
 }
 
 static void test_variables(void)
@@ -190,6 +194,12 @@ static void test_variables(void)
        !strcmp(opt.map_by, "socket") && !strcmp(opt.default_hostfile, "/h") && !opt.hostfile);
     OK(parse_with("w|-timeout|3|prog", "MPIEXEC_TIMEOUT=9") == 0 && opt.timeout_s == 3);
     OK(parse_with("w|prog", "MPIEXEC_TIMEOUT=") == 0 && opt.timeout_s == 0);
+    EQ(parse_with("w|prog", "MPIEXEC_TIMEOUT=soon"), LAUNCH_USAGE);
+    OK(parse_with("w|-exit-timeout|3|prog", "") == 0 && opt.exit_wait_s == 3 && !opt.exit_warns);
+    OK(parse_with("w|-exit-timeout|warn:60|prog", "") == 0 && opt.exit_wait_s == 60 &&
+       opt.exit_warns);
+    OK(parse_with("w|-exit-timeout|warn:60|-exit-timeout|0|prog", "") == 0 &&
+       opt.exit_wait_s == 0 && !opt.exit_warns);
     EQ(parse_with("w|prog", "MPIEXEC_TIMEOUT=soon"), LAUNCH_USAGE);
     OK(strcmp(err.text, "the variable MPIEXEC_TIMEOUT must be a number from 0 to 1000000000, not "
                         "'soon'") == 0);

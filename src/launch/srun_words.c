@@ -489,6 +489,16 @@ static int read_signal(struct srun_part *p, const char *value)
     return add_two(p, "-timeout-signal", value);
 }
 
+/* 0: no limit, but srun warns after a minute. */
+static int read_wait(struct srun_part *p, const char *value)
+{
+    uint32_t seconds;
+
+    if (!slice_u32(slice_str(value), &seconds) || seconds > 1000000000)
+        return wrong(p, "'%.100s' is not a number of seconds", value);
+    return add_two(p, "-exit-timeout", seconds ? value : "warn:60");
+}
+
 static int read_open_mode(struct srun_part *p, const char *value)
 {
     if (!strcmp(value, "truncate") || !strcmp(value, "t"))
@@ -967,10 +977,12 @@ int srun_words_translate(struct arena *a, int argc, char *const *argv, srun_word
 {
     int skip = strcmp(name_of(argv[0]), "srun") == 0 ? 1 : 2, rc;
     struct mpmd_words rest = { argv + skip, (uint32_t)(argc - skip) };
-    struct srun_part all = { .a = a, .err = err };
+    struct srun_part all = { .a = a, .err = err, .option = "the variable SLURM_WAIT" };
     bool more = true;
 
     rc = add(&all, argv[0]);
+    if (rc == 0 && w->wait && *w->wait)
+        rc = read_wait(&all, w->wait);
     while (more && rc == 0) {
         struct srun_part p = {
             .a = a, .err = err, .file = file, .answer = &w->answer, .remarks = &w->remarks

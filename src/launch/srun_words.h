@@ -18,6 +18,7 @@ bool srun_words_meant(int argc, char *const *argv);
 
 /* What it becomes, in the arena. */
 struct srun_words {
+    const char *wait; /* the caller's: the variable SLURM_WAIT, a default of --wait; or NULL */
     int argc;
     char **argv;        /* argv[0] as it was; NULL-terminated */
     struct buf answer;  /* LAUNCH_SHOW: for standard output */

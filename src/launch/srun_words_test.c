@@ -26,7 +26,7 @@ static int programs(const char *path, struct buf *out)
     return 0;
 }
 
-static int translate(const char *line)
+static int translate_with(const char *line, const char *wait)
 {
     static char text[4096];
     char *argv[256];
@@ -39,9 +39,16 @@ static int translate(const char *line)
     arena_free(&arena);
     buf_free(&words.answer);
     buf_free(&words.remarks);
-    words = (struct srun_words){ .answer = BUF_NULL(1 << 16), .remarks = BUF_NULL(1 << 16) };
+    words = (struct srun_words){ .answer = BUF_NULL(1 << 16),
+                                 .remarks = BUF_NULL(1 << 16),
+                                 .wait = wait };
     err.text[0] = '\0';
     return srun_words_translate(&arena, argc, argv, programs, &words, &err);
+}
+
+static int translate(const char *line)
+{
+    return translate_with(line, NULL);
 }
 
 static const char *joined(void)
@@ -122,6 +129,8 @@ static const struct {
     { "srun -t 1-2 p", "-timeout 93600 " GO_ON INPUT "p" },
     { "srun -t 1-0:0:5 p", "-timeout 86405 " GO_ON INPUT "p" },
     { "srun -t 5 --signal=USR1@30 p", "-timeout 300 -timeout-signal USR1@30 " GO_ON INPUT "p" },
+    { "srun -W 30 p", "-exit-timeout 30 " GO_ON INPUT "p" },
+    { "srun --wait=0 p", "-exit-timeout warn:60 " GO_ON INPUT "p" },
     { "srun --threads-per-core=1 --open-mode=t p", "-bind-to core " GO_ON INPUT "p" },
     { "srun --threads-per-core=2 --quit-on-interrupt p", "-bind-to hwthread " GO_ON INPUT "p" },
     { "srun --ntasks-per-gpu=2 p", "-ranks-per-device 2 " GO_ON INPUT "p" },
@@ -153,6 +162,7 @@ static const struct {
     { "srun --no-kill=2 p", "'2' is not supported: off" },
     { "srun --pty p", "srun --pty is not supported: processes have no terminal" },
     { "srun --signal=B:USR1 p", "'B:USR1' is not supported: SIGNAL or SIGNAL@SECONDS" },
+    { "srun -W x p", "--wait: 'x' is not a number of seconds" },
     { "srun --open-mode=append p", "redirect the output of srun" },
     { "srun --threads-per-core=x p", "'x' is not a number from 1 on" },
     { "srun -x n1 p", "give the nodes to use by -w" },
@@ -205,6 +215,19 @@ static void try_row(const struct synonym *s, struct slice name)
     buf_free(&meant);
 }
 
+static void test_wait_of_variable(void)
+{
+    OK(translate_with("srun -n 1 p : q", "30") == LAUNCH_GO &&
+       !strcmp(joined(), "-exit-timeout 30 -n 1 " GO_ON INPUT "p : " GO_ON INPUT "q"));
+    OK(translate_with("srun p", "0") == LAUNCH_GO &&
+       !strcmp(joined(), "-exit-timeout warn:60 " GO_ON INPUT "p"));
+    OK(translate_with("srun -W 5 p", "30") == LAUNCH_GO &&
+       !strcmp(joined(), "-exit-timeout 30 -exit-timeout 5 " GO_ON INPUT "p"));
+    OK(translate_with("srun p", "") == LAUNCH_GO && !strcmp(joined(), GO_ON INPUT "p"));
+    OK(translate_with("srun p", "soon") == LAUNCH_USAGE &&
+       !strcmp(err.text, "the variable SLURM_WAIT: 'soon' is not a number of seconds"));
+}
+
 int main(void)
 {
     char mpiexec[] = "mpiexec", srun[] = "srun", path[] = "/x/srun";
@@ -238,6 +261,7 @@ int main(void)
         while (s.mode == SYNONYM_LINE_srun && option_next_name(&rest, &name))
             try_row(&s, name);
     }
+    test_wait_of_variable();
     OK(!srun_words_meant(2, hydra) && srun_words_meant(1, by_name));
     arena_free(&arena);
     buf_free(&words.answer);

@@ -23,6 +23,43 @@ run "$patience" "$WIREUP" -timeout 60 -timeout-signal USR1@57 -n 2 sh -c 'trap "
 same "a signal before the time limit" "$rc $(tr '\n' ' ' <"$out")" "0 saved saved " || explain
 run "$patience" "$WIREUP" srun -p debug true
 same "a partition has no effect, and a remark says so" "$rc $(grep -c "srun --partition has no effect" "$err")" "0 1" || explain
+
+# ---- so long after the first process that has ended, the others are ended
+named_agent
+first() # THEN WORDS...: rank 0 ends at once, the others do THEN
+{
+    then=$1
+    shift
+    run "$patience" "$@" sh -c '[ "$PMI_RANK" = 0 ] || '"$then"
+}
+called=wireup
+late="the job did not end within 1 s of the end of its first process"
+on_nodes="-launch-agent $tmp/agent -hosts n1,n2,n3"
+for where in "" "$on_nodes"; do
+    # shellcheck disable=SC2086
+    first 'exec sleep 100' "$WIREUP" $where -n 3 -exit-timeout 1
+    same "others that stay, ${where:+on three nodes}" "$rc $(tail -n 1 "$err")" "124 $called: $late" || explain
+    # shellcheck disable=SC2086
+    first 'exit 0' "$WIREUP" $where -n 3 -exit-timeout 100
+    same "others that end as well, ${where:+on three nodes}" "$rc $(cat "$err")" "0 " || explain
+    # shellcheck disable=SC2086
+    first 'exec sleep 3' "$WIREUP" $where -n 3 -exit-timeout warn:1
+    same "a warning, ${where:+on three nodes}" "$rc $(cat "$err")" \
+        "0 wireup: the first process ended 1 s ago; 2 of 3 processes have not ended" || explain
+done
+called=srun
+first 'exec sleep 100' "$tmp/srun" -n 3 -W 1
+same "srun -W" "$rc $(tail -n 1 "$err")" "124 $called: $late" || explain
+first 'exec sleep 100' env SLURM_WAIT=1 "$tmp/srun" -n 3
+same "SLURM_WAIT" "$rc $(tail -n 1 "$err")" "124 $called: $late" || explain
+first 'exec sleep 3' env SLURM_WAIT=1 "$tmp/srun" -n 3 -W 100
+same "-W instead of SLURM_WAIT" "$rc $(cat "$err")" "0 " || explain
+first 'exit 0' env SLURM_WAIT=soon "$tmp/srun" -n 3
+same "a wrong SLURM_WAIT" "$rc $(cat "$err")" "2 srun: the variable SLURM_WAIT: 'soon' is not a number of seconds" || explain
+run "$patience" "$WIREUP" -n 3 -exit-timeout 1 sh -c '[ "$PMI_RANK" = 0 ] && exit 3; exec sleep 100'
+same "one that fails ends the job at once, with its code" "$rc" 3 || explain
+run "$patience" "$tmp/srun" -n 3 -W 1 sh -c '[ "$PMI_RANK" = 0 ] && exit 3; exec sleep 100'
+same "under srun, the others have their time, and its code counts" "$rc" 3 || explain
 run "$patience" "$WIREUP" srun --pty true
 same "a terminal is refused, in a sentence" "$rc $(wc -l <"$err")" "2 1" || explain
 finish
