@@ -9,6 +9,7 @@
 #   container.sh walls              what may stand between a rank and its server: each kind of namespace,
 #                                   no /proc, another user; and folders with nothing in them but a program
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/openmpi-modern.sh"
 outside=yes # packages may have to be fetched
 private_world "$@"
 begin
@@ -23,6 +24,7 @@ export OMPI_MCA_btl_tcp_if_include=lo
 # ---- the place
 dir=$WU_BUILD/tests/e2e/chroot
 root=$dir/root
+into="$(command -v chroot) $root"
 "$e2e/chroot.sh" make "$dir" 2>"$err"
 case $? in
 0) ;;
@@ -215,77 +217,12 @@ modern_program() # NAME...
     done
 }
 
-# Values that are fetched when they are needed, or collected while Open MPI goes on.  (With async_modex 5.0.7 itself
-# waits for ever now and then, under mpirun too, as soon as its ranks send to each other.)
-exchange_ways() # WHERE LAUNCHER...
-{
-    ways_where=$1
-    shift
-    for async in 0 1; do
-        for collect in 0 1; do
-            run "$patience" "$@" -genv OMPI_MCA_pmix_base_async_modex $async -genv OMPI_MCA_pmix_base_collect_data \
-                $collect -n 6 chroot "$root" "$bin/hello"
-            same "$ways_where: async_modex $async, collect_data $collect" "$rc $(sort "$out")" \
-                "0 $(seq -f "hello %g of 6" 0 5)" || explain
-        done
-    done
-}
-
-sessions() # WHERE LAUNCHER...
-{
-    sessions_where=$1
-    shift
-    run "$patience" "$@" -n 4 chroot "$root" "$bin/sessions" 1 spoil
-    same "$sessions_where: sessions, the control" "$(cat "$out")" "sessions 4 WRONG ranks=4" || explain
-    # (Of more threads at once Open MPI 5.0.7's own wait for each other, under mpirun too.)
-    for threads in 0 1; do
-        run "$patience" "$@" -n 4 chroot "$root" "$bin/sessions" $threads
-        same "$sessions_where: sessions of $threads more threads" "$rc $(cat "$out")" "0 sessions 4 good" || explain
-    done
-    run "$patience" "$@" -n 3 chroot "$root" "$bin/psets" mpi://SELF
-    same "$sessions_where: process sets" "$rc $(cat "$out")" "0 psets 3: 3, mpi://SELF has 1, alike 3" || explain
-}
-
-survivors() # WHERE LAUNCHER...
-{
-    survivors_where=$1
-    shift
-    # (The hierarchical collectives of 5.0.7, which it uses over nodes, wait for the dead.)
-    set -- "$@" -with-ft ulfm -genv OMPI_MCA_coll ^han
-    run "$patience" "$@" -n 4 chroot "$root" "$bin/survives" 1 all
-    same "$survivors_where: where nobody dies, no failure is found" "$(cat "$out")" "survives 4 WRONG" || explain
-    for dead in 1 2; do
-        run "$patience" "$@" -n 5 chroot "$root" "$bin/survives" $dead
-        same "$survivors_where: $dead of 5 die" "$rc $(cat "$out")" "137 survives 5 good" || explain
-        run "$patience" "$@" -n 5 chroot "$root" "$bin/replaces" $dead \
-            "$(command -v chroot)" "$root" "$bin/replaces"
-        same "$survivors_where: $dead of 5 are replaced, and nobody else dies" \
-            "$rc $(cat "$out") $(grep -o 'killed by signal [0-9]*' "$err" | sort -u)" \
-            "137 replaces 5 good killed by signal 9" || explain
-    done
-    run "$patience" "$@" -n 5 chroot "$root" "$bin/replaces" 1 /no/such/program
-    same "$survivors_where: a replacement that cannot be started" "$(cat "$out")" "replaces 5 WRONG" || explain
-}
-
 accepts()
 {
     under_wireup 2 "$bin/accepts" spoil
     ok "a client's wrong word is seen to be wrong" grep -q "^accepts 2 WRONG" "$out" || explain
     under_wireup 2 "$bin/accepts" 20
     same "20 accepts on one port" "$rc $(cat "$out" "$err")" "0 accepts 2 good" || explain
-}
-
-# Two launchers: one finds the other's name, and they connect.
-strangers() # WHERE LAUNCHER...
-{
-    strangers_where=$1
-    shift
-    timeout 120 "$@" -n 2 chroot "$root" "$bin/meets" accept strangers >"$tmp/accept" 2>&1 &
-    first=$!
-    run 120 "$@" -n 3 chroot "$root" "$bin/meets" connect strangers
-    wait $first
-    same "$strangers_where: jobs of two launchers meet" "$? $rc $(cat "$tmp/accept" "$out" | tr '\n' ,)" \
-        "0 0 accepting,meets 2 good,meets 3 good," || note "$(cat "$tmp/accept" "$out" "$err")"
 }
 
 modern()
@@ -301,10 +238,7 @@ modern()
     for where in "one node" "three nodes"; do
         set -- "$WIREUP"
         [ "$where" = "one node" ] || set -- "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2
-        exchange_ways "$where" "$@"
-        sessions "$where" "$@"
-        survivors "$where" "$@"
-        strangers "$where" "$@"
+        all_of_modern "$where" "$@"
     done
     accepts
 }

@@ -2,10 +2,10 @@
 # Every MPI and PyTorch that is at hand, by each protocol that it speaks, on one node, on four hosts (netns.sh) and in a
 # DVM over these: a table of what works, from runs.  docs/compatibility.md has one that was made with all of:
 #
-#   WIREUP_MPICH=DIR      an installation of another MPICH, with its compiler
+#   WIREUP_MPICH=DIR      an installation of another MPICH, with its compiler, or its source tree
 #   WIREUP_ROOT=DIR       a system of the next release in a folder (as chroot.sh makes it), with its Open MPI, mpi4py,
 #                         MPICH and PyTorch as far as they are installed there
-#   WIREUP_OMPI=DIR       an installation of another Open MPI; with WIREUP_MPICH, and libmpi_abi in both, also the binary
+#   WIREUP_OMPI=DIR       the same of another Open MPI; with WIREUP_MPICH, and libmpi_abi in both, also the binary
 #                         of the standard's ABI of each on the other, by LD_LIBRARY_PATH alone
 #   WIREUP_MUKAUTUVA=DIR  its libmuk.so, mpi.h and wrappers
 #   WIREUP_TRAMPOLINE=DIR an installation of MPItrampoline; WIREUP_MPIWRAPPERS="DIR..." those of MPIwrapper
@@ -15,6 +15,7 @@
 # Without them: the system's own.  Each row has its points; a row whose program is not there is left out of the table.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/netns.sh"
+. "$(dirname "$0")/mpi-trees.sh"
 netns_world "$@"
 begin
 use_launcher wireup
@@ -200,6 +201,14 @@ of_the_folder()
     fi
 }
 
+if [ -n "${WIREUP_MPICH-}" ]; then
+    mpich_prefix "$WIREUP_MPICH" --enable-mpi-abi
+    WIREUP_MPICH=$prefix
+fi
+if [ -n "${WIREUP_OMPI-}" ]; then
+    ompi_prefix "$WIREUP_OMPI" --enable-standard-abi
+    WIREUP_OMPI=$prefix
+fi
 cp "$e2e"/mpi4py_all.py "$e2e"/matrix_torch.py "$bin"
 [ -z "$root" ] || "$e2e/chroot.sh" mount "${root%/root}" "$tmp" || exit 1
 netns_up 4 || {

@@ -7,6 +7,7 @@
 #
 # `mpich-newest.sh chroot`: that of the next release of Debian (chroot.sh), on programs that are compiled here.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/mpi-trees.sh"
 [ "${1-}" != chroot ] || outside=yes # packages may have to be fetched
 private_world "$@"
 begin
@@ -22,38 +23,17 @@ pmi_words()
     for library in pmi pmi2 pmix; do
         ln -s "$WU_BUILD/src/lib/$library"/lib$library.so* "$tmp/pmi/lib"
     done
-    echo "--with-pmi1=$tmp/pmi --with-pmi2=$tmp/pmi --with-pmix=$tmp/pmi"
-}
-
-# The compiler of an MPICH that is built from the tree, on nothing of others.
-build_mpich() # TREE
-{
-    mkdir "$tmp/build"
-    cd "$tmp/build" || exit 1
-    # shellcheck disable=SC2046
-    if ! LD_LIBRARY_PATH=$tmp/pmi/lib "$1/configure" $(pmi_words) --prefix="$tmp/mpich" --with-device=ch3:nemesis --disable-fortran --disable-cxx --disable-romio \
-        --with-pm=no --disable-static --disable-mpi-abi --with-datatype-engine=dataloop >"$tmp/configure" 2>&1 ||
-        ! make -j2 install >"$tmp/make" 2>&1; then
-        tail -n 20 "$tmp/configure" "$tmp/make" | sed 's/^/# /'
-        echo "Bail out! cannot build $1"
-        exit 1
-    fi
-    cd "$tmp/work" || exit 1
-    rm -rf "$tmp/build"
-    mpicc=$tmp/mpich/bin/mpicc
+    echo "LD_LIBRARY_PATH=$tmp/pmi/lib --with-pmi1=$tmp/pmi --with-pmi2=$tmp/pmi --with-pmix=$tmp/pmi"
 }
 
 find_newest()
 {
     if [ -z "${WIREUP_MPICH-}" ]; then
         find_mpicc
-    elif [ -x "$WIREUP_MPICH/bin/mpicc" ]; then
-        mpicc=$WIREUP_MPICH/bin/mpicc
-    elif [ -x "$WIREUP_MPICH/configure" ]; then
-        build_mpich "$WIREUP_MPICH"
     else
-        echo "Bail out! $WIREUP_MPICH is neither an installed MPICH nor a source tree with a configure script"
-        exit 1
+        # shellcheck disable=SC2046
+        mpich_prefix "$WIREUP_MPICH" --disable-mpi-abi $(pmi_words)
+        mpicc=$prefix/bin/mpicc
     fi
 }
 
