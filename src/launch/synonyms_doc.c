@@ -296,5 +296,7 @@ void synonyms_page_torchrun(struct buf *out)
                  "    wireup -n 4 python3 train.py --epochs 3\n\n"
                  "    torchrun --nnodes 2 --nproc-per-node 4 --rdzv-endpoint a:29400 train.py   # "
                  "on each of a and b\n"
-                 "    wireup -hosts a,b -ppn 4 -n 8 python3 train.py\n" MADE);
+                 "    wireup -hosts a,b -ppn 4 -n 8 python3 train.py\n\n"
+                 "`--max-restarts` of torchrun starts all processes again, and is `-restart-job` "
+                 "here; `-max-restarts` is for\nsingle ones.\n" MADE);
 }
