@@ -63,7 +63,8 @@ void core_free(struct core *c)
     free(c->ended_jobs);
 }
 
-/* The processes of an application that has a name for them.  Without memory there is no set. */
+/* The processes of an application that has a name for them join those that have it already.
+ * Without memory there is no set. */
 static void define_set(struct core *c, const struct job *j, const struct job_map_app *app)
 {
     struct pset_member *list = calloc(app->nprocs + (size_t)1, sizeof *list);
@@ -73,7 +74,7 @@ static void define_set(struct core *c, const struct job *j, const struct job_map
         list[i].rank = app->first_rank + i;
     }
     if (list)
-        psets_define(&c->sets, app->pset, list, app->nprocs);
+        psets_add(&c->sets, app->pset, list, app->nprocs);
     free(list);
 }
 

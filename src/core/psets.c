@@ -51,13 +51,32 @@ bool psets_delete(struct list *sets, const char *name)
     return p != NULL;
 }
 
-static bool is_of(const struct pset *p, const char *nspace)
+int psets_add(struct list *sets, const char *name, const struct pset_member *members, size_t n)
 {
-    for (size_t i = 0; i < p->n; i++) {
+    struct pset *p = psets_find(sets, name);
+    struct pset_member *more = p ? realloc(p->members, (p->n + n + 1) * sizeof *more) : NULL;
+
+    if (!p)
+        return psets_define(sets, name, members, n);
+    if (!more)
+        return -ENOMEM;
+    if (n)
+        memcpy(more + p->n, members, n * sizeof *members);
+    p->members = more;
+    p->n += n;
+    return 0;
+}
+
+bool pset_leave(struct pset *p, const char *nspace)
+{
+    size_t left = 0, before = p->n;
+
+    for (size_t i = 0; i < before; i++) {
         if (strcmp(p->members[i].nspace, nspace) != 0)
-            return false;
+            p->members[left++] = p->members[i];
     }
-    return true;
+    p->n = left;
+    return left < before;
 }
 
 void psets_job_ended(struct list *sets, const char *nspace)
@@ -65,7 +84,7 @@ void psets_job_ended(struct list *sets, const char *nspace)
     LIST_EACH(l, sets)
     {
         struct pset *p = LIST_OF(l, struct pset, link);
-        if (is_of(p, nspace))
+        if (pset_leave(p, nspace) && p->n == 0)
             set_free(p);
     }
 }

@@ -24,8 +24,12 @@ struct pset {
 /* Replaces a set of the same name.  Members are copied.  0 or -ENOMEM. */
 int psets_define(struct list *sets, const char *name, const struct pset_member *members, size_t n);
 struct pset *psets_find(const struct list *sets, const char *name); /* NULL: there is none */
+/* Adds members, none of which is in it, to the set of that name, or makes it.  0 or -ENOMEM. */
+int psets_add(struct list *sets, const char *name, const struct pset_member *members, size_t n);
 bool psets_delete(struct list *sets, const char *name);
-/* Those of processes of that job alone. */
+/* Takes the processes of that job out of the set.  False: there was none. */
+bool pset_leave(struct pset *p, const char *nspace);
+/* They leave all sets; those without members are deleted. */
 void psets_job_ended(struct list *sets, const char *nspace);
 void psets_free(struct list *sets);
 

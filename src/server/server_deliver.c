@@ -121,6 +121,7 @@ static struct job *job_of(const struct server *s, uint32_t id)
 static bool server_on_job_gone(struct server *s, const struct op_job_gone *o, uint64_t now_ns)
 {
     (void)now_ns;
+    server_psets_job_ends(s, job_of(s, o->job));
     core_job_remove(&s->core, job_of(s, o->job));
     return true;
 }

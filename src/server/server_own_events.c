@@ -8,6 +8,7 @@
 
 #include "base/duration.h"
 #include "base/limit.h"
+#include "core/effect.h"
 #include "core/input.h"
 #include "core/job_end.h"
 #include "core/request.h"
@@ -171,30 +172,75 @@ static void notify_of_job(struct server *s, const struct job *j, int event)
     raise_event(s, j, &e);
 }
 
-/* Sets that came with the job. */
-static void notify_of_set(struct server *s, const struct job *j, const struct job_map_app *app)
+/* free() it; NULL: no memory */
+static pmix_proc_t *members_of(const struct pset *set)
 {
-    pmix_proc_t *procs = calloc(app->nprocs + (size_t)1, sizeof *procs);
-    pmix_data_array_t list = { .type = PMIX_PROC, .size = app->nprocs, .array = procs };
+    pmix_proc_t *procs = calloc(set->n + 1, sizeof *procs);
+
+    for (size_t i = 0; procs && i < set->n; i++) {
+        memcpy(procs[i].nspace, set->members[i].nspace, sizeof procs[i].nspace);
+        procs[i].rank = set->members[i].rank;
+    }
+    return procs;
+}
+
+void server_notify_set(struct server *s, const struct job *j, const struct pset *set)
+{
+    pmix_proc_t *procs = members_of(set);
+    pmix_data_array_t list = { .type = PMIX_PROC, .size = set->n, .array = procs };
     struct own_event e;
 
-    for (uint32_t i = 0; procs && i < app->nprocs; i++) {
-        strncpy(procs[i].nspace, j->nspace, PMIX_MAX_NSLEN);
-        procs[i].rank = app->first_rank + i;
-    }
-    begin(&e, j, PMIX_RANK_WILDCARD, PMIX_PROCESS_SET_DEFINE, PMIX_RANGE_SESSION);
-    add_text(&e, PMIX_PSET_NAME, app->pset);
-    add(&e, PMIX_PSET_MEMBERS, (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = &list });
+    begin(&e, j, PMIX_RANK_WILDCARD, set->n ? PMIX_PROCESS_SET_DEFINE : PMIX_PROCESS_SET_DELETE,
+          PMIX_RANGE_SESSION);
+    add_text(&e, PMIX_PSET_NAME, set->name);
+    if (set->n)
+        add(&e, PMIX_PSET_MEMBERS, (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = &list });
     if (procs)
         raise_event(s, j, &e);
     free(procs);
 }
 
+void server_pset_publish(struct server *s, const struct pset *set)
+{
+    pmix_proc_t *procs = members_of(set);
+    pmix_data_array_t list = { .type = PMIX_PROC, .size = set->n, .array = procs };
+    pmix_info_t infos[2] = {
+        { .key = PMIX_PSET_NAME,
+          .value = { .type = PMIX_STRING, .data.string = (char *)(uintptr_t)set->name } },
+        { .key = PMIX_PSET_MEMBERS, .value = { .type = PMIX_DATA_ARRAY, .data.darray = &list } }
+    };
+    struct buf bytes = BUF_NULL(LIMIT_CLIENT_STORE);
+    struct effect e =
+        EFFECT_WITH(pset_define, .job = JOB_NO_RANK, .rank = JOB_NO_RANK, .quiet = true);
+    struct ppack w;
+
+    ppack_init(&w, &bytes, &ptype_own);
+    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { set->n ? 2 : 1, infos } });
+    e.u.pset_define.infos = buf_slice(&bytes);
+    if (procs && ppack_ok(&w) && effect_own(&e))
+        effects_push(&s->core.effects, e);
+    buf_free(&bytes);
+    free(procs);
+}
+
+/* A node that has joined knows those of older jobs, too. */
+static void publish_sets(struct server *s)
+{
+    LIST_EACH(l, &s->core.sets)
+    {
+        if (s->core.has_others)
+            server_pset_publish(s, LIST_OF(l, struct pset, link));
+    }
+}
+
+/* Sets that the job's processes have joined. */
 static void notify_of_sets(struct server *s, const struct job *j)
 {
     for (uint32_t i = 0; i < j->plan.napps; i++) {
-        if (j->plan.apps[i].pset)
-            notify_of_set(s, j, &j->plan.apps[i]);
+        const char *name = j->plan.apps[i].pset;
+        const struct pset *set = name ? psets_find(&s->core.sets, name) : NULL;
+        if (set)
+            server_notify_set(s, j, set);
     }
 }
 
@@ -503,6 +549,8 @@ bool server_on_dvm_news(struct server *s, const struct op_dvm_news *o, uint64_t 
     (void)now_ns;
     begin_of(&e, s->core.name ? s->core.name : "", 0, o->code, PMIX_RANGE_SESSION);
     e.notice.flags |= EVENT_NOT_KEPT; /* what is there now can be asked for */
+    if (o->code == WIREUP_EVENT_NODE_JOINED)
+        publish_sets(s);
     add(&e, PMIX_NUM_SLOTS, (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = o->slots });
     if (name && (o->code != WIREUP_EVENT_NODE_LEAVES || find_procs(s, name, &list))) {
         add_text(&e, PMIX_HOSTNAME, name);

@@ -155,6 +155,10 @@ struct monitor_alert {
 void server_notify_alert(struct server *s, const struct job *j, uint32_t rank,
                          const struct monitor_alert *a);
 void server_notify_job_end(struct server *s, const struct job *j);
+/* A set has new members, or fewer; n 0: it is deleted. */
+void server_notify_set(struct server *s, const struct job *j, const struct pset *set);
+/* Tells the other nodes what it is now, which raise no event; without members they delete it. */
+void server_pset_publish(struct server *s, const struct pset *set);
 void server_notify_node_down(struct server *s, const struct job *j, uint32_t node);
 
 /* ---- server_debug.c ---- */
@@ -181,6 +185,9 @@ void server_outputs_free(struct server *s);
 enum answer_status server_pset_request(struct server *s, struct peer *p,
                                        const struct request_define_pset *rq, uint64_t now_ns);
 bool server_on_pset_define(struct server *s, const struct op_pset_define *o, uint64_t now_ns);
+/* Before the job is removed, on the node that leads it: its processes leave their sets, and all are
+ * told. */
+void server_psets_job_ends(struct server *s, const struct job *j);
 
 /* ---- server_monitor.c ---- */
 

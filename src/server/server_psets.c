@@ -1,6 +1,8 @@
 /* server_psets.c - process sets that processes define, on all nodes alike.
  *
  * What travels are the infos of the event that tells of the set: each node takes the set from them.
+ * Sets of jobs that begin are in their plans.  When a job ends, and when a node joins, the launcher
+ * tells all what the sets are now, in the order of its broadcasts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,12 +50,16 @@ static uint32_t count_sets(const struct server *s)
     return n;
 }
 
-static enum answer_status define(struct server *s, const struct pmsg_infos *m)
+static enum answer_status define(struct server *s, const struct pmsg_infos *m, bool may_delete)
 {
     const pmix_info_t *name = info_named(m, PMIX_PSET_NAME, PMIX_STRING);
     const pmix_info_t *members = info_named(m, PMIX_PSET_MEMBERS, PMIX_DATA_ARRAY);
     const pmix_data_array_t *a = members ? members->value.data.darray : NULL;
 
+    if (may_delete && name && name->value.data.string && !members) {
+        psets_delete(&s->core.sets, name->value.data.string);
+        return ANSWER_OK;
+    }
     if (!name || !name->value.data.string || !a || a->type != PMIX_PROC || !a->size)
         return ANSWER_BAD_VALUE;
     /* They are listed with commas between them. */
@@ -74,9 +80,9 @@ static enum answer_status take(struct server *s, const struct op_pset_define *o,
 
     punpack_init(&r, o->infos, &ptype_own);
     if (pmsg_read_infos(&r, 0, &m) == PTYPE_FINE)
-        status = define(s, &m);
+        status = define(s, &m, o->quiet);
     pmsg_free_infos(&m, NULL);
-    if (status == ANSWER_OK)
+    if (status == ANSWER_OK && !o->quiet)
         server_on_event(s,
                         &(struct op_event){ .job = o->job,
                                             .nspace = o->nspace,
@@ -93,6 +99,29 @@ bool server_on_pset_define(struct server *s, const struct op_pset_define *o, uin
 {
     return take(s, o, now_ns) == ANSWER_OK;
 }
+
+/* ---- what the launcher tells ------------------------------------------------------------------
+ */
+
+void server_psets_job_ends(struct server *s, const struct job *j)
+{
+    if (j->follows || j->is_foreign || j->is_tool || j->facts.count)
+        return;
+    LIST_EACH(l, &s->core.sets)
+    {
+        struct pset *set = LIST_OF(l, struct pset, link);
+        if (!pset_leave(set, j->nspace))
+            continue;
+        server_notify_set(s, j, set);
+        if (s->core.has_others)
+            server_pset_publish(s, set);
+        if (!set->n)
+            psets_delete(&s->core.sets, set->name);
+    }
+}
+
+/* ---- what processes ask for -------------------------------------------------------------------
+ */
 
 enum answer_status server_pset_request(struct server *s, struct peer *p,
                                        const struct request_define_pset *rq, uint64_t now_ns)

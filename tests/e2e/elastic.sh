@@ -221,6 +221,41 @@ same "the last one leaves" "$rc $(cat "$out")" "0 node m3 has left your DVM dvm"
 dvm down
 same "and all are gone" "$rc $(cat "$err")" "0 " || explain
 
+# ---- process sets: of processes on nodes that join, and known there
+sets=$WU_BUILD/tests/e2e/e2e-sets
+dvm up -launch-agent "$tmp/agent" -hosts n1:4
+dvm tools
+mkfifo "$tmp/sets.in" "$tmp/old.go" "$tmp/new.go"
+exec 7<>"$tmp/sets.in" 8<>"$tmp/old.go" 9<>"$tmp/new.go" # nobody waits for the other end
+"$sets" "$(cut -f 2 "$out")" <"$tmp/sets.in" >"$tmp/sets.tool" 2>&1 7>&- 8>&- 9>&- &
+pid_sets=$!
+touch "$tmp/sets.old" "$tmp/sets.new" "$tmp/sets.last"
+echo "workers n1 1 $tmp/sets.old $tmp/old.go" >&7
+said here "$tmp/sets.old"
+dvm grow -hosts n2:4
+echo "workers n2 2 $tmp/sets.new $tmp/new.go" >&7
+said here "$tmp/sets.new"
+said "define workers 3" "$tmp/sets.old"
+same "a set gets the processes on a new node, where older members are known" "$(grep -E "^sets|has" "$tmp/sets.new" | tr '\n' ' ')" \
+    "sets workers workers has 3 "
+echo >&8
+said "define workers 2" "$tmp/sets.new"
+echo "others n2 1 $tmp/sets.last $tmp/old.go" >&7
+said here "$tmp/sets.last"
+same "those that have ended are in it no more" "$(grep -E "^sets|has" "$tmp/sets.last" | tr '\n' ' ')" \
+    "sets workers,others workers has 2 "
+printf '\n\n' >&9
+said "delete workers" "$tmp/sets.last"
+same "it goes with its last member" "$(grep -E "workers [0-9]" "$tmp/sets.tool" | uniq | tr '\n' ' ')" \
+    "define workers 1 define workers 3 define workers 2 delete workers 0 " || note "$(cat "$tmp/sets.tool")"
+echo >&8
+exec 7>&-
+wait "$pid_sets"
+same "and the tool ends well" "$?" 0
+exec 8>&- 9>&-
+dvm down
+same "all is down" "$rc $(cat "$err")" "0 " || explain
+
 # ---- a job that loses three of eight nodes, gains two, and has the right sum
 dvm up -trace "$tmp/rec" -launch-agent "$tmp/agent" -hosts n1,n2,n3,n4,n5,n6,n7,n8
 dvm tools
