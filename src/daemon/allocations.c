@@ -18,6 +18,7 @@
 #include "daemon/process.h"
 #include "daemon/signals.h"
 #include "daemon/spawn_wish.h"
+#include "daemon/spawn_growth.h"
 #include "pmix_common.h"
 #include "server/node_part.h"
 #include "server/pmix_scheduler.h"
@@ -619,15 +620,48 @@ static void grant(struct allocations *a, const struct op_allocate *e, struct sli
     await_first(a);
 }
 
+static void go_on_spawning(struct allocations *a, struct spawn_held *h)
+{
+    a->jobs->growths->go_on(a->jobs, h);
+    spawn_held_free(h);
+}
+
+static int reserve(struct allocations *a, const struct reservation_wish *w, uint32_t *session_p,
+                   struct errmsg *err);
+
+/* The job that is spawned will own it. */
+static void grant_spawn(struct allocations *a, const struct op_allocate *e,
+                        const struct op_scheduled *o, struct spawn_held *h)
+{
+    struct allocation_call k = call_of(a, e);
+    struct errmsg err = { "out of memory" };
+    struct pmix_grant g = { .id = NULL };
+
+    h->refusal = err.text;
+    if (o->status != PMIX_SUCCESS && o->status != PMIX_OPERATION_SUCCEEDED) {
+        errmsg_set(&err, 0, "the scheduler does not grant the nodes (status %d)", o->status);
+    } else if (pmix_grant_read(o->infos, &g)) {
+        take_grant(&k, &g);
+        k.wish.owner = 0;
+        if (reserve(a, &k.wish, &h->session, &err) == 0)
+            h->refusal = NULL;
+    }
+    pmix_grant_free(&g);
+    go_on_spawning(a, h);
+}
+
 void allocations_scheduled(struct allocations *a, const struct op_scheduled *o)
 {
     struct effect *e = scheduler_take(&a->scheduler, o->number);
+    struct spawn_held *h = spawn_grant_take(&a->grants, o->number);
     struct allocation_call k;
 
     if (!e)
         return;
     k = call_of(a, &e->u.allocate);
-    if (o->status == PMIX_SUCCESS || o->status == PMIX_OPERATION_SUCCEEDED)
+    if (h)
+        grant_spawn(a, &e->u.allocate, o, h);
+    else if (o->status == PMIX_SUCCESS || o->status == PMIX_OPERATION_SUCCEEDED)
         grant(a, &e->u.allocate, o->infos);
     else
         answer_of_scheduler(&k, o->status, o->infos, NULL);
@@ -637,11 +671,17 @@ void allocations_scheduled(struct allocations *a, const struct op_scheduled *o)
 static void scheduler_is_gone(struct allocations *a)
 {
     struct allocation_call k;
+    struct spawn_held *h;
     struct effect *e;
 
+    while ((h = spawn_grant_take_any(&a->grants))) {
+        h->refusal = "the scheduler, which was asked for the nodes, has ended";
+        go_on_spawning(a, h);
+    }
     while ((e = scheduler_take_any(&a->scheduler))) {
         k = call_of(a, &e->u.allocate);
-        answer_of_scheduler(&k, PMIX_ERR_LOST_CONNECTION, SLICE_NULL, NULL);
+        if (e->u.allocate.ticket) /* else it was for a spawn */
+            answer_of_scheduler(&k, PMIX_ERR_LOST_CONNECTION, SLICE_NULL, NULL);
         free_request(e);
     }
 }
@@ -689,18 +729,13 @@ static int no_allocation(enum answer_status status, struct errmsg *err)
 }
 
 /* Nobody owns it yet. */
-static int reserve(struct allocations *a, struct reservation_wish *w, uint32_t *session_p,
+static int reserve(struct allocations *a, const struct reservation_wish *w, uint32_t *session_p,
                    struct errmsg *err)
 {
     const char *name = core_of(a)->name ? core_of(a)->name : "wireup";
     struct reservation *of = NULL;
     enum answer_status status = ANSWER_NO_MEMORY;
 
-    if (core_of(a)->scheduler.connection)
-        return errmsg_set(err, SPAWN_NO_NODES,
-                          "a scheduler decides about nodes: ask it by PMIx_Allocation_request, and "
-                          "name the allocation that it gives");
-    w->now_ns = clock_now_ns();
     if (is_ready(a)) {
         look_at_nodes(a);
         status = reservation_make(&a->all, name, w, &of);
@@ -709,6 +744,25 @@ static int reserve(struct allocations *a, struct reservation_wish *w, uint32_t *
         return no_allocation(status, err);
     *session_p = of->number;
     return 0;
+}
+
+/* Of its own nodes; w gets the present time. */
+static int reserve_own(struct allocations *a, const struct job *parent, struct reservation_wish *w,
+                       uint32_t *session_p, struct errmsg *err)
+{
+    const struct core *core = core_of(a);
+
+    if (core->scheduler.connection && core->scheduler.job != parent->id)
+        return errmsg_set(err, SPAWN_NO_NODES,
+                          "the scheduler was not asked for the nodes: ask it by "
+                          "PMIx_Allocation_request, and name the allocation that it gives");
+    w->now_ns = clock_now_ns();
+    return reserve(a, w, session_p, err);
+}
+
+bool allocations_ask(struct allocations *a, const struct spawn_held *h)
+{
+    return a->jobs && spawn_grant_ask(&a->grants, &a->scheduler, h);
 }
 
 int allocations_for_spawn(struct allocations *a, const struct spawn_request *rq,
@@ -721,7 +775,8 @@ int allocations_for_spawn(struct allocations *a, const struct spawn_request *rq,
     if (rc == 0 && *made_p && !a)
         rc = errmsg_set(err, SPAWN_NO_NODES, "this launcher has no nodes to reserve");
     if (rc == 0)
-        rc = *made_p ? reserve(a, &w, session_p, err) : find_session(a, rq, parent, session_p, err);
+        rc = *made_p ? reserve_own(a, parent, &w, session_p, err)
+                     : find_session(a, rq, parent, session_p, err);
     *made_p = *made_p && rc == 0;
     return rc;
 }
@@ -805,6 +860,7 @@ void allocations_open(struct allocations *a, struct local_jobs *jobs, struct pro
     jobs->allocations = a;
     timer_init(&a->timer, jobs->context->loop, time_over, a);
     scheduler_open(&a->scheduler, jobs->context->server);
+    spawn_grants_open(&a->grants);
     dvm_growths_open(&a->growths, jobs->context,
                      &(struct dvm_growth_calls){ go_on, drop_request, a });
 }
@@ -817,6 +873,7 @@ void allocations_close(struct allocations *a)
     dvm_growths_close(&a->growths);
     reservations_close(&a->all);
     scheduler_close(&a->scheduler);
+    spawn_grants_close(&a->grants);
     a->jobs->allocations = NULL;
     a->jobs = NULL;
 }

@@ -21,6 +21,7 @@
 #include "core/reservation.h"
 #include "daemon/dvm_growth.h"
 #include "daemon/scheduler.h"
+#include "daemon/spawn_grant.h"
 #include "io/loop.h"
 
 struct job;
@@ -38,6 +39,7 @@ struct allocations {
     struct timer timer;      /* the first end of one */
     struct scheduler scheduler;
     struct dvm_growths growths;
+    struct spawn_grants grants;
 };
 
 void allocations_open(struct allocations *a, struct local_jobs *jobs, struct processes *p);
@@ -59,6 +61,9 @@ void allocations_job_ended(struct allocations *a, const struct job *j);
 int allocations_for_spawn(struct allocations *a, const struct spawn_request *rq,
                           const struct job *parent, uint32_t *session_p, bool *made_p,
                           struct errmsg *err);
+/* Asks the scheduler for the nodes that a spawn reserves; true: the spawn goes on when that has
+ * answered (spawning.h), and the nodes are given or dropped as above. */
+bool allocations_ask(struct allocations *a, const struct spawn_held *h);
 /* It is that job's. */
 void allocations_give(struct allocations *a, uint32_t session, const struct job *to);
 /* No job was started. */

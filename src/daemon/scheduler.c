@@ -3,10 +3,12 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "core/effect.h"
 #include "core/input.h"
 #include "core/job.h"
 #include "core/reservation.h"
+#include "pmix_common.h"
 #include "server/server.h"
 
 /* Numbers have as many bits in the tags of messages. */
@@ -86,6 +88,24 @@ bool scheduler_ask(struct scheduler *s, const struct op_allocate *e, uint32_t *n
     effect_drop(a->request);
     free(release(a));
     return true;
+}
+
+uint32_t scheduler_ask_new(struct scheduler *s, uint32_t job, uint32_t rank,
+                           const struct reservation_wish *w, struct slice infos)
+{
+    const struct op_allocate e = { .job = job,
+                                   .rank = rank,
+                                   .directive = PMIX_ALLOC_NEW,
+                                   .req_id = w->req_id,
+                                   .num_nodes = w->num_nodes,
+                                   .num_cpus = w->num_cpus,
+                                   .nodes = w->nodes,
+                                   .exclude = w->exclude,
+                                   .seconds = (uint32_t)(w->duration_ns / NS_PER_S),
+                                   .infos = infos };
+    uint32_t number = 0;
+
+    return scheduler_ask(s, &e, &number) ? number : 0;
 }
 
 struct effect *scheduler_take(struct scheduler *s, uint32_t number)

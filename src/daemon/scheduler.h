@@ -11,10 +11,12 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "base/slice.h"
 
 struct effect;
 struct job;
 struct op_allocate;
+struct reservation_wish;
 struct server;
 
 struct scheduler {
@@ -29,6 +31,11 @@ void scheduler_close(struct scheduler *s); /* harmless twice, and on zeroed memo
 /* Asks it.  False: there is none that this request is for.  *number_p: 0 when it cannot be asked.
  */
 bool scheduler_ask(struct scheduler *s, const struct op_allocate *e, uint32_t *number_p);
+
+/* Asks it for a new allocation, of which nobody waits for the answer: allocations of processes that
+ * spawn.  The number; 0: as above, or it cannot be asked. */
+uint32_t scheduler_ask_new(struct scheduler *s, uint32_t job, uint32_t rank,
+                           const struct reservation_wish *w, struct slice infos);
 
 /* The request of that number, which is the caller's (effect_drop, free); NULL: there is none. */
 struct effect *scheduler_take(struct scheduler *s, uint32_t number);

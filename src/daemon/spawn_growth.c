@@ -1,9 +1,6 @@
 /* spawn_growth.c - see spawn_growth.h. */
 #include "daemon/spawn_growth.h"
 
-#include <stdlib.h>
-
-#include "core/spawn_pack.h"
 #include "daemon/allocations.h"
 #include "daemon/local_job.h"
 #include "daemon/node_context.h"
@@ -14,10 +11,7 @@ enum { SPAWN_GROWTH_TEXT = 1 << 20 };
 
 static void drop(void *request)
 {
-    struct spawn_held *h = request;
-
-    spawn_free(h->request);
-    free(h);
+    spawn_held_free(request);
 }
 
 static void go_on(void *arg, void *request, struct slice joined)
@@ -28,25 +22,6 @@ static void go_on(void *arg, void *request, struct slice joined)
     g->go_on(g->jobs, request);
     drop(request);
     turn_end(g->jobs->context->turn);
-}
-
-static struct spawn_held *copy_request(const struct spawn_held *h)
-{
-    struct spawn_held *copy = calloc(1, sizeof *copy);
-    struct buf bytes = BUF_NULL(SPAWN_GROWTH_TEXT);
-    struct errmsg err;
-
-    if (copy) {
-        *copy = *h;
-        spawn_pack(h->request, &bytes);
-        copy->request = buf_ok(&bytes) ? spawn_unpack(buf_slice(&bytes), &err) : NULL;
-    }
-    if (copy && !copy->request) {
-        free(copy);
-        copy = NULL;
-    }
-    buf_free(&bytes);
-    return copy;
 }
 
 /* ---- nodes that the DVM does not have ---------------------------------------------------------
@@ -63,7 +38,7 @@ static void put_all_unknown(const struct local_jobs *jobs, const struct spawn_re
 
 static bool grow(struct spawn_growths *g, const struct spawn_held *h, struct slice nodes)
 {
-    struct spawn_held *request = copy_request(h);
+    struct spawn_held *request = spawn_held_copy(h);
 
     if (request && dvm_growth_begin(&g->growths, request, nodes))
         return true;

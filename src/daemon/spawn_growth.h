@@ -4,17 +4,10 @@
 #ifndef WIREUP_DAEMON_SPAWN_GROWTH_H
 #define WIREUP_DAEMON_SPAWN_GROWTH_H
 
-#include "core/spawn.h"
 #include "daemon/dvm_growth.h"
+#include "daemon/spawn_held.h"
 
 struct local_jobs;
-
-/* A spawn that waits. */
-struct spawn_held {
-    uint32_t job; /* that asks */
-    uint64_t ticket;
-    struct spawn_request *request;
-};
 
 typedef void spawn_growth_fn(struct local_jobs *jobs, const struct spawn_held *h);
 

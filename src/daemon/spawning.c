@@ -35,6 +35,7 @@ struct spawn_asker {
     uint64_t ticket;
     struct cospawn *both; /* NULL: the request is one job */
     bool beside;
+    uint32_t session; /* what a scheduler has granted to it; 0: nothing */
 };
 
 /* What the requester has been told is no failure of its own. */
@@ -284,22 +285,25 @@ static int plan_and_start(struct local_jobs *jobs, const struct op_spawn *e,
     return 0;
 }
 
-/* Likewise, with the nodes that the request reserves. */
+/* Likewise, with the nodes that the request reserves.  What a scheduler has granted is dropped by
+ * the caller if this fails. */
 static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e,
                        const struct spawn_asker *who, struct job *parent, int *codes,
                        uint32_t ncodes, struct errmsg *err)
 {
     const struct job *started = NULL;
-    uint32_t session;
-    bool made;
-    int rc = allocations_for_spawn(jobs->allocations, e->request, parent, &session, &made, err);
+    uint32_t session = who->session;
+    bool made = session != 0;
+    int rc = 0;
 
+    if (!session)
+        rc = allocations_for_spawn(jobs->allocations, e->request, parent, &session, &made, err);
     if (rc)
         return rc;
     rc = plan_and_start(jobs, e, who, parent, session, codes, ncodes, &started, err);
     if (made && started)
         allocations_give(jobs->allocations, session, started);
-    else if (made)
+    else if (made && (rc == 0 || !who->session))
         allocations_drop(jobs->allocations, session);
     return rc;
 }
@@ -330,6 +334,8 @@ static void begin(struct local_jobs *jobs, const struct op_spawn *e, const struc
     if (rc) {
         struct answer a = ANSWER_TO(spawn, ANSWER_FAILED,
                                     .codes = { codes, codes ? (uint32_t)count : 0 }, .failure = rc);
+        if (who->session)
+            allocations_drop(jobs->allocations, who->session);
         refuse(jobs, e, who, &a, err.text);
         free(codes);
     }
@@ -353,9 +359,9 @@ static void begin_both(struct local_jobs *jobs, const struct op_spawn *e,
         begin(jobs, &part, &who);
 }
 
-static void begin_request(struct local_jobs *jobs, const struct op_spawn *e)
+static void begin_request(struct local_jobs *jobs, const struct op_spawn *e, uint32_t session)
 {
-    struct spawn_asker alone = { .ticket = e->ticket };
+    struct spawn_asker alone = { .ticket = e->ticket, .session = session };
     struct errmsg err = { "out of memory" };
     struct spawn_request parts[2];
     struct cospawn *both = NULL;
@@ -377,17 +383,28 @@ static void begin_request(struct local_jobs *jobs, const struct op_spawn *e)
     }
 }
 
+static void refuse_held(struct local_jobs *jobs, const struct op_spawn *e, const char *why)
+{
+    const struct spawn_asker who = { .ticket = e->ticket };
+    struct answer a = ANSWER_TO(spawn, ANSWER_FAILED, .failure = SPAWN_NO_NODES);
+
+    refuse(jobs, e, &who, &a, why);
+}
+
 void spawning_go_on(struct local_jobs *jobs, const struct spawn_held *h)
 {
     const struct op_spawn e = { .job = h->job, .ticket = h->ticket, .request = h->request };
 
-    begin_request(jobs, &e);
+    if (h->refusal)
+        refuse_held(jobs, &e, h->refusal);
+    else if (h->session || !jobs->allocations || !allocations_ask(jobs->allocations, h))
+        begin_request(jobs, &e, h->session);
 }
 
 void spawning_begin(struct local_jobs *jobs, const struct op_spawn *e)
 {
-    const struct spawn_held h = { e->job, e->ticket, e->request };
+    const struct spawn_held h = { .job = e->job, .ticket = e->ticket, .request = e->request };
 
     if (!jobs->growths || !spawn_growth_begin(jobs->growths, &h))
-        begin_request(jobs, e);
+        spawning_go_on(jobs, &h);
 }

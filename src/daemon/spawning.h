@@ -11,7 +11,8 @@ struct spawn_held;
 /* EFFECT_spawn, from this node or another. */
 void spawning_begin(struct local_jobs *jobs, const struct op_spawn *e);
 
-/* Its nodes have joined, as far as they do (spawn_growth.h). */
+/* Its nodes have joined, as far as they do (spawn_growth.h), or the scheduler has decided about
+ * what it reserves (spawn_grant.h). */
 void spawning_go_on(struct local_jobs *jobs, const struct spawn_held *h);
 
 /* If every process of a spawned job has been tried, the requesting process is answered. */

@@ -7,6 +7,7 @@
 
 #include "core/core.h"
 #include "core/input.h"
+#include "core/reservation.h"
 #include "server/info_array.h"
 #include "server/pmix.h"
 #include "server/pmix_alloc.h"
@@ -140,11 +141,22 @@ void pmix_grant_free(struct pmix_grant *g)
     free(g->nodes);
 }
 
+/* Frees the array. */
+static void write_infos(struct info_array *l, struct buf *out)
+{
+    struct ppack w;
+
+    ppack_init(&w, out, &ptype_own);
+    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { l->n, l->items } });
+    if (l->no_memory || !ppack_ok(&w))
+        out->error = BUF_NO_MEMORY;
+    info_array_free(l);
+}
+
 void pmix_grant_infos(struct slice infos, const struct answer *a, struct buf *out)
 {
     struct info_array l = { .items = NULL };
     struct pmsg_infos m;
-    struct ppack w;
 
     if (a)
         pmix_alloc_infos(&l, a);
@@ -155,11 +167,33 @@ void pmix_grant_infos(struct slice infos, const struct answer *a, struct buf *ou
         }
     }
     pmsg_free_infos(&m, NULL);
-    ppack_init(&w, out, &ptype_own);
-    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { l.n, l.items } });
-    if (l.no_memory || !ppack_ok(&w))
-        out->error = BUF_NO_MEMORY;
-    info_array_free(&l);
+    write_infos(&l, out);
+}
+
+static void put_text(struct info_array *l, const char *key, struct slice text)
+{
+    if (text.len)
+        info_array_slice(l, key, text);
+}
+
+static void put_number(struct info_array *l, const char *key, uint64_t number)
+{
+    if (number)
+        info_array_u64(l, key, number);
+}
+
+void pmix_wish_infos(const struct reservation_wish *w, uint32_t seconds, struct buf *out)
+{
+    struct info_array l = { .items = NULL };
+
+    put_text(&l, PMIX_ALLOC_REQ_ID, w->req_id);
+    put_text(&l, PMIX_ALLOC_NODE_LIST, w->nodes);
+    put_text(&l, PMIX_ALLOC_EXCLUDE, w->exclude);
+    put_number(&l, PMIX_ALLOC_NUM_NODES, w->num_nodes);
+    put_number(&l, PMIX_ALLOC_NUM_CPUS, w->num_cpus);
+    if (seconds)
+        info_array_u32(&l, PMIX_ALLOC_TIME, seconds);
+    write_infos(&l, out);
 }
 
 pmix_status_t pmix_alloc_check(struct slice infos)

@@ -9,6 +9,8 @@
 #include "core/answer.h"
 #include "server/pmix_session.h"
 
+struct reservation_wish;
+
 /* The client is known now; it may be the scheduler. */
 void pmix_scheduler_joins(struct pmix_session *s);
 
@@ -28,6 +30,10 @@ void pmix_grant_free(struct pmix_grant *g);
 /* The infos of the reply to the client: those that describe the answer a, if there is one, and
  * those of the scheduler with other keys.  Without memory the buffer says so. */
 void pmix_grant_infos(struct slice infos, const struct answer *a, struct buf *out);
+
+/* The infos of a request for an allocation that a spawn wants, as PMIx_Allocation_request has them.
+ * Without memory the buffer says so. */
+void pmix_wish_infos(const struct reservation_wish *w, uint32_t seconds, struct buf *out);
 
 /* Whether the launcher, which has no scheduler, refuses such infos: the status. */
 pmix_status_t pmix_alloc_check(struct slice infos);

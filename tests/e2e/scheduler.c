@@ -4,15 +4,18 @@
  *                             ends; each line is the number of a session, which it ends
  *   scheduler ADDRESS WHAT    a tool of it; WHAT without an address: a process of a job
  *       ask     allocates by the words of the scheduler, which names the nodes
+ *       spawn   reserves nodes by spawns, as the scheduler grants
  *       all     asks for all that only a scheduler can grant
  *       lost    what a scheduler that dies has been asked
+ *       lost-spawn   likewise, by a spawn
  *       none    without a scheduler
  *       keep    allocates, prints the number of the session, and holds it until its input ends
  *       end N   ends the session of another one
  *
  * The scheduler grants what names the queue `fast`, node n2 for a new allocation, n3 for more, and
- * releases; it answers nobody who calls his request `lost`.  Runs on our library; ask, all, lost
- * and none on OpenPMIx's, too.  Prints `scheduler WHAT good`, or `scheduler WHAT WRONG ...`. */
+ * releases; it answers nobody who calls his request `lost`.  Of a spawn's request
+ * it grants n3 to `spawned`, and nothing to others.  Runs on our library; ask, spawn, all, lost and
+ * none on OpenPMIx's, too.  Prints `scheduler WHAT good`, or `scheduler WHAT WRONG ...`. */
 #include <pmix_server.h>
 #include <pmix_tool.h>
 #include <stdbool.h>
@@ -67,6 +70,8 @@ static pmix_status_t on_request(const pmix_proc_t *client, pmix_alloc_directive_
     fflush(stdout);
     if (!strcmp(text_of(infos, n, PMIX_ALLOC_REQ_ID), "lost"))
         return PMIX_SUCCESS;
+    if (!strcmp(text_of(infos, n, PMIX_ALLOC_REQ_ID), "spawned"))
+        return give("", "n3", done, arg);
     if (directive == PMIX_ALLOC_RELEASE)
         return PMIX_OPERATION_SUCCEEDED;
     if (strcmp(queue, "fast") != 0)
@@ -163,21 +168,32 @@ static void want(const char *name, pmix_status_t rc, pmix_status_t status, const
     printf("scheduler %s WRONG %s: %s '%s'\n", what, name, PMIx_Error_string(rc), nodes);
 }
 
-/* A spawn does not pass it by. */
-static pmix_status_t spawn_reserving(void)
+/* Of a job that says where it runs. */
+static pmix_status_t spawn_reserving(const char *req_id)
 {
-    char program[] = "true", *argv[] = { program, NULL };
+    char program[] = "sh", option[] = "-c", *argv[] = { program, option, NULL, NULL };
+    char script[300];
     uint64_t one = 1;
     pmix_nspace_t job;
-    pmix_info_t info;
+    pmix_info_t infos[2];
     pmix_app_t app;
+
+    snprintf(script, sizeof script, "hostname >>'%s'", getenv("WHERE"));
+    argv[2] = script;
 
     PMIX_APP_CONSTRUCT(&app);
     app.cmd = program;
     app.argv = argv;
     app.maxprocs = 1;
-    PMIX_INFO_LOAD(&info, PMIX_ALLOC_NUM_NODES, &one, PMIX_UINT64);
-    return PMIx_Spawn(&info, 1, &app, 1, job);
+    PMIX_INFO_LOAD(&infos[0], PMIX_ALLOC_NUM_NODES, &one, PMIX_UINT64);
+    PMIX_INFO_LOAD(&infos[1], PMIX_ALLOC_REQ_ID, req_id, PMIX_STRING);
+    return PMIx_Spawn(infos, 2, &app, 1, job);
+}
+
+static void spawn(void)
+{
+    want("a spawn", spawn_reserving("spawned"), PMIX_SUCCESS, "", NULL);
+    want("one that is refused", spawn_reserving("other"), PMIX_ERR_JOB_ALLOC_FAILED, "", NULL);
 }
 
 static void ask(void)
@@ -197,7 +213,6 @@ static void ask(void)
     want("release", rc, PMIX_SUCCESS, got, NULL);
     rc = request(PMIX_ALLOC_RELEASE, "fast-1", NULL, NULL, got);
     want("release of nothing", rc, PMIX_ERR_NOT_FOUND, got, NULL);
-    want("a spawn", spawn_reserving(), PMIX_ERR_JOB_ALLOC_FAILED, "", NULL);
 }
 
 /* Only a scheduler can judge these. */
@@ -253,6 +268,11 @@ static void lost(void)
 
     want("answer", request(PMIX_ALLOC_NEW, NULL, PMIX_ALLOC_REQ_ID, "lost", got),
          PMIX_ERR_LOST_CONNECTION, got, NULL);
+}
+
+static void lost_spawn(void)
+{
+    want("a spawn", spawn_reserving("lost"), PMIX_ERR_JOB_ALLOC_FAILED, "", NULL);
 }
 
 static void none(void)
@@ -312,8 +332,12 @@ int main(int argc, char **argv)
         ask();
     else if (!strcmp(what, "all"))
         all();
+    else if (!strcmp(what, "spawn"))
+        spawn();
     else if (!strcmp(what, "lost"))
         lost();
+    else if (!strcmp(what, "lost-spawn"))
+        lost_spawn();
     else if (!strcmp(what, "keep"))
         keep();
     else if (!strcmp(what, "end"))

@@ -43,6 +43,13 @@ for program in $programs; do
 done
 same "it hears what is wanted" "$(grep -c "^asked 1 fast rank 0" "$tmp/served")" $((2 * $(echo "$programs" | wc -w)))
 for program in $programs; do
+    rm -f "$tmp/where"
+    run "$patience" env WHERE="$tmp/where" "$program" "$uri" spawn
+    same "it is asked for the nodes of a spawn: ${program##*/}" "$rc $(cat "$out")" "0 scheduler spawn good" || explain
+    wait_until "$patience" grep -q . "$tmp/where"
+    same "whose job runs on those that it grants: ${program##*/}" "$(cat "$tmp/where")" n3
+done
+for program in $programs; do
     run "$patience" "$program" "$uri" all
     same "what no launcher can judge reaches it: ${program##*/}" "$rc $(cat "$out")" "0 scheduler all good" || explain
 done
@@ -66,14 +73,18 @@ exec 7>&-
 wait "$keeps"
 same "which is over then" "$? $(tail -n 1 "$out")" "0 scheduler keep good" || explain
 for program in $programs; do
-    "$program" "$uri" lost >"$out" 2>"$err" 8>&- &
-    asks=$!
-    wait_until "$patience" sh -c "tail -n 1 '$tmp/served' | grep -q '^asked 1  rank'"
-    kill -s KILL "$scheduler"
-    wait "$asks"
-    same "it is killed: ${program##*/}" "$? $(cat "$out")" "0 scheduler lost good" || explain
-    exec 8>&-
-    wait "$scheduler"
+    for how in lost lost-spawn; do
+        WHERE=$tmp/never "$program" "$uri" $how >"$out" 2>"$err" 8>&- &
+        asks=$!
+        wait_until "$patience" sh -c "tail -n 1 '$tmp/served' | grep -q '^asked 1  rank'"
+        kill -s KILL "$scheduler"
+        wait "$asks"
+        same "it is killed: ${program##*/}, $how" "$? $(cat "$out")" "0 scheduler $how good" || explain
+        exec 8>&-
+        wait "$scheduler"
+        [ $how = lost-spawn ] || schedule
+    done
+    ok "nothing was started then" [ ! -e "$tmp/never" ]
     run "$patience" "$program" "$uri" none
     same "then the launcher decides: ${program##*/}" "$rc $(cat "$out")" "0 scheduler none good" || explain
     schedule
