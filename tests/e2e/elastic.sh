@@ -251,7 +251,7 @@ same "it goes with its last member" "$(grep -E "workers [0-9]" "$tmp/sets.tool" 
 echo >&8
 exec 7>&-
 wait "$pid_sets"
-same "and the tool ends well" "$?" 0
+same "and the tool ends well" "$?" 0 || note "$(cat "$tmp/sets.tool")"
 exec 8>&- 9>&-
 dvm down
 same "all is down" "$rc $(cat "$err")" "0 " || explain

@@ -130,5 +130,6 @@ int main(int argc, char **argv)
         if (spawn(argv[0], words))
             return 1;
     }
+    PMIX_INFO_DESTRUCT(&info);
     return PMIx_tool_finalize() != PMIX_SUCCESS;
 }
