@@ -38,7 +38,7 @@ static int grow(struct map *m)
 {
     struct map bigger = *m;
 
-    bigger.cap = m->cap ? m->cap * 2 : 16;
+    bigger.cap = m->cap ? m->cap * 2 : 4;
     bigger.slots = calloc(bigger.cap, sizeof *bigger.slots);
     if (!bigger.slots)
         return -ENOMEM;

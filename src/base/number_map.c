@@ -2,7 +2,10 @@
 #include "base/number_map.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
+
+enum { SMALL = 16 }; /* slots */
 
 void number_map_free(struct number_map *m)
 {
@@ -48,9 +51,15 @@ static int grow(struct number_map *m)
     return 0;
 }
 
+/* Few entries fill their slots but one, which ends every search; more would make searches long. */
+static bool is_full(const struct number_map *m)
+{
+    return m->cap <= SMALL ? m->count + 1 >= m->cap : m->count + 1 > m->cap / 4 * 3;
+}
+
 int number_map_put(struct number_map *m, uint64_t number, void *value)
 {
-    int rc = m->count + 1 > m->cap / 4 * 3 ? grow(m) : 0;
+    int rc = is_full(m) ? grow(m) : 0;
 
     if (rc == 0) {
         m->slots[find(m, number)] = (struct number_map_slot){ number, value };

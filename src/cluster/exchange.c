@@ -159,10 +159,16 @@ static void step_free(struct gather_step *s)
 
 void exchange_free(struct gather *c)
 {
-    for (uint32_t i = 0; c->got && i < GATHER_STEPS; i++)
+    for (uint32_t i = 0; c->got && i <= c->steps; i++)
         step_free(&c->got[i]);
     free(c->got);
     c->got = NULL;
+}
+
+/* Where the pieces of that step are put together. */
+static struct gather_step *place_of(const struct gather *c, uint32_t step)
+{
+    return &c->got[step < c->steps ? step : c->steps];
 }
 
 static bool make_steps(struct gather *c)
@@ -171,7 +177,7 @@ static bool make_steps(struct gather *c)
         return true;
     c->steps = steps_of(c->all.count);
     c->me = 0;
-    c->got = calloc(GATHER_STEPS, sizeof *c->got);
+    c->got = calloc((size_t)c->steps + 1, sizeof *c->got);
     return c->got != NULL;
 }
 
@@ -275,7 +281,7 @@ static int take_piece(struct overlay *o, struct gather *c, struct overlay_msg *m
     c->me = rank_set_rank(&c->all, o->config.me);
     if (!is_piece(c, m))
         return 1;
-    s = &c->got[m->step];
+    s = place_of(c, m->step);
     if (m->step < c->step || s->all)
         return 0; /* it was requested again, and came twice */
     if (m->step == GATHER_WHOLE && m->from != c->source)
@@ -334,7 +340,7 @@ static bool put_in_our_order(const struct gather *c, struct block_set **data)
 /* The data of all has come from one that has completed the exchange. */
 static void take_whole(struct overlay *o, struct gather *c)
 {
-    struct gather_step *s = &c->got[GATHER_WHOLE];
+    struct gather_step *s = place_of(c, GATHER_WHOLE);
 
     block_set_drop(c->data);
     c->data = s->all;
@@ -365,11 +371,11 @@ int exchange_piece(struct overlay *o, struct overlay_msg *m)
     }
     rc = make_steps(c) ? take_piece(o, c, m) : -ENOMEM;
     o->no_memory = o->no_memory || rc < 0;
-    if (rc == 1) /* a step that does not fit would never be complete */
-        step_free(&c->got[m->step < GATHER_STEPS ? m->step : 0]);
+    if (rc == 1 && (m->step < c->steps || m->step == GATHER_WHOLE))
+        step_free(place_of(c, m->step)); /* with a piece that does not fit it is never complete */
     gather_account(o, c);
     if (rc == 0 && c->phase == GATHER_EXCHANGES) {
-        if (c->got[GATHER_WHOLE].all)
+        if (place_of(c, GATHER_WHOLE)->all)
             take_whole(o, c);
         else
             go_on(o, c);
@@ -425,7 +431,7 @@ void exchange_fetch(struct overlay *o, struct gather *c, uint32_t source)
 {
     if (c->phase == GATHER_GATHERS && !prepare(o, c))
         return;
-    step_free(&c->got[GATHER_WHOLE]);
+    step_free(place_of(c, GATHER_WHOLE));
     c->source = source;
     ask_again(o, c, (struct sending){ GATHER_WHOLE, source });
 }

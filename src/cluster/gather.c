@@ -109,7 +109,7 @@ void gather_account(struct overlay *o, struct gather *c)
 {
     uint64_t now = block_set_bytes(c->data);
 
-    for (uint32_t i = 0; c->got && i < GATHER_STEPS; i++) {
+    for (uint32_t i = 0; c->got && i <= c->steps; i++) {
         now += block_set_bytes(c->got[i].all);
         for (uint32_t k = 0; c->got[i].pieces && k < c->got[i].npieces; k++)
             now += block_set_bytes(c->got[i].pieces[k]);

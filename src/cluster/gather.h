@@ -44,7 +44,7 @@ struct gather {
     struct block_set *own;
     uint32_t me, steps, step; /* of an exchange: our index, the number of steps, the step that we
                                * wait for */
-    struct gather_step *got;
+    struct gather_step *got;  /* of each step, and last that of the data of all */
     uint64_t held;
 };
 

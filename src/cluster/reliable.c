@@ -2,29 +2,30 @@
 #include "cluster/reliable.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/list.h"
 #include "cluster/msg.h"
 
-/* After this many messages, or bytes, an acknowledgement is sent. */
-enum { RELIABLE_MESSAGES = 32, RELIABLE_BYTES = 64 << 10 };
+/* An acknowledgement is sent after so many bytes, of which a message counts as so many at least. */
+enum { RELIABLE_BYTES = 64 << 10, RELIABLE_LEAST = RELIABLE_BYTES / 32 };
 
 struct reliable_kept {
-    struct list link;
+    struct reliable_kept *next; /* a later one */
     uint64_t number;
-    size_t len;
+    uint32_t len;
     char bytes[];
 };
 
+/* There is one of each peer of each daemon, so it is kept small. */
+
 struct reliable_end {
     uint32_t position;
-    uint32_t owed;     /* messages received since our last acknowledgement */
-    size_t owed_bytes; /* likewise */
-    uint64_t sent;     /* number of our last message */
-    uint64_t acked;    /* ... and of the last one of theirs received in order */
-    struct list kept;  /* struct reliable_kept */
+    uint32_t owed;  /* bytes received since our last acknowledgement, as counted above */
+    uint64_t sent;  /* number of our last message */
+    uint64_t acked; /* ... and of the last one of theirs received in order */
+    struct reliable_kept *first, *last;
 };
 
 void reliable_open(struct reliable *t, uint32_t count)
@@ -35,14 +36,14 @@ void reliable_open(struct reliable *t, uint32_t count)
 
 static void drop_kept(struct reliable_end *e, uint64_t up_to)
 {
-    LIST_EACH(l, &e->kept)
-    {
-        struct reliable_kept *k = LIST_OF(l, struct reliable_kept, link);
-        if (k->number > up_to)
-            return;
-        list_unlink(&k->link);
+    struct reliable_kept *k;
+
+    while ((k = e->first) && k->number <= up_to) {
+        e->first = k->next;
         free(k);
     }
+    if (!e->first)
+        e->last = NULL;
 }
 
 void reliable_close(struct reliable *t)
@@ -73,7 +74,6 @@ static struct reliable_end *end_of(struct reliable *t, uint32_t position)
     if (!e)
         return NULL;
     e->position = position;
-    list_init(&e->kept);
     if (number_map_put(&t->ends, position, e) == 0)
         return e;
     free(e);
@@ -90,7 +90,6 @@ uint32_t reliable_each(const struct reliable *t, size_t *at)
 static uint64_t take_ack(struct reliable_end *e)
 {
     e->owed = 0;
-    e->owed_bytes = 0;
     return e->acked;
 }
 
@@ -108,15 +107,20 @@ bool reliable_number(struct reliable *t, struct msg *m)
 bool reliable_keep(struct reliable *t, uint32_t to, struct slice bytes)
 {
     struct reliable_end *e = end_of(t, to);
-    struct reliable_kept *k = e ? malloc(sizeof *k + bytes.len) : NULL;
+    size_t size = offsetof(struct reliable_kept, bytes) + bytes.len;
+    struct reliable_kept *k = e && bytes.len <= UINT32_MAX ? malloc(size) : NULL;
 
     if (!k)
         return false;
-    list_init(&k->link);
+    k->next = NULL;
     k->number = ++e->sent;
-    k->len = bytes.len;
+    k->len = (uint32_t)bytes.len;
     memcpy(k->bytes, bytes.ptr, bytes.len);
-    list_append(&e->kept, &k->link);
+    if (e->last)
+        e->last->next = k;
+    else
+        e->first = k;
+    e->last = k;
     return true;
 }
 
@@ -126,6 +130,13 @@ void reliable_note(struct reliable *t, struct msg *m)
 
     m->number = 0;
     m->acked = e ? take_ack(e) : 0;
+}
+
+static void owe(struct reliable_end *e, size_t bytes)
+{
+    size_t more = bytes > RELIABLE_LEAST ? bytes : RELIABLE_LEAST;
+
+    e->owed = more < RELIABLE_BYTES - e->owed ? e->owed + (uint32_t)more : RELIABLE_BYTES;
 }
 
 bool reliable_take(struct reliable *t, const struct msg *m, size_t bytes)
@@ -138,8 +149,7 @@ bool reliable_take(struct reliable *t, const struct msg *m, size_t bytes)
         drop_kept(e, m->acked);
     if (m->number == 0)
         return true;
-    e->owed++; /* duplicates too: their sender has not got the acknowledgement */
-    e->owed_bytes += bytes;
+    owe(e, bytes); /* for duplicates too: their sender has not got the acknowledgement */
     if (m->number != e->acked + 1)
         return false;
     e->acked++;
@@ -150,19 +160,15 @@ bool reliable_owes(const struct reliable *t, uint32_t position)
 {
     const struct reliable_end *e = find(t, position);
 
-    return e && (e->owed >= RELIABLE_MESSAGES || e->owed_bytes >= RELIABLE_BYTES);
+    return e && e->owed >= RELIABLE_BYTES;
 }
 
 const struct reliable_kept *reliable_next(const struct reliable *t, uint32_t to,
                                           const struct reliable_kept *at)
 {
     const struct reliable_end *e = find(t, to);
-    const struct list *next;
 
-    if (!e)
-        return NULL;
-    next = at ? at->link.next : e->kept.next;
-    return next == &e->kept ? NULL : LIST_OF(next, struct reliable_kept, link);
+    return !e ? NULL : at ? at->next : e->first;
 }
 
 struct slice reliable_bytes(const struct reliable_kept *k)

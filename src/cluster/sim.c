@@ -637,14 +637,22 @@ static void happen_to(struct sim *s, struct sim_event *e)
     }
 }
 
+/* The kinds that have `end`. */
+static bool is_of_link(const struct sim_event *e)
+{
+    return e->kind == SIM_ARRIVE || e->kind == SIM_MESSAGE || e->kind == SIM_UP ||
+           e->kind == SIM_DOWN;
+}
+
 /* A node that has died is freed once nothing of it is being called. */
 static void happen(struct sim *s, struct sim_event *e)
 {
-    struct sim_node *n = e->end ? &s->nodes[e->end->node] : &s->nodes[e->node];
+    bool link = is_of_link(e);
+    struct sim_node *n = &s->nodes[link ? e->end->node : e->node];
 
     if (e->kind != SIM_WAKE)
         s->r->end_ns = s->now - s->begin;
-    if (e->end || e->kind == SIM_WAKE || e->kind == SIM_TAKEN)
+    if (link || e->kind == SIM_WAKE || e->kind == SIM_TAKEN)
         sim_net_happen(s, e);
     else
         happen_to(s, e);

@@ -67,12 +67,14 @@ struct sim_message {
 
 struct sim_event {
     uint64_t at, number; /* the number keeps simultaneous events in order */
-    enum sim_kind kind;
-    uint32_t node, other;
-    uint64_t ticket; /* REPLY */
-    enum router_down how;
-    struct router_link *end; /* ARRIVE, MESSAGE: the receiving one */
+    union {
+        uint64_t ticket;         /* REPLY */
+        struct router_link *end; /* ARRIVE, MESSAGE: the receiving one; UP, DOWN */
+    };
     struct sim_message *m;
+    uint32_t node, other;
+    enum sim_kind kind : 8;
+    enum router_down how : 8;
 };
 
 /* A message that is being received. */
