@@ -1,6 +1,7 @@
 /* attributes.c - every call of proto/pmix_calls.def with every attribute of its rows that must
  * fail: with a wrong type, with the flag that it is required where it is not honoured, with an
- * attribute that is not known, and as a user that the caller is not.  And every attribute that
+ * attribute that is not known, and as a user that the caller is not.  What has no effect lets the
+ * call go on where it is not required.  And every attribute that
  * proto/pmix_standard.def says is nowhere: it is neither got nor queried, and no call takes it.
  *
  *   attributes           all calls
@@ -266,6 +267,14 @@ static pmix_status_t do_ALLOCATION(pmix_info_t *i)
     return PMIx_Allocation_request(PMIX_ALLOC_NEW, i, 1, &results, &n);
 }
 
+/* OpenPMIx 4.2 has none. */
+#pragma weak PMIx_Session_control
+
+static pmix_status_t do_SESSION_CONTROL(pmix_info_t *i)
+{
+    return PMIx_Session_control(1, i, 1, NULL, NULL);
+}
+
 static pmix_status_t do_FABRIC_REGISTER(pmix_info_t *i)
 {
     pmix_fabric_t fabric;
@@ -414,6 +423,7 @@ static const struct {
     [CALL_IOF_PULL] = { do_IOF_PULL, LIBRARY },
     [CALL_IOF_PUSH] = { do_IOF_PUSH, LIBRARY },
     [CALL_ALLOCATION] = { do_ALLOCATION, LIBRARY },
+    [CALL_SESSION_CONTROL] = { do_SESSION_CONTROL, LIBRARY },
     [CALL_FABRIC_REGISTER] = { do_FABRIC_REGISTER, LIBRARY },
     [CALL_SETUP_APPLICATION] = { do_SETUP_APPLICATION, HOST },
     [CALL_SETUP_LOCAL_SUPPORT] = { do_SETUP_LOCAL_SUPPORT, HOST },
@@ -431,11 +441,33 @@ static void meets(enum call call, const char *what, const char *how, pmix_info_t
     pmix_status_t rc = calls[call].make(&info);
 
     tried++;
-    if (rc == want)
+    if (rc == want || (rc > 0 && want > 0)) /* PMIx_IOF_pull returns the number of the handler */
         return;
     wrong++;
     printf("attributes WRONG rank %u: %s, %s %s: %s\n", me.rank, names[call].name, what, how,
            PMIx_Error_string(rc));
+}
+
+/* Whether it can be made again and again: those that initialize change what the others find. */
+static bool repeats(enum call call)
+{
+    return call != CALL_FINALIZE && call != CALL_INIT && call != CALL_TOOL_INIT &&
+           call != CALL_SERVER_INIT;
+}
+
+/* What has no effect is as what nobody knows: the call ends as it does with that. */
+static void goes_on(enum call call, const struct row *r)
+{
+    static enum call last = CALLS;
+    static pmix_status_t without;
+    pmix_info_t unknown = info_of("pmix.attributes.none", PMIX_BOOL);
+
+    if (!repeats(call))
+        return;
+    if (call != last)
+        without = calls[call].make(&unknown);
+    last = call;
+    meets(call, r->name, "not required", info_of(r->key, r->type), without);
 }
 
 static void try_row(enum call call, const struct row *r)
@@ -452,6 +484,8 @@ static void try_row(enum call call, const struct row *r)
     info.flags = PMIX_INFO_REQD;
     if (r->class == CLASS_REFUSED || r->class == CLASS_IGNORED)
         meets(call, r->name, "required", info, PMIX_ERR_NOT_SUPPORTED);
+    if (r->class == CLASS_IGNORED)
+        goes_on(call, r);
 }
 
 /* As which user or group it is done, the kernel says. */

@@ -9,8 +9,12 @@ combinations
 patience=120
 attributes=$WU_BUILD/tests/e2e/e2e-attributes
 
-launch 2 "$attributes"
+# A rank spawns with each attribute that has no effect, and once with one that nobody knows.
+spawns=$(($(sed -n '/^CALL(SPAWN,/,/^END(SPAWN)/p' "$WU_SRC/proto/pmix_calls.def" | grep -c '^IGNORED(') + 1))
+
+spawning launch 2 "$attributes"
 same "every row on one node" "$rc $(cat "$out")" "0 attributes 2 good" || explain
+spawned "what has no effect lets a spawn go on" $((2 * spawns))
 run "$patience" "$attributes" host
 same "every row of the interface of hosts" "$rc $(cat "$out")" "0 attributes 0 good" || explain
 if pkg-config --exists pmix 2>/dev/null; then
@@ -27,8 +31,9 @@ fi
 # Three nodes: agents that give each daemon a host name of its own.
 needs_host_names
 named_agent
-run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3 "$attributes"
+spawning run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3 "$attributes"
 same "every row on three nodes" "$rc $(cat "$out")" "0 attributes 3 good" || explain
+spawned "and there, too, a spawn goes on" $((3 * spawns))
 if [ -n "$theirs" ]; then
     run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3 "$theirs" foreign
     same "and on three nodes to the client of OpenPMIx" "$rc $(cat "$out")" "0 attributes 3 good" || explain
