@@ -466,11 +466,26 @@ static bool has_item(struct slice list, struct slice item)
     return false;
 }
 
+/* Of "[USER@]NODE[:SLOTS]"; an address with colons is a node, too. */
+static struct slice node_of(struct slice item)
+{
+    size_t at = slice_find(item, '@'), colon;
+
+    if (at < item.len)
+        item = slice_skip(item, at + 1);
+    if (item.len && item.ptr[0] == '[')
+        return slice_head(slice_skip(item, 1), slice_find(item, ']') - 1);
+    colon = slice_find(item, ':');
+    if (colon < item.len && slice_find(slice_skip(item, colon + 1), ':') < item.len - colon - 1)
+        return item;
+    return slice_head(item, colon);
+}
+
 static void put_unknown(const struct allocations *a, struct slice nodes, struct buf *out)
 {
     while (nodes.len) {
         struct slice item = slice_trim(slice_cut(&nodes, ','));
-        struct slice name = slice_head(item, slice_find(item, ':'));
+        struct slice name = node_of(item);
         if (name.len && !is_known(a, name) && !has_item(buf_slice(out), item))
             buf_printf(out, "%s" SLICE_FMT, buf_len(out) ? "," : "", SLICE_ARG(item));
     }

@@ -82,6 +82,9 @@ struct node_config {
      */
     int (*plan_spawn)(void *arg, const struct job_map *like, const struct spawn_request *rq,
                       struct job_map *plan_p, int *codes, struct errmsg *err);
+    /* A DVM: appends the nodes that a spawn request adds, as in -hosts, as far as they can be read;
+     * as spawn_hosts_added() of the launcher.  NULL: this is none. */
+    void (*added_nodes)(void *arg, const struct spawn_request *rq, struct buf *out);
     struct dvm_leases *dvm_leases; /* of a DVM; NULL: this is none */
     /* A DVM: nodes are to join or leave.  Takes over the connection, and the words of the request
      * line, to which it answers.  NULL: this is none. */

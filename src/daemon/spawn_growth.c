@@ -24,16 +24,18 @@ static void go_on(void *arg, void *request, struct slice joined)
     turn_end(g->jobs->context->turn);
 }
 
-/* ---- nodes that the DVM does not have ---------------------------------------------------------
- */
+/* ---- nodes that the DVM does not have -------------------------------------------------------- */
 
-static void put_all_unknown(const struct local_jobs *jobs, const struct spawn_request *rq,
-                            struct buf *out)
+static void put_unknown(const struct local_jobs *jobs, const struct spawn_request *rq,
+                        struct buf *out)
 {
-    for (uint32_t i = 0; i < rq->ncommands; i++) {
-        allocations_unknown(jobs->allocations, spawn_info(&rq->commands[i], "add-host"), out);
-        allocations_unknown(jobs->allocations, spawn_info(&rq->commands[i], "add-hosts"), out);
-    }
+    const struct node_config *config = jobs->context->config;
+    struct buf added = BUF_NULL(SPAWN_GROWTH_TEXT);
+
+    config->added_nodes(config->arg, rq, &added);
+    if (buf_ok(&added))
+        allocations_unknown(jobs->allocations, buf_slice(&added), out);
+    buf_free(&added);
 }
 
 static bool grow(struct spawn_growths *g, const struct spawn_held *h, struct slice nodes)
@@ -52,9 +54,9 @@ bool spawn_growth_begin(struct spawn_growths *g, const struct spawn_held *h)
     struct buf unknown = BUF_NULL(SPAWN_GROWTH_TEXT);
     bool grows = false;
 
-    if (!g->jobs->context->config->resize || !g->jobs->allocations)
+    if (!g->jobs->context->config->added_nodes || !g->jobs->allocations)
         return false;
-    put_all_unknown(g->jobs, h->request, &unknown);
+    put_unknown(g->jobs, h->request, &unknown);
     if (buf_len(&unknown) && buf_ok(&unknown))
         grows = grow(g, h, buf_slice(&unknown));
     buf_free(&unknown);

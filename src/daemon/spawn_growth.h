@@ -1,5 +1,5 @@
-/* spawn_growth.h - a spawn names nodes by add-host that the DVM does not have: they join it first
- * (dvm_growth.h), and stay; the spawn goes on when each has come up, or will not.
+/* spawn_growth.h - a spawn adds nodes, by name or by file, that the DVM does not have: they join it
+ * first (dvm_growth.h), and stay; the spawn goes on when each has come up, or will not.
  */
 #ifndef WIREUP_DAEMON_SPAWN_GROWTH_H
 #define WIREUP_DAEMON_SPAWN_GROWTH_H

@@ -25,6 +25,7 @@
 #include "launch/queries.h"
 #include "launch/remote.h"
 #include "launch/plan_builder.h"
+#include "launch/spawn_hosts.h"
 #include "launch/spawn_plan.h"
 #include "tools/command_json.h"
 #include "daemon/allocations.h"
@@ -157,6 +158,12 @@ static int plan_spawn(void *arg, const struct job_map *like, const struct spawn_
     return spawn_plan_build(&o, like, rq, plan_p, codes, err);
 }
 
+static void added_nodes(void *arg, const struct spawn_request *rq, struct buf *out)
+{
+    (void)arg;
+    spawn_hosts_added(rq, out);
+}
+
 static void resize(void *arg, int fd, struct slice words)
 {
     struct dvm *s = arg;
@@ -201,6 +208,7 @@ static struct node_config configuration(struct dvm *s, const struct job_map *pla
                                   .job_attrs = o->job_attrs,
                                   .njob_attrs = o->njob_attrs,
                                   .plan_spawn = plan_spawn,
+                                  .added_nodes = added_nodes,
                                   .dvm_leases = &s->leases,
                                   .resize = resize,
                                   .tools_like = plan,

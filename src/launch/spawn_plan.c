@@ -11,6 +11,7 @@
 #include "launch/plan_hardware.h"
 #include "launch/plan_print.h"
 #include "launch/spawn_env.h"
+#include "launch/spawn_hosts.h"
 #include "launch/spawn_output.h"
 #include "launch/spawn_stops.h"
 #include "launch/spawn_words.h"
@@ -18,7 +19,7 @@
 #include "daemon/path_search.h"
 #include "base/env.h"
 
-enum { HOSTFILE_MAX = 1 << 24, REPORT_MAX = 1 << 24 };
+enum { INFO_FILE_MAX = 1 << 24, REPORT_MAX = 1 << 24 };
 
 struct spawn_plan {
     const struct launch_options *opt;
@@ -120,7 +121,7 @@ static int add_infos(struct spawn_plan *r, struct spawn_command *c)
 {
     struct slice name = spawn_info(c, "file");
     const char *path = arena_str(&r->plan->arena, name);
-    struct buf text = BUF_NULL(HOSTFILE_MAX);
+    struct buf text = BUF_NULL(INFO_FILE_MAX);
     int rc = path ? 0 : -ENOMEM;
 
     if (name.len == 0)
@@ -137,41 +138,6 @@ static int add_infos(struct spawn_plan *r, struct spawn_command *c)
 }
 
 /* ---- nodes --------------------------------------------------------------------------------- */
-
-static int read_hostfile(struct spawn_plan *r, struct host_list *list, struct slice name)
-{
-    struct arena *a = &r->plan->arena;
-    const char *path = arena_str(a, name);
-    struct buf text = BUF_NULL(HOSTFILE_MAX);
-    int rc = path ? localhost_read_file(path, &text) : -ENOMEM;
-
-    if (rc < 0)
-        rc = errmsg_set(r->err, SPAWN_NO_NODES, "host file " SLICE_FMT ": %s", SLICE_ARG(name),
-                        err_text(rc));
-    else
-        rc = hosts_parse_file(a, list, path, buf_slice(&text), r->err) ? SPAWN_BAD_REQUEST : 0;
-    buf_free(&text);
-    return rc;
-}
-
-static int named_hosts(struct spawn_plan *r, const struct spawn_command *c, struct host_list *list)
-{
-    static const char *const lists[] = { "host", "hosts", "add-host", "add-hosts" };
-    static const char *const files[] = { "hostfile", "add-hostfile" };
-    int rc = 0;
-
-    for (size_t i = 0; i < sizeof lists / sizeof *lists && rc == 0; i++) {
-        struct slice v = spawn_info(c, lists[i]);
-        if (v.len)
-            rc = hosts_parse_list(&r->plan->arena, list, v, r->err) ? SPAWN_BAD_REQUEST : 0;
-    }
-    for (size_t i = 0; i < sizeof files / sizeof *files && rc == 0; i++) {
-        struct slice v = spawn_info(c, files[i]);
-        if (v.len)
-            rc = read_hostfile(r, list, v);
-    }
-    return rc;
-}
 
 static bool is_lost(const struct launch_options *o, const char *node)
 {
@@ -227,7 +193,7 @@ static int leave_head(struct spawn_plan *r, struct host_list *list)
 static int choose_hosts(struct spawn_plan *r, uint32_t at)
 {
     struct host_list *list = &r->hosts[at];
-    int rc = named_hosts(r, &r->commands[at], list);
+    int rc = spawn_hosts_named(&r->plan->arena, &r->commands[at], list, r->err);
 
     if (rc == 0 && list->count == 0)
         rc = usual_hosts(r, list);

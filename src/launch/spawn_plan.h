@@ -12,8 +12,8 @@
  * often path             directories (`:` between them) that are searched first for the program
  *   env, env-...     the environment: launch/spawn_env.h; may come several times
  *   host, hosts, add-host, add-hosts, hostfile, add-hostfile
- *                    nodes; default: the nodes of `like`.  Those of add-host and add-hosts that a
- *                    DVM does not have join it before (daemon/spawn_growth.h)
+ *                    nodes (launch/spawn_hosts.h); default: the nodes of `like`.  Those of add-...
+ *                    that a DVM does not have join it before (daemon/spawn_growth.h)
  *   alloc-...        nodes are reserved for the job, or have been: daemon/allocations.h
  *   no-procs-on-head not on the launcher's node
  *   map-by, rank-by, bind-to    as the options of the command line, with the words behind a ':'

@@ -147,6 +147,10 @@ static const struct row rows[] = {
 
     /* of a DVM of n1 and n2 */
     { "grow", "a node that does not come", PMIX_ERR_JOB_ALLOC_FAILED, { TEXT_INFO(PMIX_ADD_HOST, "broken") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "grow", "a node of a file", 0, { REQUIRED_INFO(PMIX_ADD_HOSTFILE, STRING, "@/added"), TEXT_INFO(PMIX_OUTPUT_TO_FILE, "@/tool-file") }, { { .nprocs = 3, .checks = { "nodes n4 n4 n1" } } } },
+    { "grow", "a file that is not there", PMIX_ERR_JOB_ALLOC_FAILED, { TEXT_INFO(PMIX_ADD_HOSTFILE, "@/none") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "grow", "a file that is a pipe", PMIX_ERR_JOB_ALLOC_FAILED, { TEXT_INFO(PMIX_ADD_HOSTFILE, "@/pipe") }, { { .nprocs = 1, .checks = { "never" } } } },
+    { "grow", "a node that is not added", PMIX_ERR_JOB_ALLOC_FAILED, { TEXT_INFO(PMIX_HOST, "n5") }, { { .nprocs = 1, .checks = { "never" } } } },
     { "grow", "a node that the DVM does not have", 0, { REQUIRED_INFO(PMIX_ADD_HOST, STRING, "n3:2,n1"), TEXT_INFO(PMIX_OUTPUT_TO_FILE, "@/tool") },
       { { .nprocs = 3, .checks = { "nodes n3 n3 n1" } } } },
     { "grown", "the node stays", 0, { TEXT_INFO(PMIX_HOST, "n3"), TEXT_INFO(PMIX_OUTPUT_TO_FILE, "@/tool") }, { { .nprocs = 1, .checks = { "nodes n3" } } } },

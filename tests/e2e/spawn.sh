@@ -222,16 +222,18 @@ grown()
 {
     sed "2s/^/[ \"\$1\" != broken ] || exit 1\n/" "$tmp/agent" >"$tmp/breaks"
     chmod +x "$tmp/breaks"
+    printf 'n4 slots=2\nn1\n' >"$tmp/added"
+    mkfifo "$tmp/pipe"
     run "$patience" "$WIREUP" up -launch-agent "$tmp/breaks" -hosts n1:2,n2:2
     uri=$("$WIREUP" tools | cut -f 2)
     for group in grow grown; do
         run "$patience" "$spawn" tool "$tmp" "$uri" $group
         same "a DVM: $group" "$rc $(sed 's/ [0-9]* good$/ good/' "$out")" "0 $group good" || explain
     done
-    wait_until 60 eval '[ "$(cat "$tmp"/tool.[0-9] | wc -l)" -ge 4 ]' # files of other nodes
-    same "a DVM that has grown: processes" "$(sort "$tmp"/tool.[0-9] | tr '\n' ';')" \
-        "a node that the DVM does not have good;a node that the DVM does not have good;a node that the DVM does not have good;the node stays good;" || explain
-    rm -f "$tmp"/tool.[0-9]
+    wait_until 60 eval '[ "$(cat "$tmp"/tool*.[0-9] | wc -l)" -ge 7 ]' # files of other nodes
+    same "a DVM that has grown: processes" "$(sort "$tmp"/tool*.[0-9] | tr '\n' ';')" \
+        "a node of a file good;a node of a file good;a node of a file good;a node that the DVM does not have good;a node that the DVM does not have good;a node that the DVM does not have good;the node stays good;" || explain
+    rm -f "$tmp"/tool*.[0-9]
     run "$patience" "$WIREUP" down
     same "and ends" "$rc" 0 || explain
 }
