@@ -495,8 +495,10 @@ int main(int argc, char **argv)
     if (staging_child_main(argc, argv, &code))
         return code;
     supervisor_tidy();
-    if (srun_words_meant(argc, argv) && !as_srun(&words, &argc, &argv, &log, &code))
+    if (srun_words_meant(argc, argv) && !as_srun(&words, &argc, &argv, &log, &code)) {
+        arena_free(&words);
         return code;
+    }
     if (is_command(argc, argv, &log, &code)) {
         supervisor_finish();
         return code;
