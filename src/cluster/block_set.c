@@ -4,49 +4,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct block_set *leaf(uint32_t position, size_t copied)
+static struct block_set_leaf *leaf(uint32_t position, uint64_t bytes, size_t copied)
 {
-    struct block_set *b = calloc(1, sizeof *b + copied);
+    struct block_set_leaf *l = calloc(1, sizeof *l + copied);
 
-    if (b) {
-        b->refs = b->count = 1;
-        b->position = position;
+    if (l) {
+        l->set = (struct block_set){ .refs = 1, .count = 1, .bytes = bytes };
+        l->position = position;
     }
-    return b;
+    return l;
+}
+
+static struct block_set *set_of(struct block_set_leaf *l)
+{
+    return l ? &l->set : NULL;
 }
 
 struct block_set *block_set_one(uint32_t position, struct slice block)
 {
-    struct block_set *b = leaf(position, block.len);
+    struct block_set_leaf *l = leaf(position, block.len, block.len);
 
-    if (!b)
-        return NULL;
-    if (block.len)
-        memcpy(b->text, block.ptr, block.len);
-    b->block = slice_mem(b->text, block.len);
-    b->bytes = block.len;
-    return b;
+    if (l && block.len)
+        memcpy(l->text, block.ptr, block.len);
+    if (l)
+        l->block = slice_mem(l->text, block.len);
+    return set_of(l);
 }
 
 struct block_set *block_set_same(uint32_t position, struct block_set *as)
 {
-    struct block_set *b = leaf(position, 0);
+    struct block_set_leaf *l = leaf(position, as->bytes, 0);
 
-    if (!b)
-        return NULL;
-    b->right = block_set_ref(as->right ? as->right : as);
-    b->block = as->block;
-    b->bytes = as->bytes;
-    return b;
+    if (l) {
+        l->set.right = block_set_ref(as->right ? as->right : as);
+        l->block = block_set_block(as);
+    }
+    return set_of(l);
 }
 
 struct block_set *block_set_model(uint32_t position, uint64_t bytes)
 {
-    struct block_set *b = leaf(position, 0);
-
-    if (b)
-        b->bytes = bytes;
-    return b;
+    return set_of(leaf(position, bytes, 0));
 }
 
 struct block_set *block_set_ref(struct block_set *b)
@@ -76,13 +74,14 @@ bool block_set_join(struct block_set **joined_p, struct block_set *a, struct blo
     *joined_p = a ? a : b;
     if (!a || !b)
         return true;
-    j = leaf(0, 0);
+    j = calloc(1, sizeof *j);
     *joined_p = j;
     if (!j) {
         block_set_drop(a);
         block_set_drop(b);
         return false;
     }
+    j->refs = 1;
     j->left = a;
     j->right = b;
     j->count = a->count + b->count;

@@ -17,8 +17,13 @@ struct block_set {
     uint32_t count;                 /* of blocks */
     uint64_t bytes;                 /* of all of them */
     struct block_set *left, *right; /* left NULL: one block (right: the set that has its bytes) */
-    uint32_t position;              /* ... of this node */
-    struct slice block;             /* in the set's memory, or (modelled) ptr NULL */
+};
+
+/* A set of one block.  Sets that are joined, which are most, have no place for one. */
+struct block_set_leaf {
+    struct block_set set;
+    uint32_t position;  /* of its node */
+    struct slice block; /* in `text`, or in that of `right`; modelled: ptr NULL */
     char text[];
 };
 
@@ -47,6 +52,17 @@ static inline uint32_t block_set_count(const struct block_set *b)
 static inline uint64_t block_set_bytes(const struct block_set *b)
 {
     return b ? b->bytes : 0;
+}
+
+/* The block of a set of one, and the position of its node. */
+static inline struct slice block_set_block(const struct block_set *b)
+{
+    return ((const struct block_set_leaf *)(const void *)b)->block;
+}
+
+static inline uint32_t block_set_position(const struct block_set *b)
+{
+    return ((const struct block_set_leaf *)(const void *)b)->position;
 }
 
 /* Iteration over the blocks, in order; the depth is bounded by the steps of the exchange and the

@@ -162,7 +162,7 @@ void collectives_completed(const struct core_context *x, const struct overlay_ev
 
     block_set_walk_begin(&walk, e->blocks);
     while (blocks && n < room && (b = block_set_walk_next(&walk)))
-        blocks[n++] = b->block;
+        blocks[n++] = block_set_block(b);
     if (!blocks || walk.no_memory || (known && !put_lost(x, &e->left_out, &id, &absent)))
         status = ANSWER_NO_MEMORY;
     else if (buf_len(&absent))

@@ -184,6 +184,7 @@ void gather_finish(struct overlay *o, struct gather *c)
     forget_done(o, gather_find(&o->done, c->what, c->generation));
     list_unlink(&c->link);
     drop_parts(c);
+    exchange_free(c);
     c->phase = GATHER_DONE;
     c->after = o->last_broadcast;
     gather_account(o, c);
@@ -437,7 +438,7 @@ static bool keep_others(struct block_set **data, const struct rank_set *but)
 
     block_set_walk_begin(&w, all);
     while (good && (b = block_set_walk_next(&w))) {
-        if (!rank_set_has(but, b->position))
+        if (!rank_set_has(but, block_set_position(b)))
             good = block_set_join(&kept, kept, block_set_ref((struct block_set *)(uintptr_t)b));
     }
     good = good && !w.no_memory;

@@ -111,7 +111,7 @@ static void step(struct membership *m, enum membership_event event, const char *
 static void take_broadcast(struct membership *m, const struct overlay_event *e)
 {
     struct arena a = ARENA_NULL(MEMBERSHIP_ARENA);
-    struct slice bytes = e->blocks ? e->blocks->block : SLICE_NULL;
+    struct slice bytes = e->blocks ? block_set_block(e->blocks) : SLICE_NULL;
     struct errmsg err;
     struct msg in;
 
@@ -125,7 +125,7 @@ static void take_broadcast(struct membership *m, const struct overlay_event *e)
 /* Launcher: another daemon's message to all. */
 static void pass_on(struct membership *m, const struct overlay_event *e)
 {
-    if (e->blocks && overlay_broadcast(&m->overlay, e->blocks->block) < 0)
+    if (e->blocks && overlay_broadcast(&m->overlay, block_set_block(e->blocks)) < 0)
         m->overlay.no_memory = true;
     take_broadcast(m, e);
 }

@@ -31,13 +31,13 @@ struct blocks {
 
 static bool put_block(struct blocks *k, const struct block_set *b)
 {
-    uintptr_t known = (uintptr_t)map_get(&k->seen, b->block);
+    uintptr_t known = (uintptr_t)map_get(&k->seen, block_set_block(b));
 
-    k->positions[k->n] = b->position;
+    k->positions[k->n] = block_set_position(b);
     if (!known) {
-        k->texts[k->ntexts++] = b->block;
+        k->texts[k->ntexts++] = block_set_block(b);
         known = k->ntexts;
-        if (map_put(&k->seen, b->block, (void *)known, NULL) < 0)
+        if (map_put(&k->seen, block_set_block(b), (void *)known, NULL) < 0)
             return false;
     }
     k->same_as[k->n++] = (uint32_t)known - 1;

@@ -141,7 +141,7 @@ static bool is_run(const struct block_set *b, uint32_t from, uint32_t to)
     block_set_walk_begin(&w, b);
     while ((one = block_set_walk_next(&w))) {
         snprintf(text, sizeof text, "b%u", from % 3);
-        good = good && one->position == from++ && slice_is(one->block, text);
+        good = good && block_set_position(one) == from++ && slice_is(block_set_block(one), text);
     }
     block_set_walk_end(&w);
     return good && from == to;

@@ -167,11 +167,11 @@ static uint32_t find_source(struct overlay *o, const struct block_set *blocks, u
     block_set_walk_begin(&w, blocks);
     while ((b = block_set_walk_next(&w))) {
         s->all++;
-        if (tree_is_lost(o->lost, b->position))
+        if (tree_is_lost(o->lost, block_set_position(b)))
             continue;
         s->living++;
-        if (slice_is(b->block, "+") && s->sources++ == nth)
-            source = b->position;
+        if (slice_is(block_set_block(b), "+") && s->sources++ == nth)
+            source = block_set_position(b);
     }
     o->no_memory = o->no_memory || w.no_memory;
     block_set_walk_end(&w);

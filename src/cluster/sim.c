@@ -195,11 +195,11 @@ static void check_blocks(struct sim *s, uint32_t p, uint32_t set, uint32_t round
     block_set_walk_begin(&w, blocks);
     while ((b = block_set_walk_next(&w))) {
         struct sim_block k;
-        if (b->block.len != sizeof k)
+        if (block_set_block(b).len != sizeof k)
             continue;
-        memcpy(&k, b->block.ptr, sizeof k);
+        memcpy(&k, block_set_block(b).ptr, sizeof k);
         n++;
-        if (k.set != set || k.round != round || k.position != b->position)
+        if (k.set != set || k.round != round || k.position != block_set_position(b))
             sim_violated(s, "node %u got a block of node %u, round %u, in round %u of set %u", p,
                          k.position, k.round, round, set);
         if (rank_set_add(&seen, k.position, 1) < 0)
@@ -648,7 +648,7 @@ static bool is_of_link(const struct sim_event *e)
 static void happen(struct sim *s, struct sim_event *e)
 {
     bool link = is_of_link(e);
-    struct sim_node *n = &s->nodes[link ? e->end->node : e->node];
+    struct sim_node *n = link ? e->end->of : &s->nodes[e->node];
 
     if (e->kind != SIM_WAKE)
         s->r->end_ns = s->now - s->begin;

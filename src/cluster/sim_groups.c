@@ -126,13 +126,14 @@ static uint32_t check_block(struct sim_node *n, uint32_t number, const struct ra
 {
     struct group_block k = { 0, 0, 0 };
 
-    if (b->block.len == sizeof k)
-        memcpy(&k, b->block.ptr, sizeof k);
-    if (b->block.len != sizeof k || k.group != number || k.step != n->parts[number].step ||
-        k.position != b->position || !rank_set_has(all, b->position) ||
-        rank_set_has(&e->left_out, b->position))
+    if (block_set_block(b).len == sizeof k)
+        memcpy(&k, block_set_block(b).ptr, sizeof k);
+    if (block_set_block(b).len != sizeof k || k.group != number ||
+        k.step != n->parts[number].step || k.position != block_set_position(b) ||
+        !rank_set_has(all, block_set_position(b)) ||
+        rank_set_has(&e->left_out, block_set_position(b)))
         sim_violated(n->sim, "node %u gets a block of node %u that is not of its group", n->me,
-                     b->position);
+                     block_set_position(b));
     return 1;
 }
 

@@ -9,7 +9,7 @@
 #include "base/rand.h"
 #include "cluster/msg.h"
 
-enum { SLOWNESS = 100, STEPS_ROOM = 64 };
+enum { SLOWNESS = 100, STEPS_ROOM = 64, EVENTS_ROOM = 4096 };
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
@@ -49,6 +49,19 @@ void sim_push(struct sim *s, struct sim_event e)
     s->heap[i] = e;
 }
 
+/* There are most events at the beginning, when all links come up. */
+static void give_room_back(struct sim *s)
+{
+    struct sim_event *less = NULL;
+
+    if (s->room > EVENTS_ROOM && s->nevents < s->room / 4)
+        less = realloc(s->heap, s->room / 2 * sizeof *less);
+    if (less) {
+        s->heap = less;
+        s->room /= 2;
+    }
+}
+
 bool sim_pop(struct sim *s, struct sim_event *e_p)
 {
     struct sim_event last;
@@ -70,6 +83,7 @@ bool sim_pop(struct sim *s, struct sim_event *e_p)
         i = child;
     }
     s->heap[i] = last;
+    give_room_back(s);
     return true;
 }
 
@@ -79,11 +93,6 @@ static uint64_t jitter(struct sim *s, uint64_t most)
 }
 
 /* ---- links ----------------------------------------------------------------------------------- */
-
-static struct sim_node *node_of(const struct sim *s, const struct router_link *l)
-{
-    return &s->nodes[l->node];
-}
 
 struct router_link *sim_net_link(struct sim *s, uint32_t a, uint32_t b)
 {
@@ -95,11 +104,11 @@ struct router_link *sim_net_link(struct sim *s, uint32_t a, uint32_t b)
         return NULL;
     }
     s->pairs[s->npairs++] = pair;
-    pair[0] = (struct router_link){ .sim = s, .node = a, .other = b, .peer = &pair[1] };
-    pair[1] = (struct router_link){ .sim = s, .node = b, .other = a, .peer = &pair[0] };
+    pair[0] = (struct router_link){ .of = &s->nodes[a], .other = b, .peer = &pair[1] };
+    pair[1] = (struct router_link){ .of = &s->nodes[b], .other = a, .peer = &pair[0] };
     for (int i = 0; i < 2; i++) {
         list_init(&pair[i].link);
-        list_append(&node_of(s, &pair[i])->links, &pair[i].link);
+        list_append(&pair[i].of->links, &pair[i].link);
     }
     return pair;
 }
@@ -210,7 +219,7 @@ static struct sim_message *message_of(struct sim *s, struct slice bytes)
 
 static void transmit(struct sim *s, struct router_link *l, struct sim_message *m)
 {
-    struct sim_node *a = node_of(s, l);
+    struct sim_node *a = l->of;
     uint64_t start = a->out_free > s->now ? a->out_free : s->now;
     uint64_t there = start + overhead(s, a) + s->c.latency_ns + jitter(s, s->c.jitter_ns);
     bool vanishes = s->c.swallow && s->r->messages % s->c.swallow == s->c.swallow - 1;
@@ -243,7 +252,7 @@ static bool comes_at_once(struct sim *s, struct router_link *l, struct sim_messa
 
     if (is_in_order(s) || !has_only_exchanges(&s->c) || m->bye || !m->len ||
         ((unsigned char)m->bytes[0] & 127) != MSG_peer_connect ||
-        !msg_address(slice_mem(m->bytes, m->len), &from, &to) || from != l->node ||
+        !msg_address(slice_mem(m->bytes, m->len), &from, &to) || from != l->of->me ||
         list_empty(&s->nodes[to].links))
         return false;
     sim_push(s, (struct sim_event){
@@ -256,10 +265,10 @@ static bool comes_at_once(struct sim *s, struct router_link *l, struct sim_messa
 
 static int send_on(struct router_link *l, struct slice bytes)
 {
-    struct sim *s = l->sim;
+    struct sim *s = l->of->sim;
     struct sim_message *m;
 
-    if (!l->up || l->closed || l->ending || node_of(s, l)->dead)
+    if (!l->up || l->closed || l->ending || l->of->dead)
         return -EPIPE;
     m = message_of(s, bytes);
     if (!m)
@@ -283,13 +292,13 @@ static size_t waiting(const struct router_link *l)
 /* The last message is that there are no more. */
 static void end(struct router_link *l)
 {
-    struct sim_message *m = l->closed || l->ending ? NULL : message_of(l->sim, SLICE_NULL);
+    struct sim_message *m = l->closed || l->ending ? NULL : message_of(l->of->sim, SLICE_NULL);
 
     l->ending = true;
     if (!m)
         return;
     m->bye = true;
-    transmit(l->sim, l, m);
+    transmit(l->of->sim, l, m);
 }
 
 static void drop(struct router_link *l)
@@ -297,7 +306,7 @@ static void drop(struct router_link *l)
     if (l->closed)
         return;
     close_end(l);
-    down_later(l->sim, l->peer, ROUTER_DOWN_BROKEN);
+    down_later(l->of->sim, l->peer, ROUTER_DOWN_BROKEN);
 }
 
 static struct router_link *connect_to(void *arg, uint32_t to, struct slice addresses,
@@ -340,7 +349,7 @@ struct router_actions sim_net_actions(struct sim_node *n)
 
 static void arrive_in_order(struct sim *s, const struct sim_event *e)
 {
-    struct sim_node *n = node_of(s, e->end);
+    struct sim_node *n = e->end->of;
     struct sim_event whole = *e;
 
     n->in_free =
@@ -413,7 +422,7 @@ static void plan_intake(struct sim *s, struct sim_node *n)
 
 static void arrive(struct sim *s, const struct sim_event *e)
 {
-    struct sim_node *n = node_of(s, e->end);
+    struct sim_node *n = e->end->of;
     size_t room = n->intakes_room;
 
     if (is_in_order(s)) {
@@ -443,12 +452,12 @@ static void on_bye(struct sim *s, struct router_link *l)
 {
     close_end(l);
     down_later(s, l->peer, ROUTER_DOWN_CLOSED);
-    router_link_down(&node_of(s, l)->router, l, ROUTER_DOWN_CLOSED, "the link was closed");
+    router_link_down(&l->of->router, l, ROUTER_DOWN_CLOSED, "the link was closed");
 }
 
 static void receive(struct sim *s, struct router_link *l, struct sim_message *m)
 {
-    struct sim_node *n = node_of(s, l);
+    struct sim_node *n = l->of;
 
     if (n->dead || l->closed || l->cut)
         return;
@@ -505,19 +514,18 @@ void sim_net_cut(struct sim_node *n, bool any)
 
 static void go_up(struct sim *s, struct router_link *l)
 {
-    if (l->closed || node_of(s, l)->dead)
+    if (l->closed || l->of->dead)
         return;
     l->up = true;
-    router_link_up(&node_of(s, l)->router, l, s->now);
+    router_link_up(&l->of->router, l, s->now);
 }
 
-static void go_down(struct sim *s, struct router_link *l, enum router_down how)
+static void go_down(struct router_link *l, enum router_down how)
 {
-    if (l->closed || node_of(s, l)->dead)
+    if (l->closed || l->of->dead)
         return;
     close_end(l);
-    router_link_down(&node_of(s, l)->router, l, l->up ? how : ROUTER_DOWN_UNREACHABLE,
-                     "the link is down");
+    router_link_down(&l->of->router, l, l->up ? how : ROUTER_DOWN_UNREACHABLE, "the link is down");
 }
 
 void sim_net_happen(struct sim *s, struct sim_event *e)
@@ -532,7 +540,7 @@ void sim_net_happen(struct sim *s, struct sim_event *e)
         free(e->m);
         return;
     case SIM_UP: go_up(s, e->end); return;
-    case SIM_DOWN: go_down(s, e->end, e->how); return;
+    case SIM_DOWN: go_down(e->end, e->how); return;
     case SIM_WAKE:
         if (!n->dead && e->other == n->wake_version)
             router_tick(&n->router, s->now);

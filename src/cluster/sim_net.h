@@ -45,11 +45,11 @@ struct sim;
 /* One end of a link. */
 struct router_link {
     struct list link; /* of its node */
-    struct sim *sim;
-    uint32_t node, other;
+    struct sim_node *of;
     struct router_link *peer;
     uint64_t last;    /* arrival of the last message from here */
     uint64_t urgency; /* of the messages that have arrived here */
+    uint32_t other;   /* the node at the other end */
     bool up;
     bool ending; /* nothing more is sent */
     bool closed; /* its node has dropped it, or knows that it is down */
