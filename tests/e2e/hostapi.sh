@@ -1,6 +1,7 @@
 #!/bin/sh
 # What the server library does for a host, and with which infos it calls the host's functions (hostapi.c): with our
-# client and OpenPMIx's.
+# client and OpenPMIx's.  On one node only: the library of a host serves the processes of its own node, and what passes
+# between nodes is the host's; the nodes of `wireup` are in the tests of each call.
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
