@@ -1,6 +1,6 @@
 #!/bin/sh
-# chroot.sh - the next release of Debian in a folder: Open MPI 5, PRRTE 3, OpenPMIx 5 and MPICH 4.2, which this
-# system does not have.  Ranks run inside as in a container.
+# chroot.sh - the next release of Debian in a folder: Open MPI 5, PRRTE 3, OpenPMIx 5, MPICH 4.2 and Slurm 24.11, which
+# this system does not have.  Ranks run inside as in a container.
 #
 #   chroot.sh make DIR                   makes DIR/root, once; later calls only look
 #   chroot.sh mount DIR [PATH...]        lends it /proc, /sys, /dev, an empty /tmp, and each PATH at its
@@ -17,7 +17,7 @@
 # appears at once when it is whole, and who else asks meanwhile waits.
 set -u
 release=trixie
-packages="openmpi-bin python3-mpi4py libmpich12"
+packages="openmpi-bin python3-mpi4py libmpich12 slurm-wlm munge"
 
 cannot()
 {
