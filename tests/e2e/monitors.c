@@ -306,6 +306,7 @@ int main(int argc, char **argv)
     nodeid = number(PMIX_NODEID, me.rank);
     must("host", PMIx_Get(&me, PMIX_HOSTNAME, NULL, 0, &v));
     host = v ? v->data.string : NULL;
+    must("fence", PMIx_Fence(NULL, 0, NULL, 0)); /* all have been started */
     if (me.rank == size - 1) {
         ask_all(argc > 1);
         ask_pids();
