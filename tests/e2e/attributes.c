@@ -128,6 +128,15 @@ static pmix_status_t do_DISCONNECT(pmix_info_t *i)
     return PMIx_Disconnect(&me, 1, i, 1);
 }
 
+/* OpenPMIx 4.2 has none. */
+#pragma weak PMIx_Info_free
+
+static void drop(pmix_info_t *results, size_t n)
+{
+    if (PMIx_Info_free && results)
+        PMIx_Info_free(results, n);
+}
+
 static pmix_status_t do_SPAWN(pmix_info_t *i)
 {
     char program[] = "/bin/true", *argv[] = { program, NULL };
@@ -140,25 +149,34 @@ static pmix_status_t do_SPAWN(pmix_info_t *i)
 static pmix_status_t do_GROUP_CONSTRUCT(pmix_info_t *i)
 {
     pmix_info_t *results = NULL;
+    pmix_status_t rc;
     size_t n = 0;
 
-    return PMIx_Group_construct("attributes", &me, 1, i, 1, &results, &n);
+    rc = PMIx_Group_construct("attributes", &me, 1, i, 1, &results, &n);
+    drop(results, n);
+    return rc;
 }
 
 static pmix_status_t do_GROUP_INVITE(pmix_info_t *i)
 {
     pmix_info_t *results = NULL;
+    pmix_status_t rc;
     size_t n = 0;
 
-    return PMIx_Group_invite("attributes", &me, 1, i, 1, &results, &n);
+    rc = PMIx_Group_invite("attributes", &me, 1, i, 1, &results, &n);
+    drop(results, n);
+    return rc;
 }
 
 static pmix_status_t do_GROUP_JOIN(pmix_info_t *i)
 {
     pmix_info_t *results = NULL;
+    pmix_status_t rc;
     size_t n = 0;
 
-    return PMIx_Group_join("attributes", &me, PMIX_GROUP_ACCEPT, i, 1, &results, &n);
+    rc = PMIx_Group_join("attributes", &me, PMIX_GROUP_ACCEPT, i, 1, &results, &n);
+    drop(results, n);
+    return rc;
 }
 
 static pmix_status_t do_GROUP_LEAVE(pmix_info_t *i)
@@ -193,17 +211,23 @@ static pmix_status_t do_QUERY(pmix_info_t *i)
     char key[] = PMIX_QUERY_NAMESPACES, *keys[] = { key, NULL };
     pmix_query_t query = { .keys = keys, .qualifiers = i, .nqual = 1 };
     pmix_info_t *results = NULL;
+    pmix_status_t rc;
     size_t n = 0;
 
-    return PMIx_Query_info(&query, 1, &results, &n);
+    rc = PMIx_Query_info(&query, 1, &results, &n);
+    drop(results, n);
+    return rc;
 }
 
 static pmix_status_t do_JOB_CONTROL(pmix_info_t *i)
 {
     pmix_info_t *results = NULL;
+    pmix_status_t rc;
     size_t n = 0;
 
-    return PMIx_Job_control(&me, 1, i, 1, &results, &n);
+    rc = PMIx_Job_control(&me, 1, i, 1, &results, &n);
+    drop(results, n);
+    return rc;
 }
 
 static pmix_status_t do_LOG(pmix_info_t *i)
@@ -217,17 +241,22 @@ static pmix_status_t do_LOG(pmix_info_t *i)
 static pmix_status_t do_PROCESS_MONITOR(pmix_info_t *i)
 {
     pmix_info_t monitor, *results = NULL;
+    pmix_status_t rc;
     size_t n = 0;
 
     monitor = info_of(PMIX_MONITOR_HEARTBEAT, PMIX_BOOL);
-    return PMIx_Process_monitor(&monitor, PMIX_MONITOR_HEARTBEAT_ALERT, i, 1, &results, &n);
+    rc = PMIx_Process_monitor(&monitor, PMIX_MONITOR_HEARTBEAT_ALERT, i, 1, &results, &n);
+    drop(results, n);
+    return rc;
 }
 
 static pmix_status_t do_GET_CREDENTIAL(pmix_info_t *i)
 {
     pmix_byte_object_t credential = { NULL, 0 };
+    pmix_status_t rc = PMIx_Get_credential(i, 1, &credential);
 
-    return PMIx_Get_credential(i, 1, &credential);
+    free(credential.bytes);
+    return rc;
 }
 
 static pmix_status_t do_VALIDATE_CREDENTIAL(pmix_info_t *i)
@@ -235,9 +264,12 @@ static pmix_status_t do_VALIDATE_CREDENTIAL(pmix_info_t *i)
     char text[] = "none";
     pmix_byte_object_t credential = { text, sizeof text };
     pmix_info_t *results = NULL;
+    pmix_status_t rc;
     size_t n = 0;
 
-    return PMIx_Validate_credential(&credential, i, 1, &results, &n);
+    rc = PMIx_Validate_credential(&credential, i, 1, &results, &n);
+    drop(results, n);
+    return rc;
 }
 
 static void on_output(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *source,
@@ -262,9 +294,12 @@ static pmix_status_t do_IOF_PUSH(pmix_info_t *i)
 static pmix_status_t do_ALLOCATION(pmix_info_t *i)
 {
     pmix_info_t *results = NULL;
+    pmix_status_t rc;
     size_t n = 0;
 
-    return PMIx_Allocation_request(PMIX_ALLOC_NEW, i, 1, &results, &n);
+    rc = PMIx_Allocation_request(PMIX_ALLOC_NEW, i, 1, &results, &n);
+    drop(results, n);
+    return rc;
 }
 
 /* OpenPMIx 4.2 has none. */
@@ -289,7 +324,9 @@ static pmix_status_t do_FABRIC_REGISTER(pmix_info_t *i)
 static void on_setup(pmix_status_t status, pmix_info_t info[], size_t ninfo, void *cbdata,
                      pmix_op_cbfunc_t cbfunc, void *arg)
 {
-    (void)status, (void)info, (void)ninfo, (void)cbdata, (void)cbfunc, (void)arg;
+    (void)status, (void)info, (void)ninfo, (void)cbdata;
+    if (cbfunc)
+        cbfunc(PMIX_SUCCESS, arg);
 }
 
 static pmix_status_t do_SETUP_APPLICATION(pmix_info_t *i)
