@@ -84,6 +84,7 @@ bench:
 	@bench/data --build $(BUILD)
 	@bench/nodes --build $(BUILD)
 	@bench/tasks --build $(BUILD)
+	@bench/replace --build $(BUILD)
 
 format:
 	$(setup) test
