@@ -366,17 +366,6 @@ static bool is_new(struct dvm *s, const char *name, const struct log *log)
     return false;
 }
 
-/* Nodes that join only dial out: all are children of the launcher, and no daemon calls another one.
- */
-static void expect_joins(struct launch_options *o, struct job_map *plan)
-{
-    o->tree_width = 0;
-    if (o->collective == OVERLAY_AUTO)
-        o->collective = OVERLAY_TREE;
-    if (o->join_only)
-        plan->nnodes = 0;
-}
-
 /* The token of those that come by themselves, and of a DVM that outlives us. */
 static int prepare_joins(struct dvm *s, struct launch_options *o, struct job_map *plan,
                          struct errmsg *err)
@@ -388,7 +377,7 @@ static int prepare_joins(struct dvm *s, struct launch_options *o, struct job_map
     if (joins_find_token(&s->joins, o, s->takeover.token, o->keep != NULL, err) < 0)
         return LAUNCH_REFUSED;
     o->keep_token = o->keep ? s->joins.key : NULL;
-    expect_joins(o, plan);
+    joins_expect(o, plan);
     return 0;
 }
 

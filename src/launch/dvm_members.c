@@ -9,11 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/limit.h"
 #include "daemon/allocations.h"
 #include "daemon/local_job.h"
-#include "daemon/node_failure.h"
 #include "pmix_common.h"
 #include "wireup_client.h"
 
@@ -27,14 +25,6 @@ enum dvm_member_state {
     DVM_MEMBER_LEAVING,  /* it has been asked to */
     DVM_MEMBER_LEFT,
     DVM_MEMBER_FAILED /* it has not come up */
-};
-
-/* Whether a node is there whose name another one has. */
-enum dvm_member_answer {
-    DVM_ANSWER_UNKNOWN,
-    DVM_ANSWER_AWAITED,
-    DVM_ANSWER_ALIVE,
-    DVM_ANSWER_NONE
 };
 
 struct dvm_resize {
@@ -54,8 +44,6 @@ struct dvm_member {
     struct dvm_resize *again; /* LEAVING: who wants it as this one when it has left; NULL: nobody */
     struct host anew;
     bool itself; /* it has come by itself */
-    enum dvm_member_answer answer;
-    uint64_t until_ns; /* AWAITED */
 };
 
 /* ---- members --------------------------------------------------------------------------------- */
@@ -407,43 +395,9 @@ static int check_new(const struct dvm_members *m, const struct host_list *list, 
 /* ---- nodes that come under the name of another one --------------------------------------------
  */
 
-/* Only while it is judged does an answer count. */
-static void judge(struct dvm_members *m, uint32_t position, enum dvm_member_answer answer)
-{
-    m->all[position].answer = answer;
-    m->config.judged(m->config.arg);
-    m->all[position].answer = DVM_ANSWER_UNKNOWN;
-}
-
 void dvm_members_alive(struct dvm_members *m, uint32_t position)
 {
-    if (m->all && m->all[position].answer == DVM_ANSWER_AWAITED)
-        judge(m, position, DVM_ANSWER_ALIVE);
-}
-
-static void out_of_patience(void *arg)
-{
-    struct dvm_members *m = arg;
-    uint64_t now = clock_now_ns(), next = UINT64_MAX;
-
-    for (uint32_t p = 1; p < count_of(m); p++) {
-        if (m->all[p].answer != DVM_ANSWER_AWAITED)
-            continue;
-        if (m->all[p].until_ns <= now)
-            judge(m, p, DVM_ANSWER_NONE);
-        else if (m->all[p].until_ns < next)
-            next = m->all[p].until_ns;
-    }
-    timer_at(&m->patience, next);
-}
-
-static void ask(struct dvm_members *m, uint32_t position)
-{
-    m->all[position].answer = DVM_ANSWER_AWAITED;
-    m->all[position].until_ns = clock_now_ns() + LIMIT_JOIN_PROBE_MS * NS_PER_MS;
-    cluster_io_probe(cluster_of(m), position);
-    if (!m->patience.set)
-        timer_at(&m->patience, m->all[position].until_ns);
+    joins_probe_alive(&m->probe, position);
 }
 
 /* The one that it was is not there any more. */
@@ -455,24 +409,23 @@ static void lose(struct dvm_members *m, uint32_t position)
         dvm_members_failed(m, position, slice_str(why));
         return;
     }
-    node_failure_reason(cluster_of(m), position, why);
-    membership_lose(&cluster_of(m)->overlay_io.member, position);
+    remote_lose(m->config.remote, position, why);
 }
 
 /* True: it may still turn out that the name is free. */
 static bool may_replace(struct dvm_members *m, uint32_t position)
 {
     struct dvm_member *b = &m->all[position];
+    enum joins_answer answer;
 
     if (position == 0 || (b->state == DVM_MEMBER_STARTING && !b->itself))
         return false;
     if (b->state != DVM_MEMBER_USUAL && b->state != DVM_MEMBER_STARTING)
         return b->state >= DVM_MEMBER_DRAINING && !b->again; /* when it has left */
-    if (b->answer == DVM_ANSWER_UNKNOWN)
-        ask(m, position);
-    else if (b->answer == DVM_ANSWER_NONE)
+    answer = joins_probe_ask(&m->probe, position);
+    if (answer == JOINS_ANSWER_NONE)
         lose(m, position);
-    return b->answer != DVM_ANSWER_ALIVE;
+    return answer != JOINS_ANSWER_ALIVE;
 }
 
 int dvm_members_place(struct dvm_members *m, const struct join_request *q, uint32_t *position_p,
@@ -666,17 +619,18 @@ int dvm_members_open(struct dvm_members *m, const struct dvm_members_config *con
 {
     *m = (struct dvm_members){ .config = *config };
     list_init(&m->requests);
-    timer_init(&m->patience, node_loop(config->remote->node), out_of_patience, m);
     m->all = calloc(count_of(m), sizeof *m->all);
     m->unusable = calloc(count_of(m), sizeof *m->unusable);
-    return m->all && m->unusable ? 0 : -ENOMEM;
+    if (!m->all || !m->unusable)
+        return -ENOMEM;
+    return joins_probe_open(&m->probe, config->remote, config->judged, config->arg);
 }
 
 void dvm_members_close(struct dvm_members *m)
 {
     if (!m->requests.next)
         return;
-    timer_stop(&m->patience);
+    joins_probe_close(&m->probe);
     LIST_EACH(l, &m->requests)
     resize_free(LIST_OF(l, struct dvm_resize, link));
     free(m->all);

@@ -27,6 +27,7 @@
 #include "daemon/dvm_exec.h"
 #include "daemon/dvm_leases.h"
 #include "launch/joins.h"
+#include "launch/joins_probe.h"
 #include "launch/remote.h"
 
 struct dvm_member;
@@ -48,8 +49,8 @@ struct dvm_members {
     struct dvm_member *all; /* by position; NULL: not open */
     struct list requests;
     const char **unusable;
-    bool turning, again;   /* something has changed; … meanwhile */
-    struct timer patience; /* with nodes that were asked for an answer */
+    bool turning, again; /* something has changed; … meanwhile */
+    struct joins_probe probe;
 };
 
 /* After remote_open().  0 or -ENOMEM. */

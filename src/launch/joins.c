@@ -187,6 +187,15 @@ void joins_take_variable(struct joins *j)
                             : errmsg_set(&j->why, -ENOMEM, "out of memory");
 }
 
+void joins_expect(struct launch_options *o, struct job_map *plan)
+{
+    o->tree_width = 0;
+    if (o->collective == OVERLAY_AUTO)
+        o->collective = OVERLAY_TREE;
+    if (o->join_only)
+        plan->nnodes = 0;
+}
+
 static int make_token(struct joins *j, struct errmsg *err)
 {
     if (getrandom(j->key, JOIN_TOKEN_KEY, 0) == JOIN_TOKEN_KEY)

@@ -37,6 +37,10 @@ struct joins {
 /* Whether the options want nodes that come by themselves. */
 bool joins_wanted(const struct launch_options *o);
 
+/* Before remote_open().  Nodes that join only dial out: all are children of the launcher, and no
+ * daemon calls another one.  With -join-only the plan has no node. */
+void joins_expect(struct launch_options *o, struct job_map *plan);
+
 /* Before the environment is passed on to anybody: takes the token out of it, if it has one. */
 void joins_take_variable(struct joins *j);
 

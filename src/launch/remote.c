@@ -15,6 +15,7 @@
 #include "topo/view_pack.h"
 #include "launch/plan_builder.h"
 #include "launch/allocation.h"
+#include "daemon/node_failure.h"
 
 extern char **environ;
 
@@ -502,6 +503,12 @@ uint32_t remote_add(struct remote *f, const struct host *h)
 int remote_record(struct remote *f, uint32_t position, struct buf *out)
 {
     return child_daemons_record(&f->child_daemons, position, out);
+}
+
+void remote_lose(struct remote *f, uint32_t position, const char *why)
+{
+    node_failure_reason(&f->cluster, position, why);
+    membership_lose(&f->cluster.overlay_io.member, position);
 }
 
 int remote_start(struct remote *f, uint32_t position, uint32_t parent)

@@ -68,6 +68,8 @@ uint32_t remote_add(struct remote *f, const struct host *h);
 int remote_record(struct remote *f, uint32_t position, struct buf *out);
 /* Starts its daemon, by the launch method of all, at its parent, which must be up.  0 or -errno. */
 int remote_start(struct remote *f, uint32_t position, uint32_t parent);
+/* It is not there any more, as the caller knows. */
+void remote_lose(struct remote *f, uint32_t position, const char *why);
 
 /* After remote_open(): goes on at once if there are no other nodes. */
 void remote_go(struct remote *f);
