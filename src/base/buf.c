@@ -41,7 +41,7 @@ void buf_clear(struct buf *b)
 
 /* Short copies go through registers, which the dynamic linker may save on the stack: so a key,
  * which is at the beginning of a large buffer, is never part of a short copy. */
-enum { FIRST = 256, FIRST_SECRET = 4096 };
+enum { FIRST = 64, FIRST_SECRET = 4096 };
 
 static size_t grown(const struct buf *b, size_t need)
 {
@@ -208,6 +208,12 @@ void buf_take(struct buf *b, size_t n)
         b->start = b->end = 0;
     else
         b->start += n;
+}
+
+void buf_cut(struct buf *b, size_t n)
+{
+    if (n < buf_len(b))
+        b->end = b->start + n;
 }
 
 const char *buf_cstr(struct buf *b)

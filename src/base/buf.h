@@ -75,6 +75,10 @@ void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(pr
 /* Drops n bytes from the front (all if there are fewer). */
 void buf_take(struct buf *b, size_t n);
 
+/* Keeps the first n bytes, of a poisoned one too: so a message that fails halfway leaves nothing.
+ */
+void buf_cut(struct buf *b, size_t n);
+
 /* NUL-terminates (the NUL is not counted) and lends the text; NULL when poisoned. */
 const char *buf_cstr(struct buf *b);
 

@@ -62,14 +62,16 @@ int pmi2_encode(unsigned msg, const void *in, struct buf *out, struct errmsg *er
 
     buf_put(out, "      ", PMI2_HEAD);
     rc = text_encode(&pmi2_proto, TEXT_SEMICOLONS, msg, in, out, err);
-    if (!buf_ok(out))
+    if (!buf_ok(out)) {
+        buf_cut(out, before); /* a client would read the blanks as a length */
         return TEXT_FINE;
+    }
     body = buf_len(out) - before - PMI2_HEAD;
     if (rc == TEXT_FINE && body > PMI2_BODY_MAX)
         rc = errmsg_set(err, TEXT_UNSAYABLE, "'%s' with %zu bytes: a PMI-2 message has %d at most",
                         pmi2_proto.msgs[msg].name, body, PMI2_BODY_MAX);
     if (rc != TEXT_FINE) {
-        out->end = out->start + before;
+        buf_cut(out, before);
         return rc;
     }
     snprintf(head, sizeof head, "%-6zu", body);

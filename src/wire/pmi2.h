@@ -91,7 +91,7 @@ enum { PMI2_FRAME_SHORT = 0, PMI2_FRAME_WHOLE = 1, PMI2_FRAME_BAD = 2 };
 int pmi2_frame(struct slice bytes, struct slice *body_p);
 
 /* Appends one message as a frame.  0; TEXT_UNSAYABLE: a NUL in a value, or a body over
- * PMI2_BODY_MAX (nothing is written then). */
+ * PMI2_BODY_MAX.  Nothing is written then, nor to a buffer that the message poisons. */
 int pmi2_encode(unsigned msg, const void *in, struct buf *out, struct errmsg *err);
 
 #endif

@@ -647,7 +647,7 @@ static inline uint8_t *put_head(struct ppack *w, uint8_t *p, int32_t n, uint16_t
 static enum ptype_error settle(struct ppack *w, const uint8_t *p, size_t before)
 {
     if (w->error != PTYPE_FINE)
-        w->out->end = w->out->start + before;
+        buf_cut(w->out, before);
     else
         w->out->end = (size_t)((const char *)p - w->out->mem);
     return w->error;

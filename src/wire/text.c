@@ -544,6 +544,7 @@ int text_encode(const struct text_proto *proto, enum text_style style, unsigned 
 {
     const struct text_msg *m = &proto->msgs[msg];
     const struct text_field *bad = unsayable(proto, style, m, in);
+    size_t before = buf_len(out);
 
     if (bad)
         return errmsg_set(
@@ -557,7 +558,9 @@ int text_encode(const struct text_proto *proto, enum text_style style, unsigned 
     put_fields(proto, style, m, in, out);
     if (style == TEXT_LINES)
         buf_str(out, "endcmd\n");
-    if (style == TEXT_BLANKS && buf_ok(out))
+    if (!buf_ok(out))
+        buf_cut(out, before);
+    else if (style == TEXT_BLANKS)
         out->mem[out->end - 1] = '\n'; /* the last blank becomes the end of the line */
     return TEXT_FINE;
 }

@@ -122,8 +122,8 @@ int text_find(const struct text_proto *proto, struct slice name);
 /* Appends one message: cmd=, then the present fields in the order of the table, then the final
  * newline (blanks) or separator.  Numbered lists that are adjacent in the table are written item by
  * item in turn (key0 value0 key1 value1), as some readers need them.  LINES writes `mcmd=`, and
- * `endcmd` at the end.  On a condition nothing is written.  A buffer that overflows is poisoned as
- * usual. */
+ * `endcmd` at the end.  On a condition nothing is written, nor to a buffer that the message
+ * poisons. */
 int text_encode(const struct text_proto *proto, enum text_style style, unsigned msg, const void *in,
                 struct buf *out, struct errmsg *err);
 

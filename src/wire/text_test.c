@@ -82,6 +82,48 @@ static void test_spawn_block(void)
     OK_F(rc == TEXT_MALFORMED, "an item far ahead takes no memory: %s", err.text);
 }
 
+static void put_text(struct buf *out)
+{
+    struct pmi1_get_result r = { .has = 0 };
+
+    PMI1_SET(r, get_result, value, SLICE("twenty bytes of value"));
+    OK(text_encode(&pmi1_proto, TEXT_BLANKS, PMI1_get_result, &r, out, &err) == 0);
+}
+
+static void put_frame(struct buf *out)
+{
+    struct pmi2_kvs_put m = { .has = 0 };
+
+    PMI2_SET(m, kvs_put, key, SLICE("k"));
+    PMI2_SET(m, kvs_put, value, SLICE("twenty bytes of value"));
+    OK(pmi2_encode(PMI2_kvs_put, &m, out, &err) == 0);
+}
+
+/* Of a message that the buffer has no room for, the reader gets nothing: a frame whose length is
+ * not yet written would be read as one. */
+static void check_no_room(void (*put)(struct buf *), const char *first)
+{
+    for (size_t room = 0;; room++) {
+        struct buf out = BUF_NULL(strlen(first) + room);
+        bool all;
+        buf_str(&out, first);
+        put(&out);
+        all = buf_ok(&out);
+        OK_F(all || slice_is(buf_slice(&out), first), "with room for %zu bytes", room);
+        buf_free(&out);
+        if (all)
+            break;
+    }
+}
+
+static void test_no_room(void)
+{
+    check_no_room(put_text, "");
+    check_no_room(put_text, "cmd=finalize_ack\n");
+    check_no_room(put_frame, "");
+    check_no_room(put_frame, "4     abcd");
+}
+
 static void test_writing(void)
 {
     struct buf out = BUF_NULL(4096);
@@ -383,6 +425,7 @@ int main(void)
     test_reading();
     test_spawn_block();
     test_writing();
+    test_no_room();
     test_groups();
     test_turns();
     test_frames();

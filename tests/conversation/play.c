@@ -625,8 +625,9 @@ int play_cut(const struct script *s, uint32_t at, size_t bytes, struct errmsg *e
 
 /* ---- without memory -------------------------------------------------------------------------- */
 
-/* How many messages were received, and whether one of them says that something failed. */
-static uint32_t count_replies(const struct client *c, bool *refused_p)
+/* How many messages were received, and whether one of them says that something failed.  *fault_p:
+ * why what follows is no message, or NULL. */
+static uint32_t count_replies(const struct client *c, bool *refused_p, const char **fault_p)
 {
     struct slice rest = buf_slice(&c->unread);
     struct arena arena = ARENA_NULL(ARENA_MAX);
@@ -636,8 +637,10 @@ static uint32_t count_replies(const struct client *c, bool *refused_p)
 
     *refused_p = false;
     for (;;) {
-        reply_cut(&rest, c->ours, &arena, &r, &whole);
-        if (!whole)
+        size_t before = rest.len;
+        const char *fault = reply_cut(&rest, c->ours, &arena, &r, &whole);
+        *fault_p = whole && rest.len == before ? fault : NULL;
+        if (rest.len == before)
             break;
         *refused_p = *refused_p || reply_refuses(&r);
         n++;
@@ -653,12 +656,15 @@ static int check_blind(struct play *p, const uint32_t *answers, uint32_t *answer
     uint32_t received[WORLD_CLIENTS];
     struct world *w = &p->world;
     bool excused = false, refused;
+    const char *fault;
 
     for (uint32_t i = 0; i < w->njobs; i++)
         excused = excused || w->jobs[i].job->failed;
     for (uint32_t i = 0; i < w->nclients; i++) {
         const struct client *c = &w->clients[i];
-        received[i] = count_replies(c, &refused);
+        received[i] = count_replies(c, &refused, &fault);
+        if (fault)
+            return fail(p, &end, "%s: reply %u %s", c->name, received[i], fault);
         /* Its process sees that it was closed, and ends. */
         excused = excused || refused || (c->stranger && !c->peer);
     }

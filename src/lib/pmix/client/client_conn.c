@@ -265,7 +265,7 @@ size_t conn_begin(struct conn *c)
 
 void conn_drop(struct conn *c, size_t from)
 {
-    c->out.end = c->out.start + from;
+    buf_cut(&c->out, from);
     c->out.error = BUF_FINE;
 }
 
