@@ -7,6 +7,7 @@
  *   hostapi bare CLIENT...      a host without functions refuses
  *   hostapi gateway CLIENT...   one that is a gateway writes to the syslog
  *   hostapi roles CLIENT...     one with all roles, and where tools find it
+ *   hostapi singleton CLIENT... one that was started for a process that runs already
  *   hostapi listener CLIENT...  the host accepts a connection itself
  *   hostapi longer CLIENT...    a host with the module of 6.1
  *   hostapi client WORD...      a process: prints on one line what it sees of each WORD:
@@ -17,6 +18,7 @@
  * CLIENT is a command that runs this program.  Prints `wrong: ...` for each difference, and `good`.
  */
 #include <dirent.h>
+#include <glob.h>
 #include <netinet/in.h>
 #include <pmix.h>
 #include <pmix_server.h>
@@ -29,6 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -282,21 +285,25 @@ static void read_line(int fd, char *line, size_t room)
     line[strcspn(line, "\n")] = '\0';
 }
 
-static void sees(const char *what, const char *nspace, char *const *words, const char *want)
+static char **environment_for(const pmix_proc_t *proc)
 {
-    char line[4096], **env = NULL, **argv = command_of(words);
     pmix_status_t rc = PMIX_SUCCESS;
-    pmix_proc_t proc;
-    int ends[2], code;
-    pid_t pid;
+    char **env = NULL;
 
-    PMIX_LOAD_PROCID(&proc, nspace, 0);
-    wait_op("register a client",
-            PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, back(), NULL));
     for (char **v = environ; *v; v++)
         PMIX_ARGV_APPEND(rc, env, *v);
     must("copy the environment", rc);
-    must("set up the fork", PMIx_server_setup_fork(&proc, &env));
+    must("set up the fork", PMIx_server_setup_fork(proc, &env));
+    return env;
+}
+
+/* A process that says LINE.  Returns how it ends. */
+static int run_client(const pmix_proc_t *proc, char *const *words, char *line, size_t room)
+{
+    char **env = environment_for(proc), **argv = command_of(words);
+    int ends[2], code;
+    pid_t pid;
+
     if (pipe(ends) < 0)
         _exit(99);
     pid = fork();
@@ -308,14 +315,32 @@ static void sees(const char *what, const char *nspace, char *const *words, const
         _exit(127);
     }
     close(ends[1]);
-    read_line(ends[0], line, sizeof line);
+    read_line(ends[0], line, room);
     close(ends[0]);
     waitpid(pid, &code, 0);
-    if (code)
-        expect(what, "a failure", "an end");
-    expect(what, line, want);
     PMIX_ARGV_FREE(env);
     free(argv);
+    return code;
+}
+
+static void expect_line(const char *what, const pmix_proc_t *proc, char *const *words,
+                        const char *want)
+{
+    char line[4096];
+
+    if (run_client(proc, words, line, sizeof line) != 0)
+        expect(what, "a failure", "an end");
+    expect(what, line, want);
+}
+
+static void sees(const char *what, const char *nspace, char *const *words, const char *want)
+{
+    pmix_proc_t proc;
+
+    PMIX_LOAD_PROCID(&proc, nspace, 0);
+    wait_op("register a client",
+            PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, back(), NULL));
+    expect_line(what, &proc, words, want);
 }
 
 #define SEES(what, nspace, want, ...) sees(what, nspace, (char *const[]){ __VA_ARGS__, NULL }, want)
@@ -1371,6 +1396,25 @@ static void read_address(const char *name, char *line, size_t room)
         fclose(f);
 }
 
+/* Where tools find a session's server: below its own folder. */
+static void check_own_folder(const char *reported)
+{
+    char pattern[128], name[256], found[256] = "";
+    glob_t files;
+
+    path_in(pattern, sizeof pattern, "own/*/*");
+    if (glob(pattern, 0, NULL, &files) == 0) {
+        snprintf(name, sizeof name, "%s", files.gl_pathv[0] + strlen(system_dir) + 1);
+        read_address(name, found, sizeof found);
+        globfree(&files);
+    }
+    expect("the address below its own folder", found, reported);
+    register_job("told", "test.own", "its own");
+    path_in(pattern, sizeof pattern, "own");
+    snprintf(name, sizeof name, " %s", pattern);
+    SEES("its own folder", "told", name, WORD("env:PMIX_SERVER_TMPDIR"));
+}
+
 /* By their ports: the library has a spare descriptor of its own. */
 static int count_listeners(void)
 {
@@ -1406,6 +1450,7 @@ static void test_roles(void)
         read_address(files[i], found, sizeof found);
         expect(files[i], found, reported);
     }
+    check_own_folder(reported);
     if (count_listeners() != 1)
         expect("the number of listeners", "another", "one");
     register_job("beats", "test.own", "its own");
@@ -1414,6 +1459,15 @@ static void test_roles(void)
     SEES("the topology that the server shares", "shared", " <?xml", WORD("topology"));
     path_in(path, sizeof path, "reported");
     unlink(path);
+}
+
+static void expect_gone(void)
+{
+    char path[128];
+
+    path_in(path, sizeof path, "own");
+    if (rmdir(path) != 0 || rmdir(system_dir) != 0)
+        expect("its files", "left behind", "gone");
 }
 
 static size_t load_roles(pmix_info_t *info)
@@ -1427,6 +1481,10 @@ static size_t load_roles(pmix_info_t *info)
 
     if (!mkdtemp(system_dir))
         _exit(99);
+    path_in(path, sizeof path, "own");
+    if (mkdir(path, 0700) < 0)
+        _exit(99);
+    PMIX_INFO_LOAD(&info[n++], PMIX_SERVER_TMPDIR, path, PMIX_STRING);
     path_in(path, sizeof path, "reported");
     PMIX_INFO_LOAD(&info[n++], PMIX_SERVER_HOSTNAME, "nodeA", PMIX_STRING);
     PMIX_INFO_LOAD(&info[n++], PMIX_SYSTEM_TMPDIR, system_dir, PMIX_STRING);
@@ -1438,6 +1496,27 @@ static size_t load_roles(pmix_info_t *info)
     return n;
 }
 #endif
+
+/* ---- the host of a singleton ----------------------------------------------------------------- */
+
+#define SINGLETON "some.one"
+
+/* It registers nothing: that process is its client, and no other is. */
+static void test_singleton(void)
+{
+    char *const asks[] = { WORD("number:" PMIX_JOB_SIZE), WORD("do:fence"), NULL };
+    char line[64];
+    pmix_proc_t proc;
+
+    PMIX_LOAD_PROCID(&proc, "another", 0);
+    if (run_client(&proc, asks, line, sizeof line) == 0)
+        expect("a process that the host was not started for", "served", "refused");
+    PMIX_LOAD_PROCID(&proc, SINGLETON, 1);
+    if (run_client(&proc, asks, line, sizeof line) == 0)
+        expect("another process of that name", "served", "refused");
+    proc.rank = 0;
+    expect_line("the singleton", &proc, asks, " 1 0");
+}
 
 /* ---- accepting ------------------------------------------------------------------------------- */
 
@@ -1501,8 +1580,9 @@ static void test_longer(void)
 static const struct mode {
     const char *name;
     void (*run)(void);
-} modes[] = { { "progress", test_progress }, { "upcalls", test_upcalls }, { "bare", test_bare },
-              { "listener", test_listener }, { "gateway", test_gateway },
+} modes[] = { { "progress", test_progress }, { "upcalls", test_upcalls },
+              { "bare", test_bare },         { "listener", test_listener },
+              { "gateway", test_gateway },   { "singleton", test_singleton },
 #ifdef OURS
               { "longer", test_longer },     { "roles", test_roles },
 #endif
@@ -1523,11 +1603,30 @@ static void *module_of(const char *mode)
     return &module;
 }
 
+static size_t load_infos(const char *mode, pmix_info_t *info)
+{
+    size_t size = sizeof(void (*)(void)) * 32, n = 1;
+
+#ifdef OURS
+    if (!strcmp(mode, "roles"))
+        return load_roles(info);
+#endif
+    PMIX_INFO_LOAD(&info[0], PMIX_HOSTNAME, "nodeA", PMIX_STRING);
+    if (!strcmp(mode, "gateway"))
+        PMIX_INFO_LOAD(&info[n++], PMIX_SERVER_GATEWAY, NULL, PMIX_BOOL);
+    if (!strcmp(mode, "singleton"))
+        PMIX_INFO_LOAD(&info[n++], PMIX_SINGLETON, SINGLETON ".0", PMIX_STRING);
+    for (size_t i = 1; i < n; i++)
+        PMIX_INFO_REQUIRED(&info[i]);
+    if (!strcmp(mode, "longer"))
+        PMIX_INFO_LOAD(&info[n++], "wireup.module.size", &size, PMIX_SIZE);
+    return n;
+}
+
 int main(int argc, char **argv)
 {
-    size_t size = sizeof(void (*)(void)) * 32;
     pmix_info_t info[12];
-    size_t ninfos = 1;
+    size_t ninfos;
 
     if (argc > 1 && !strcmp(argv[1], "client"))
         return be_client(argv + 2);
@@ -1535,18 +1634,7 @@ int main(int argc, char **argv)
         return 2;
     client = argv + 2;
     sem_init(&called, 0, 0);
-    PMIX_INFO_LOAD(&info[0], PMIX_HOSTNAME, "nodeA", PMIX_STRING);
-    if (!strcmp(argv[1], "longer"))
-        PMIX_INFO_LOAD(&info[ninfos++], "wireup.module.size", &size, PMIX_SIZE);
-    if (!strcmp(argv[1], "gateway")) {
-        PMIX_INFO_LOAD(&info[1], PMIX_SERVER_GATEWAY, NULL, PMIX_BOOL);
-        PMIX_INFO_REQUIRED(&info[1]);
-        ninfos = 2;
-    }
-#ifdef OURS
-    if (!strcmp(argv[1], "roles"))
-        ninfos = load_roles(info);
-#endif
+    ninfos = load_infos(argv[1], info);
     must("init", PMIx_server_init(module_of(argv[1]), info, ninfos));
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         if (!strcmp(modes[i].name, argv[1]))
@@ -1556,8 +1644,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < ninfos; i++)
         PMIX_INFO_DESTRUCT(&info[i]);
 #ifdef OURS
-    if (!strcmp(argv[1], "roles") && rmdir(system_dir) != 0)
-        expect("its files", "left behind", "gone");
+    if (!strcmp(argv[1], "roles"))
+        expect_gone();
 #endif
     printf("%s\n", wrong ? "bad" : "good");
     return wrong > 0;

@@ -20,7 +20,7 @@ case "$theirs/$flags" in
     ;;
 esac
 for client in "$host" $theirs; do
-    for what in setup progress upcalls bare gateway listener longer roles; do
+    for what in setup progress upcalls bare gateway listener longer roles singleton; do
         run 120 "$host" $what "$client"
         same "$what ($([ "$client" = "$host" ] && echo ours || echo OpenPMIx))" "$rc $(cat "$out")" "0 good" || explain
     done

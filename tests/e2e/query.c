@@ -4,14 +4,15 @@
  *   query tool PID NODES    a tool of the launcher with that pid: asks about its job
  *   query ends              processes of a job that goes on when one of them fails
  *   query queues            a process: prints which queues there are, their states, and that of the
- * second query spoil             the control: expects what is not so
+ *                           second
+ *   query made              a process on machines that are made up (fakemachine.c): rank 0 asks for
+ *                           their devices and storage, which show what this machine may not have
+ *   query spoil             the control: expects what is not so
  *
  * OPENPMIX: the release of OpenPMIx whose library it is, which can do less than ours.
  *
  * Each key is asked for as it is, and once more with PMIX_QUERY_REFRESH_CACHE.  Prints a line for
  * what is not as expected, and at last `query NODES good` or `query NODES WRONG`. */
-#include <dirent.h>
-#include <net/if_arp.h>
 #include <pmix.h>
 #include <pmix_tool.h>
 #include <signal.h>
@@ -25,6 +26,7 @@
 #include <unistd.h>
 
 #include "keeps.h"
+#include "shown_devices.h"
 
 enum { SIZE = 3, HOST_MAX = 256, MOST_KEYS = 3, MOST_QUALIFIERS = 4 };
 
@@ -56,7 +58,7 @@ enum {
 static pmix_proc_t me;
 static char job[PMIX_MAX_NSLEN + 1], last_host[HOST_MAX];
 static uint32_t nodes, near; /* how many of its processes are on the node that is asked */
-static bool refreshed, spoilt;
+static bool refreshed, spoilt, made;
 static int wrong;
 
 static void complain(const char *format, ...)
@@ -507,67 +509,85 @@ static void check_hardware(void)
     expect_missing("the hardware of no node", ASK(HWLOC_XML_V2, TEXT(PMIX_HOSTNAME, "nowhere")));
 }
 
-/* What /sys shows of a device; an empty text if it shows nothing. */
-static const char *shown(const char *name, const char *file)
-{
-    static char text[256];
-    char path[512];
-    FILE *f;
+/* ---- devices --------------------------------------------------------------------------------- */
 
-    snprintf(path, sizeof path, "/sys/class/net/%s/%s", name, file);
-    f = fopen(path, "r");
-    if (!f || !fgets(text, sizeof text, f))
-        *text = '\0';
-    if (f)
-        fclose(f);
-    text[strcspn(text, "\n")] = '\0';
-    return text;
-}
-
-static uint32_t count_interfaces(char name[HOST_MAX])
-{
-    DIR *folder = opendir("/sys/class/net");
-    uint32_t n = 0;
-
-    *name = '\0';
-    for (struct dirent *e; folder && (e = readdir(folder));) {
-        if (*e->d_name == '.' || !*shown(e->d_name, "type") ||
-            atoi(shown(e->d_name, "type")) == ARPHRD_LOOPBACK)
-            continue;
-        snprintf(name, HOST_MAX, "%s", e->d_name);
-        n++;
+/* What is told of each device of a class. */
+#define FACT(key, of)                                                                              \
+    {                                                                                              \
+#key, key, of                                                                              \
     }
-    if (folder)
-        closedir(folder);
-    return n;
+struct fact {
+    const char *name, *key;
+    const char *(*shown)(const char *device);
+};
+
+static const struct fact interface_facts[] = { FACT(PMIX_FABRIC_DEVICE_NAME, name_of),
+                                               FACT(PMIX_FABRIC_DEVICE_TYPE, type_of),
+                                               FACT(PMIX_FABRIC_DEVICE_BUS_TYPE, bus_of),
+                                               FACT(PMIX_FABRIC_DEVICE_PCI_DEVID, place_of),
+                                               FACT(PMIX_FABRIC_DEVICE_VENDORID, vendor_number),
+                                               FACT(PMIX_FABRIC_DEVICE_VENDOR, vendor_name),
+                                               FACT(PMIX_FABRIC_DEVICE_DRIVER, driver_of),
+                                               FACT(PMIX_FABRIC_DEVICE_ADDRESS, address_of),
+                                               FACT(PMIX_FABRIC_DEVICE_INDEX, index_of),
+                                               FACT(PMIX_FABRIC_DEVICE_MTU, frame_of),
+                                               FACT(PMIX_FABRIC_DEVICE_SPEED, speed_of),
+                                               FACT(PMIX_FABRIC_DEVICE_STATE, state_of),
+                                               { NULL } };
+static const struct fact adapter_facts[] = { FACT(PMIX_FABRIC_DEVICE_NAME, name_of),
+                                             FACT(PMIX_FABRIC_DEVICE_TYPE, type_of_adapter),
+                                             FACT(PMIX_FABRIC_DEVICE_FIRMWARE, firmware_of_adapter),
+                                             FACT(PMIX_FABRIC_DEVICE_ADDRESS, address_of_adapter),
+                                             FACT(PMIX_FABRIC_DEVICE_SPEED, speed_of_adapter),
+                                             FACT(PMIX_FABRIC_DEVICE_STATE, state_of_adapter),
+                                             { NULL } };
+
+static void print_fact(const pmix_value_t *v, char *text, size_t room)
+{
+    static const char *const states[] = {
+        [PMIX_LINK_STATE_UNKNOWN] = "unknown", [PMIX_LINK_DOWN] = "down", [PMIX_LINK_UP] = "up"
+    };
+
+    *text = '\0';
+    if (v && v->type == PMIX_STRING)
+        snprintf(text, room, "%s", v->data.string);
+    else if (v && v->type == PMIX_UINT32)
+        snprintf(text, room, "%u", v->data.uint32);
+    else if (v && v->type == PMIX_SIZE)
+        snprintf(text, room, "%zu", v->data.size);
+    else if (v && v->type == PMIX_LINK_STATE)
+        snprintf(text, room, "%s", states[v->data.linkstate]);
+    else if (v)
+        snprintf(text, room, "a value of type %u", v->type);
 }
 
-static const char *word_in(const pmix_data_array_t *a, const char *key)
+/* The made-up machine has all that is asked for. */
+static void check_fact(const struct fact *f, const char *device, const pmix_info_t *about)
 {
-    for (size_t i = 0; a && i < a->size; i++) {
-        const pmix_info_t *info = (const pmix_info_t *)a->array + i;
-        if (!strcmp(info->key, key))
-            return info->value.type == PMIX_STRING ? info->value.data.string : "?";
-    }
-    return "";
+    const char *want = f->shown(device);
+    char is[256];
+
+    print_fact(inside(about, f->key), is, sizeof is);
+    if (want && strcmp(is, want) != 0)
+        complain("%s of %s is '%s', not '%s'", f->name, device, is, want);
+    if (made && (!want || !*want))
+        complain("the test shows no %s of %s", f->name, device);
 }
 
-static void check_device(const char *name)
+static void check_device(const char *device)
 {
-    struct answer a = ASK(PMIX_FABRIC_DEVICE, TEXT(PMIX_FABRIC_DEVICE_NAME, name),
+    const struct fact *facts = strncmp(device, "net/", 4) ? adapter_facts : interface_facts;
+    struct answer a = ASK(PMIX_FABRIC_DEVICE, TEXT(PMIX_FABRIC_DEVICE_NAME, name_of(device)),
                           TEXT(PMIX_HOSTNAME, last_host));
-    const pmix_data_array_t *about = array_of(&a, PMIX_FABRIC_DEVICE, PMIX_INFO);
-    bool sized = false;
+    const pmix_value_t *host;
 
-    for (size_t i = 0; about && i < about->size; i++) {
-        const pmix_info_t *info = (const pmix_info_t *)about->array + i;
-        if (!strcmp(info->key, PMIX_FABRIC_DEVICE_MTU))
-            sized = info->value.data.size == strtoul(shown(name, "mtu"), NULL, 10);
-    }
-    if (strcmp(word_in(about, PMIX_FABRIC_DEVICE_NAME), name) != 0 ||
-        strcmp(word_in(about, PMIX_HOSTNAME), last_host) != 0 ||
-        strcmp(word_in(about, PMIX_FABRIC_DEVICE_ADDRESS), shown(name, "address")) != 0 || !sized)
-        complain("the device %s of %s", name, last_host);
+    if (!array_of(&a, PMIX_FABRIC_DEVICE, PMIX_INFO))
+        return;
+    for (const struct fact *f = facts; f->key; f++)
+        check_fact(f, device, a.infos);
+    host = inside(a.infos, PMIX_HOSTNAME);
+    if (!host || host->type != PMIX_STRING || strcmp(host->data.string, last_host) != 0)
+        complain("%s is not said to be of %s", device, last_host);
 }
 
 static void expect_fabric(const char *what, pmix_status_t rc, const pmix_fabric_t *fabric,
@@ -692,8 +712,6 @@ static void check_fabric_parts(const char *name)
     expect_fabric("one plane", PMIx_Fabric_register(&fabric, part, 1), &fabric, 1);
     if (!KEEPS_NO_NUMBER)
         expect_fabric("one plane, updated", PMIx_Fabric_update(&fabric), &fabric, 1);
-    if (atoi(shown(name, "type")) != ARPHRD_ETHER)
-        return;
     memset(&fabric, 0, sizeof fabric);
     PMIX_INFO_LOAD(&part[1], PMIX_FABRIC_IDENTIFIER, "Ethernet", PMIX_STRING);
     expect_fabric("one plane, of that type", PMIx_Fabric_register(&fabric, part, 2), &fabric, 1);
@@ -702,26 +720,20 @@ static void check_fabric_parts(const char *name)
 /* ---- distances, which the library computes ---- */
 
 /* Devices that are more than software. */
-static uint32_t count_hardware(void)
-{
-    DIR *folder = opendir("/sys/class/net");
-    char path[512];
-    uint32_t n = 0;
+static uint32_t hardware;
 
-    for (struct dirent *e; folder && (e = readdir(folder));) {
-        snprintf(path, sizeof path, "/sys/class/net/%.200s/device", e->d_name);
-        n += *e->d_name != '.' && access(path, F_OK) == 0;
-    }
-    if (folder)
-        closedir(folder);
-    return n;
+static void count_hardware(const char *device)
+{
+    hardware += *shown_link(device, "device") != '\0';
 }
 
 static void check_distance(const pmix_device_distance_t *d)
 {
     const char *address = d->uuid ? strstr(d->uuid, "://") : NULL;
+    char device[HOST_MAX];
 
-    if (!address || !d->osname || strcmp(address + 3, shown(d->osname, "address")) != 0 ||
+    snprintf(device, sizeof device, "net/%s", d->osname ? d->osname : "");
+    if (!address || strcmp(address + 3, shown(device, "address")) != 0 ||
         d->type != PMIX_DEVTYPE_NETWORK || d->mindist > d->maxdist)
         complain("the distance to %s (%s): %u to %u", d->osname, d->uuid, d->mindist, d->maxdist);
 }
@@ -741,7 +753,9 @@ static void check_distances(void)
         complain("no topology, or no processors");
     PMIX_INFO_LOAD(&which, PMIX_DEVICE_TYPE, &type, PMIX_DEVTYPE);
     rc = PMIx_Compute_distances(&topology, &cpus, &which, 1, &list, &n);
-    if (count_hardware() && (rc != PMIX_SUCCESS || n == 0))
+    hardware = 0;
+    each_device("net", count_hardware);
+    if (hardware && (rc != PMIX_SUCCESS || n == 0))
         complain("distances: %s, %zu devices", PMIx_Error_string(rc), n);
     check_distances_back(&topology, &cpus, &which, rc, n);
     for (size_t i = 0; rc == PMIX_SUCCESS && i < n; i++)
@@ -751,25 +765,58 @@ static void check_distances(void)
         complain("a distance to nothing");
 }
 
+static uint32_t count_devices(const char *key, struct answer a)
+{
+    const pmix_value_t *v = value_of(&a, key);
+
+    return v && v->type == PMIX_SIZE ? (uint32_t)v->data.size : 77;
+}
+
+static void check_device_type(const char *type, uint32_t n)
+{
+    const char *key = PMIX_FABRIC_NUM_DEVICES;
+
+    expect_count(type,
+                 count_devices(key, ASK(key, TEXT(PMIX_FABRIC_DEVICE_TYPE, type),
+                                        TEXT(PMIX_HOSTNAME, last_host))),
+                 n);
+}
+
+static uint32_t ethernets;
+static char ethernet[HOST_MAX]; /* one of them */
+
+static void check_interface(const char *device)
+{
+    check_device(device);
+    if (strcmp(type_of(device), "Ethernet") != 0)
+        return;
+    ethernets++;
+    snprintf(ethernet, sizeof ethernet, "%s", name_of(device));
+}
+
 /* All nodes are one machine here. */
 static void check_devices(void)
 {
-    char name[HOST_MAX];
-    uint32_t n = count_interfaces(name);
-    struct answer count = ASK(PMIX_FABRIC_NUM_DEVICES, TEXT(PMIX_HOSTNAME, last_host));
-    const pmix_value_t *v = value_of(&count, PMIX_FABRIC_NUM_DEVICES);
+    const char *key = PMIX_FABRIC_NUM_DEVICES;
+    uint32_t n = each_device("net", NULL) + each_device("infiniband", NULL);
     struct answer all;
     const pmix_data_array_t *list;
 
-    expect_count("devices of a node", v && v->type == PMIX_SIZE ? (uint32_t)v->data.size : 77, n);
+    expect_count("devices of a node", count_devices(key, ASK(key, TEXT(PMIX_HOSTNAME, last_host))),
+                 n);
     if (n == 0)
         return;
     all = ASK(PMIX_FABRIC_DEVICES, TEXT(PMIX_HOSTNAME, last_host));
     list = array_of(&all, PMIX_FABRIC_DEVICES, PMIX_INFO);
     expect_count("devices", list ? (uint32_t)list->size : 0, n);
-    check_device(name);
+    ethernets = 0;
+    each_device("net", check_interface);
+    each_device("infiniband", check_device);
+    check_device_type("Ethernet", ethernets);
+    check_device_type("none such", 0);
     check_fabric(n);
-    check_fabric_parts(name);
+    if (ethernets)
+        check_fabric_parts(ethernet);
     expect_missing("a device that is not there",
                    ASK(PMIX_FABRIC_DEVICE, TEXT(PMIX_FABRIC_DEVICE_NAME, "nothing")));
 }
@@ -959,6 +1006,25 @@ static void check_unknown(void)
     expect_missing("queues", ASK_BARE(PMIX_QUERY_QUEUE_LIST));
 }
 
+/* A storage that nodes share, of which the version is known, and one of which it is not. */
+static void check_version(void)
+{
+    struct answer a = ASK(PMIX_STORAGE_VERSION, TEXT(PMIX_STORAGE_ID, "server:/made"));
+
+    if (strcmp(text_of(&a, PMIX_STORAGE_VERSION), "4.2") != 0)
+        complain("the version of a storage: %s", text_of(&a, PMIX_STORAGE_VERSION));
+    expect_missing("a version that is not known",
+                   ASK(PMIX_STORAGE_VERSION, TEXT(PMIX_STORAGE_PATH, "/made/disk")));
+}
+
+static void check_made(void)
+{
+    check_table();
+    check_devices();
+    check_version();
+    printf("query %u %s\n", nodes, wrong ? "WRONG" : "good");
+}
+
 static void check_everything(void)
 {
     static void (*const checks[])(
@@ -998,7 +1064,7 @@ static void construct(const char *name, const pmix_proc_t *procs, size_t n)
         complain("the group %s: %s", name, PMIx_Error_string(rc));
 }
 
-static int run_process(bool waits)
+static int run_process(void (*check)(void), bool waits)
 {
     pmix_proc_t all, few[2];
     char line[16];
@@ -1016,7 +1082,7 @@ static int run_process(bool waits)
         construct("few", few, 2);
     PMIx_Fence(NULL, 0, NULL, 0);
     if (me.rank == 0)
-        check_everything();
+        check();
     if (me.rank == 0 && waits && !fgets(line, sizeof line, stdin))
         complain("no line");
     PMIx_Fence(NULL, 0, NULL, 0);
@@ -1130,5 +1196,8 @@ int main(int argc, char **argv)
     if (argc == 2 && !strcmp(argv[1], "ends"))
         return run_ends();
     spoilt = argc == 2 && !strcmp(argv[1], "spoil");
-    return run_process(!spoilt);
+    made = argc == 2 && !strcmp(argv[1], "made");
+    if (made)
+        sys = getenv("WU_SYS");
+    return run_process(made ? check_made : check_everything, !spoilt && !made);
 }

@@ -70,6 +70,41 @@ said() # OpenPMIx has said NOT-FOUND before release 5
 {
     sed 's/NOT-FOUND/PMIX_ERR_NOT_FOUND/g' "$out"
 }
+# A machine with what few have: a network interface on the PCI bus and an adapter of which all is known, and a file
+# system of a server.
+make_machine()
+{
+    WU_SYS=$tmp/sys WU_MOUNTS=$tmp/mounts
+    export WU_SYS WU_MOUNTS
+    class=$WU_SYS/class pci=$WU_SYS/devices/0000:03:00.1
+    mkdir -p "$WU_SYS/bus/pci/drivers/ice" "$pci" "$class/net/made0" "$class/infiniband/made_1/ports/1"
+    ln -s ../../bus/pci "$pci/subsystem"
+    ln -s ../../bus/pci/drivers/ice "$pci/driver"
+    ln -s ../../../devices/0000:03:00.1 "$class/net/made0/device"
+    echo 0x8086 >"$pci/vendor"
+    shows net/made0 type 1 address 02:00:00:00:00:07 operstate up ifindex 7 mtu 9000 speed 25000
+    shows infiniband/made_1 node_guid 0002:c903:0000:0007 fw_ver 20.31.1014 ports/1/link_layer InfiniBand \
+        ports/1/state "4: ACTIVE" ports/1/rate "200 Gb/sec (4X HDR)"
+    printf '%s 0 0\n' "server:/made /made/share nfs4 ro,vers=4.2" "/dev/made /made/disk ext4 ro" >"$WU_MOUNTS"
+    c_program fakemachine -shared -fPIC -ldl
+}
+shows() # DEVICE FILE LINE...
+{
+    device=$class/$1
+    shift
+    while [ $# != 0 ]; do
+        echo "$2" >"$device/$1"
+        shift 2
+    done
+}
+made() # LAUNCHER-OPTIONS...
+{
+    run "$patience" env LD_PRELOAD="$bin/fakemachine" "$WIREUP" "$@" -n 3 "$client" made
+    same "a machine that is made up ($nodes, ${client##*/})" "$rc $(cat "$out")" "0 query $nodes good" || explain
+}
+# A program that is not sanitized cannot be preloaded to one that is.
+[ "${1-}" != machine ] || make_machine
+
 nothing="PMIX_ERR_NOT_FOUND PMIX_ERR_NOT_FOUND PMIX_ERR_NOT_FOUND PMIX_ERR_NOT_FOUND"
 all="debug,long debug=up,long=drain drain PMIX_ERR_NOT_FOUND"
 for client in $clients; do
@@ -85,8 +120,10 @@ for client in $clients; do
     nodes=1
     job -tool-files on
     ended
+    [ -z "${WU_SYS-}" ] || made
     nodes=3
     job -tool-files on -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1
     ended -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1
+    [ -z "${WU_SYS-}" ] || made -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1
 done
 finish
