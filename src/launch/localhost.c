@@ -48,13 +48,10 @@ void localhost_free(struct localhost *m)
     buf_free(&m->hosts_file);
 }
 
-int localhost_read_file(const char *path, struct buf *out)
+static int read_all(int fd, struct buf *out)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     ssize_t n = 1;
 
-    if (fd < 0)
-        return -errno;
     while (n > 0) {
         char *room = buf_room(out, 4096);
         if (!room) {
@@ -68,8 +65,30 @@ int localhost_read_file(const char *path, struct buf *out)
         else if (n < 0)
             n = errno == EINTR ? 1 : -errno;
     }
-    close(fd);
     return n < 0 ? (int)n : 0;
+}
+
+int localhost_read_file(const char *path, struct buf *out)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int rc = fd < 0 ? -errno : read_all(fd, out);
+
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+int localhost_read_plain_file(const char *path, struct buf *out)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat st;
+    int rc = fd < 0 || fstat(fd, &st) < 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+
+    if (rc == 0)
+        rc = read_all(fd, out);
+    if (fd >= 0)
+        close(fd);
+    return rc;
 }
 
 /* Until the program closes its end, or the time is up. */

@@ -43,5 +43,7 @@ int localhost_run(const char *const *argv, char *const *envp, struct buf *out, u
 
 /* The whole of a file.  0, -errno (-EFBIG: larger than the buffer's maximum). */
 int localhost_read_file(const char *path, struct buf *out);
+/* Likewise, but never waits for a writer; -EINVAL: it is no plain file. */
+int localhost_read_plain_file(const char *path, struct buf *out);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "launch/localhost.h"
@@ -20,21 +19,12 @@ static const struct hosts_source sources[] = {
     { "add-hosts", false, true }, { "hostfile", true, false }, { "add-hostfile", true, true }
 };
 
-static int read_text(const char *path, struct buf *text)
-{
-    struct stat st;
-
-    if (stat(path, &st) < 0)
-        return -errno;
-    return S_ISREG(st.st_mode) ? localhost_read_file(path, text) : -EINVAL;
-}
-
 static int read_hostfile(struct arena *a, struct host_list *list, struct slice name,
                          struct errmsg *err)
 {
     const char *path = arena_str(a, name);
     struct buf text = BUF_NULL(HOSTFILE_MAX);
-    int rc = path ? read_text(path, &text) : -ENOMEM;
+    int rc = path ? localhost_read_plain_file(path, &text) : -ENOMEM;
 
     if (rc == -EINVAL)
         rc = errmsg_set(err, SPAWN_NO_NODES, "host file " SLICE_FMT ": not a plain file",
