@@ -17,8 +17,9 @@
 #include "daemon/local_job.h"
 #include "daemon/process.h"
 #include "daemon/signals.h"
-#include "daemon/spawn_wish.h"
 #include "daemon/spawn_growth.h"
+#include "daemon/spawn_limit.h"
+#include "daemon/spawn_wish.h"
 #include "pmix_common.h"
 #include "server/node_part.h"
 #include "server/pmix_scheduler.h"
@@ -649,20 +650,34 @@ static void grant_spawn(struct allocations *a, const struct op_allocate *e,
                         const struct op_scheduled *o, struct spawn_held *h)
 {
     struct allocation_call k = call_of(a, e);
-    struct errmsg err = { "out of memory" };
     struct pmix_grant g = { .id = NULL };
 
-    h->refusal = err.text;
+    h->failure = SPAWN_NO_NODES;
     if (o->status != PMIX_SUCCESS && o->status != PMIX_OPERATION_SUCCEEDED) {
-        errmsg_set(&err, 0, "the scheduler does not grant the nodes (status %d)", o->status);
-    } else if (pmix_grant_read(o->infos, &g)) {
+        errmsg_set(&h->why, 0, "the scheduler does not grant the nodes (status %d)", o->status);
+    } else if (!pmix_grant_read(o->infos, &g)) {
+        errmsg_set(&h->why, 0, "out of memory");
+    } else {
         take_grant(&k, &g);
         k.wish.owner = 0;
-        if (reserve(a, &k.wish, &h->session, &err) == 0)
-            h->refusal = NULL;
+        if (reserve(a, &k.wish, &h->session, &h->why) == 0)
+            h->failure = 0;
     }
     pmix_grant_free(&g);
     go_on_spawning(a, h);
+}
+
+/* An answer that comes later is about no request any more. */
+static void grant_is_late(void *arg, uint32_t number, struct spawn_held *h)
+{
+    struct allocations *a = arg;
+
+    free_request(scheduler_take(&a->scheduler, number));
+    h->failure = errmsg_set(&h->why, SPAWN_LATE,
+                            "the scheduler has not granted the nodes within its time limit of %u s",
+                            spawn_limit_seconds(h->request));
+    go_on_spawning(a, h);
+    turn_end(context_of(a)->turn);
 }
 
 void allocations_scheduled(struct allocations *a, const struct op_scheduled *o)
@@ -690,7 +705,8 @@ static void scheduler_is_gone(struct allocations *a)
     struct effect *e;
 
     while ((h = spawn_grant_take_any(&a->grants))) {
-        h->refusal = "the scheduler, which was asked for the nodes, has ended";
+        h->failure = errmsg_set(&h->why, SPAWN_NO_NODES,
+                                "the scheduler, which was asked for the nodes, has ended");
         go_on_spawning(a, h);
     }
     while ((e = scheduler_take_any(&a->scheduler))) {
@@ -875,7 +891,7 @@ void allocations_open(struct allocations *a, struct local_jobs *jobs, struct pro
     jobs->allocations = a;
     timer_init(&a->timer, jobs->context->loop, time_over, a);
     scheduler_open(&a->scheduler, jobs->context->server);
-    spawn_grants_open(&a->grants);
+    spawn_grants_open(&a->grants, jobs->context->loop, grant_is_late, a);
     dvm_growths_open(&a->growths, jobs->context,
                      &(struct dvm_growth_calls){ go_on, drop_request, a });
 }

@@ -15,7 +15,7 @@ enum { DVM_GROWTH_TEXT = 1 << 20 };
 struct dvm_growth {
     struct list link;
     struct dvm_growths *of;
-    void *request; /* NULL: it goes on */
+    void *request; /* NULL: it goes on, or is forgotten */
     int fd;
     struct watch watch;
     struct buf in, joined;
@@ -54,7 +54,9 @@ static bool take_line(struct dvm_growth *g, struct slice line)
 {
     struct slice word = slice_cut(&line, ' ');
 
-    if (slice_is(word, "up")) {
+    if (slice_is(word, "up") && !g->request) {
+        dvm_growth_undo(g->of, slice_cut(&line, ' '));
+    } else if (slice_is(word, "up")) {
         if (buf_len(&g->joined))
             buf_byte(&g->joined, ',');
         buf_slice_put(&g->joined, slice_cut(&line, ' '));
@@ -70,7 +72,8 @@ static void finish(struct dvm_growth *g)
     g->request = NULL;
     list_unlink(&g->link);
     list_init(&g->link);
-    of->calls.go_on(of->calls.arg, request, buf_slice(&g->joined));
+    if (request)
+        of->calls.go_on(of->calls.arg, request, buf_slice(&g->joined));
     dvm_growth_free(g);
 }
 
@@ -114,12 +117,26 @@ bool dvm_growth_begin(struct dvm_growths *g, void *request, struct slice nodes)
     return true;
 }
 
+/* One by one: one that is lost meanwhile does not keep the others. */
 void dvm_growth_undo(const struct dvm_growths *g, struct slice nodes)
 {
-    int fd = nodes.len ? ask(g->context, "shrink drain", nodes) : -1;
+    while (nodes.len) {
+        int fd = ask(g->context, "shrink drain", slice_cut(&nodes, ','));
+        if (fd >= 0)
+            close(fd);
+    }
+}
 
-    if (fd >= 0)
-        close(fd);
+void dvm_growth_forget(struct dvm_growths *g, const void *request)
+{
+    LIST_EACH(l, &g->all)
+    {
+        struct dvm_growth *k = LIST_OF(l, struct dvm_growth, link);
+        if (k->request != request)
+            continue;
+        k->request = NULL;
+        dvm_growth_undo(g, buf_slice(&k->joined));
+    }
 }
 
 void dvm_growths_open(struct dvm_growths *g, const struct node_context *c,

@@ -34,6 +34,10 @@ void dvm_growths_close(struct dvm_growths *g); /* harmless twice, and on zeroed 
  * there is no memory; nothing has been done. */
 bool dvm_growth_begin(struct dvm_growths *g, void *request, struct slice nodes);
 
+/* The request, which is the caller's again, waits no longer.  Its nodes leave as by
+ * dvm_growth_undo(), and each that joins later. */
+void dvm_growth_forget(struct dvm_growths *g, const void *request);
+
 /* These leave when no process of a job is on them; nobody waits for that. */
 void dvm_growth_undo(const struct dvm_growths *g, struct slice nodes);
 

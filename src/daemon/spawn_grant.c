@@ -26,6 +26,22 @@ static struct spawn_held *release(struct spawn_grant *k)
     return h;
 }
 
+static void is_late(struct spawn_held *h)
+{
+    struct spawn_grants *g = h->holder;
+
+    LIST_EACH(l, &g->all)
+    {
+        struct spawn_grant *k = LIST_OF(l, struct spawn_grant, link);
+        uint32_t number = k->number;
+        if (k->held != h)
+            continue;
+        release(k);
+        g->late(g->arg, number, h);
+        return;
+    }
+}
+
 /* The number of the request; 0: it has not been asked. */
 static uint32_t ask(struct scheduler *s, const struct spawn_held *h,
                     const struct reservation_wish *w)
@@ -56,7 +72,7 @@ bool spawn_grant_ask(struct spawn_grants *g, struct scheduler *s, const struct s
 
     if (!k)
         return false;
-    k->held = spawn_held_copy(h);
+    k->held = spawn_held_copy(h, g->loop, is_late, g);
     k->number = k->held ? ask(s, h, &w) : 0;
     list_append(&g->all, &k->link);
     if (k->number)
@@ -85,8 +101,10 @@ struct spawn_held *spawn_grant_take_any(struct spawn_grants *g)
     return first ? release(LIST_OF(first, struct spawn_grant, link)) : NULL;
 }
 
-void spawn_grants_open(struct spawn_grants *g)
+void spawn_grants_open(struct spawn_grants *g, struct loop *loop, spawn_grant_late_fn *late,
+                       void *arg)
 {
+    *g = (struct spawn_grants){ .loop = loop, .late = late, .arg = arg };
     list_init(&g->all);
 }
 

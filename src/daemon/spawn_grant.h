@@ -15,11 +15,19 @@
 
 struct scheduler;
 
+/* The scheduler has not answered that request within the time limit of the spawn, which is the
+ * callee's. */
+typedef void spawn_grant_late_fn(void *arg, uint32_t number, struct spawn_held *h);
+
 struct spawn_grants {
     struct list all; /* next NULL: not open */
+    struct loop *loop;
+    spawn_grant_late_fn *late;
+    void *arg;
 };
 
-void spawn_grants_open(struct spawn_grants *g);
+void spawn_grants_open(struct spawn_grants *g, struct loop *loop, spawn_grant_late_fn *late,
+                       void *arg);
 void spawn_grants_close(struct spawn_grants *g); /* harmless twice, and on zeroed memory */
 
 /* True: the scheduler has been asked, and the spawn is copied.  False: it reserves nothing, there

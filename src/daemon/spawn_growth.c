@@ -4,6 +4,7 @@
 #include "daemon/allocations.h"
 #include "daemon/local_job.h"
 #include "daemon/node_context.h"
+#include "daemon/spawn_limit.h"
 
 enum { SPAWN_GROWTH_TEXT = 1 << 20 };
 
@@ -14,14 +15,28 @@ static void drop(void *request)
     spawn_held_free(request);
 }
 
+static void end_wait(struct spawn_growths *g, struct spawn_held *h)
+{
+    g->go_on(g->jobs, h);
+    spawn_held_free(h);
+    turn_end(g->jobs->context->turn);
+}
+
 static void go_on(void *arg, void *request, struct slice joined)
 {
-    struct spawn_growths *g = arg;
-
     (void)joined; /* what is missing is found out like any node that is not there */
-    g->go_on(g->jobs, request);
-    drop(request);
-    turn_end(g->jobs->context->turn);
+    end_wait(arg, request);
+}
+
+static void late(struct spawn_held *h)
+{
+    struct spawn_growths *g = h->holder;
+
+    dvm_growth_forget(&g->growths, h);
+    h->failure = errmsg_set(&h->why, SPAWN_LATE,
+                            "the added nodes have not joined within its time limit of %u s",
+                            spawn_limit_seconds(h->request));
+    end_wait(g, h);
 }
 
 /* ---- nodes that the DVM does not have -------------------------------------------------------- */
@@ -40,7 +55,7 @@ static void put_unknown(const struct local_jobs *jobs, const struct spawn_reques
 
 static bool grow(struct spawn_growths *g, const struct spawn_held *h, struct slice nodes)
 {
-    struct spawn_held *request = spawn_held_copy(h);
+    struct spawn_held *request = spawn_held_copy(h, g->jobs->context->loop, late, g);
 
     if (request && dvm_growth_begin(&g->growths, request, nodes))
         return true;

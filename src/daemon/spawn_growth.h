@@ -1,5 +1,6 @@
 /* spawn_growth.h - a spawn adds nodes, by name or by file, that the DVM does not have: they join it
- * first (dvm_growth.h), and stay; the spawn goes on when each has come up, or will not.
+ * first (dvm_growth.h), and stay; the spawn goes on when each has come up, or will not.  If the
+ * time limit for its start passes before, it fails, and none of them stays.
  */
 #ifndef WIREUP_DAEMON_SPAWN_GROWTH_H
 #define WIREUP_DAEMON_SPAWN_GROWTH_H

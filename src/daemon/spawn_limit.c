@@ -95,17 +95,22 @@ static void job_is_late(void *arg)
     }
 }
 
-void spawn_limit_begin(struct local_job *w, const struct spawn_request *rq,
+uint32_t spawn_limit_seconds(const struct spawn_request *rq)
+{
+    return seconds_of(rq, SPAWN_LIMIT);
+}
+
+void spawn_limit_begin(struct local_job *w, const struct spawn_request *rq, uint64_t since_ns,
                        void (*late)(struct local_job *w))
 {
     w->limit_s = shorter(seconds_of(rq, SPAWN_JOB_LIMIT), most_seconds(w));
-    w->start_limit_s = seconds_of(rq, SPAWN_LIMIT);
+    w->start_limit_s = spawn_limit_seconds(rq);
     w->stacks_late = is_wanted(rq, SPAWN_LATE_STACKS);
     w->reports_late = w->stacks_late || is_wanted(rq, SPAWN_LATE_STATE);
     w->answer_late = late;
     timer_init(&w->limit, w->jobs->context->loop, start_is_late, w);
     if (w->start_limit_s)
-        timer_set(&w->limit, w->start_limit_s * (NS_PER_S / NS_PER_MS));
+        timer_at(&w->limit, since_ns + w->start_limit_s * NS_PER_S);
 }
 
 void spawn_limit_started(struct local_job *w)

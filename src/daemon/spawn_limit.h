@@ -9,8 +9,12 @@
 
 #include "daemon/local_job.h"
 
-/* The start begins.  late(w): its time has passed; the job has been ended, and is still awaited. */
-void spawn_limit_begin(struct local_job *w, const struct spawn_request *rq,
+/* For the start; 0: there is none. */
+uint32_t spawn_limit_seconds(const struct spawn_request *rq);
+
+/* The start begins, of what was asked for then.  late(w): its time has passed; the job has been
+ * ended, and is still awaited. */
+void spawn_limit_begin(struct local_job *w, const struct spawn_request *rq, uint64_t since_ns,
                        void (*late)(struct local_job *w));
 /* All its processes have been started. */
 void spawn_limit_started(struct local_job *w);

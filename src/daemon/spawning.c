@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/limit.h"
 #include "core/effect.h"
 #include "daemon/allocations.h"
@@ -35,7 +36,8 @@ struct spawn_asker {
     uint64_t ticket;
     struct cospawn *both; /* NULL: the request is one job */
     bool beside;
-    uint32_t session; /* what a scheduler has granted to it; 0: nothing */
+    uint32_t session;  /* what a scheduler has granted to it; 0: nothing */
+    uint64_t since_ns; /* the request was made then */
 };
 
 /* What the requester has been told is no failure of its own. */
@@ -215,7 +217,6 @@ static int start(struct local_jobs *jobs, const struct op_spawn *e, struct job *
     if (c->cluster)
         job_msgs_announce(c->cluster, w, e->request);
     spawning_state_event(&w->spawning, SPAWNING_EVENT_REQUEST, c->log);
-    spawn_limit_begin(w, e->request, answer);
     w->ticket = e->ticket;
     local_jobs_start(jobs);
     return 0;
@@ -282,6 +283,7 @@ static int plan_and_start(struct local_jobs *jobs, const struct op_spawn *e,
     w->beside = who->beside;
     w->codes = codes;
     w->ncodes = ncodes;
+    spawn_limit_begin(w, e->request, who->since_ns, answer);
     return 0;
 }
 
@@ -342,68 +344,69 @@ static void begin(struct local_jobs *jobs, const struct op_spawn *e, const struc
 }
 
 /* The second job is begun unless the first one has been refused at once. */
-static void begin_both(struct local_jobs *jobs, const struct op_spawn *e,
-                       struct spawn_request parts[2], struct cospawn *both)
+static void begin_both(struct local_jobs *jobs, const struct op_spawn *e, struct spawn_asker who,
+                       struct spawn_request parts[2])
 {
     const struct answer skipped = ANSWER_TO(spawn, ANSWER_FAILED, .failure = SPAWN_NOT_STARTED);
-    struct spawn_asker who = { .ticket = e->ticket, .both = both };
     struct op_spawn part = *e;
 
     part.request = &parts[0];
     begin(jobs, &part, &who);
     who.beside = true;
     part.request = &parts[1];
-    if (both->failure)
+    if (who.both->failure)
         answer_spawner(jobs, &who, JOB_NO_RANK, &skipped);
     else
         begin(jobs, &part, &who);
 }
 
-static void begin_request(struct local_jobs *jobs, const struct op_spawn *e, uint32_t session)
+static void refuse_whole(struct local_jobs *jobs, const struct op_spawn *e, int failure,
+                         const char *why)
 {
-    struct spawn_asker alone = { .ticket = e->ticket, .session = session };
+    const struct spawn_asker who = { .ticket = e->ticket };
+    struct answer a = ANSWER_TO(spawn, ANSWER_FAILED, .failure = failure);
+
+    refuse(jobs, e, &who, &a, why);
+}
+
+static void begin_request(struct local_jobs *jobs, const struct op_spawn *e,
+                          const struct spawn_held *h)
+{
+    struct spawn_asker who = { .ticket = e->ticket,
+                               .session = h->session,
+                               .since_ns = h->since_ns };
     struct errmsg err = { "out of memory" };
     struct spawn_request parts[2];
-    struct cospawn *both = NULL;
     int rc = 0;
 
     if (!cospawn_is_wanted(e->request)) {
-        begin(jobs, e, &alone);
+        begin(jobs, e, &who);
         return;
     }
     rc = cospawn_split(e->request, parts, &err);
     if (rc == 0)
-        both = cospawn_new(&jobs->cospawns, e->ticket);
-    if (both) {
-        begin_both(jobs, e, parts, both);
-    } else {
-        struct answer a =
-            ANSWER_TO(spawn, ANSWER_FAILED, .failure = rc > 0 ? rc : SPAWN_NO_RESOURCES);
-        refuse(jobs, e, &alone, &a, err.text);
-    }
-}
-
-static void refuse_held(struct local_jobs *jobs, const struct op_spawn *e, const char *why)
-{
-    const struct spawn_asker who = { .ticket = e->ticket };
-    struct answer a = ANSWER_TO(spawn, ANSWER_FAILED, .failure = SPAWN_NO_NODES);
-
-    refuse(jobs, e, &who, &a, why);
+        who.both = cospawn_new(&jobs->cospawns, e->ticket);
+    if (who.both)
+        begin_both(jobs, e, who, parts);
+    else
+        refuse_whole(jobs, e, rc > 0 ? rc : SPAWN_NO_RESOURCES, err.text);
 }
 
 void spawning_go_on(struct local_jobs *jobs, const struct spawn_held *h)
 {
     const struct op_spawn e = { .job = h->job, .ticket = h->ticket, .request = h->request };
 
-    if (h->refusal)
-        refuse_held(jobs, &e, h->refusal);
+    if (h->failure)
+        refuse_whole(jobs, &e, h->failure, h->why.text);
     else if (h->session || !jobs->allocations || !allocations_ask(jobs->allocations, h))
-        begin_request(jobs, &e, h->session);
+        begin_request(jobs, &e, h);
 }
 
 void spawning_begin(struct local_jobs *jobs, const struct op_spawn *e)
 {
-    const struct spawn_held h = { .job = e->job, .ticket = e->ticket, .request = e->request };
+    const struct spawn_held h = {
+        .job = e->job, .ticket = e->ticket, .request = e->request, .since_ns = clock_now_ns()
+    };
 
     if (!jobs->growths || !spawn_growth_begin(jobs->growths, &h))
         spawning_go_on(jobs, &h);

@@ -1,10 +1,13 @@
 /* scheduler.c - a tool that schedules, and those that ask for allocations.
  *
  *   scheduler ADDRESS serve   the scheduler of the launcher with this address, until its input
- *                             ends; each line is the number of a session, which it ends
+ *                             ends; each line is the number of a session, which it ends, or
+ *                             `grant`: what was held
  *   scheduler ADDRESS WHAT    a tool of it; WHAT without an address: a process of a job
  *       ask     allocates by the words of the scheduler, which names the nodes
  *       spawn   reserves nodes by spawns, as the scheduler grants
+ *       late    likewise, with a limit of 1 s for the start, which the scheduler lets pass
+ *       late-start   likewise, with one of LIMIT s, which the node lets pass
  *       all     asks for all that only a scheduler can grant
  *       lost    what a scheduler that dies has been asked
  *       lost-spawn   likewise, by a spawn
@@ -14,8 +17,9 @@
  *
  * The scheduler grants what names the queue `fast`, node n2 for a new allocation, n3 for more, and
  * releases; it answers nobody who calls his request `lost`.  Of a spawn's request
- * it grants n3 to `spawned`, and nothing to others.  Runs on our library; ask, spawn, all, lost and
- * none on OpenPMIx's, too.  Prints `scheduler WHAT good`, or `scheduler WHAT WRONG ...`. */
+ * it grants n3 to `spawned`, to `held` when it is told to, and nothing to others.  Runs on our
+ * library; ask, spawn, late, all, lost and none on OpenPMIx's, too.  Prints `scheduler WHAT good`,
+ * or `scheduler WHAT WRONG ...`. */
 #include <pmix_server.h>
 #include <pmix_tool.h>
 #include <stdbool.h>
@@ -58,6 +62,10 @@ static pmix_status_t give(const char *id, const char *nodes, pmix_info_cbfunc_t 
     return PMIX_SUCCESS;
 }
 
+/* The last request that is held. */
+static pmix_info_cbfunc_t held;
+static void *held_arg;
+
 static pmix_status_t on_request(const pmix_proc_t *client, pmix_alloc_directive_t directive,
                                 const pmix_info_t infos[], size_t n, pmix_info_cbfunc_t done,
                                 void *arg)
@@ -70,6 +78,11 @@ static pmix_status_t on_request(const pmix_proc_t *client, pmix_alloc_directive_
     fflush(stdout);
     if (!strcmp(text_of(infos, n, PMIX_ALLOC_REQ_ID), "lost"))
         return PMIX_SUCCESS;
+    if (!strcmp(text_of(infos, n, PMIX_ALLOC_REQ_ID), "held")) {
+        held = done;
+        held_arg = arg;
+        return PMIX_SUCCESS;
+    }
     if (!strcmp(text_of(infos, n, PMIX_ALLOC_REQ_ID), "spawned"))
         return give("", "n3", done, arg);
     if (directive == PMIX_ALLOC_RELEASE)
@@ -90,6 +103,17 @@ static pmix_status_t end_session(const char *number)
     return PMIx_Session_control((uint32_t)atoi(number), &info, 1, NULL, NULL);
 }
 
+static void obey(const char *line)
+{
+    if (!strcmp(line, "grant\n")) {
+        give("", "n3", held, held_arg);
+        printf("granted\n");
+    } else {
+        printf("ended %d: %s\n", atoi(line), PMIx_Error_string(end_session(line)));
+    }
+    fflush(stdout);
+}
+
 static int serve(const char *address)
 {
     static pmix_server_module_t module = { .allocate = on_request };
@@ -106,10 +130,8 @@ static int serve(const char *address)
         rc = PMIx_tool_set_server_module(&module);
     printf("%s\n", rc == PMIX_SUCCESS ? "ready" : PMIx_Error_string(rc));
     fflush(stdout);
-    while (rc == PMIX_SUCCESS && fgets(line, sizeof line, stdin)) {
-        printf("ended %d: %s\n", atoi(line), PMIx_Error_string(end_session(line)));
-        fflush(stdout);
-    }
+    while (rc == PMIX_SUCCESS && fgets(line, sizeof line, stdin))
+        obey(line);
     PMIx_tool_finalize();
     return rc != PMIX_SUCCESS;
 }
@@ -169,13 +191,13 @@ static void want(const char *name, pmix_status_t rc, pmix_status_t status, const
 }
 
 /* Of a job that says where it runs. */
-static pmix_status_t spawn_reserving(const char *req_id)
+static pmix_status_t spawn_reserving(const char *req_id, int limit)
 {
     char program[] = "sh", option[] = "-c", *argv[] = { program, option, NULL, NULL };
     char script[300];
     uint64_t one = 1;
     pmix_nspace_t job;
-    pmix_info_t infos[2];
+    pmix_info_t infos[3];
     pmix_app_t app;
 
     snprintf(script, sizeof script, "hostname >>'%s'", getenv("WHERE"));
@@ -187,13 +209,19 @@ static pmix_status_t spawn_reserving(const char *req_id)
     app.maxprocs = 1;
     PMIX_INFO_LOAD(&infos[0], PMIX_ALLOC_NUM_NODES, &one, PMIX_UINT64);
     PMIX_INFO_LOAD(&infos[1], PMIX_ALLOC_REQ_ID, req_id, PMIX_STRING);
-    return PMIx_Spawn(infos, 2, &app, 1, job);
+    PMIX_INFO_LOAD(&infos[2], PMIX_SPAWN_TIMEOUT, &limit, PMIX_INT);
+    return PMIx_Spawn(infos, limit ? 3 : 2, &app, 1, job);
 }
 
 static void spawn(void)
 {
-    want("a spawn", spawn_reserving("spawned"), PMIX_SUCCESS, "", NULL);
-    want("one that is refused", spawn_reserving("other"), PMIX_ERR_JOB_ALLOC_FAILED, "", NULL);
+    want("a spawn", spawn_reserving("spawned", 0), PMIX_SUCCESS, "", NULL);
+    want("one that is refused", spawn_reserving("other", 0), PMIX_ERR_JOB_ALLOC_FAILED, "", NULL);
+}
+
+static void late(int limit)
+{
+    want("a spawn that is late", spawn_reserving("held", limit), PMIX_ERR_TIMEOUT, "", NULL);
 }
 
 static void ask(void)
@@ -272,7 +300,7 @@ static void lost(void)
 
 static void lost_spawn(void)
 {
-    want("a spawn", spawn_reserving("lost"), PMIX_ERR_JOB_ALLOC_FAILED, "", NULL);
+    want("a spawn", spawn_reserving("lost", 0), PMIX_ERR_JOB_ALLOC_FAILED, "", NULL);
 }
 
 static void none(void)
@@ -334,6 +362,10 @@ int main(int argc, char **argv)
         all();
     else if (!strcmp(what, "spawn"))
         spawn();
+    else if (!strcmp(what, "late"))
+        late(1);
+    else if (!strcmp(what, "late-start"))
+        late(atoi(getenv("LIMIT")));
     else if (!strcmp(what, "lost"))
         lost();
     else if (!strcmp(what, "lost-spawn"))

@@ -20,6 +20,7 @@ else
 fi
 needs_host_names
 named_agent
+sed '2s/^/echo $$ >"$0.$1"\n/' "$tmp/agent" >"$tmp/agent.sh" && mv "$tmp/agent.sh" "$tmp/agent" && chmod +x "$tmp/agent"
 
 run "$patience" "$WIREUP" up -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2
 same "a DVM of three nodes" "$rc" 0 || explain
@@ -27,7 +28,7 @@ uri=$("$WIREUP" tools | cut -f 2)
 
 schedule()
 {
-    rm -f "$tmp/hold"
+    rm -f "$tmp/hold" "$tmp/served" # else the words of the last one are read
     mkfifo "$tmp/hold"
     "$ours" "$uri" serve <"$tmp/hold" >"$tmp/served" 2>&1 &
     scheduler=$!
@@ -48,6 +49,43 @@ for program in $programs; do
     same "it is asked for the nodes of a spawn: ${program##*/}" "$rc $(cat "$out")" "0 scheduler spawn good" || explain
     wait_until "$patience" grep -q . "$tmp/where"
     same "whose job runs on those that it grants: ${program##*/}" "$(cat "$tmp/where")" n3
+done
+asked() { tail -n 1 "$tmp/served" | grep -q '^asked 1  rank'; }
+granted() { tail -n 1 "$tmp/served" | grep -q granted; }
+now() { date +%s%N; }
+grants() # what is held
+{
+    echo grant >&8
+    wait_until "$patience" granted
+}
+spawns()
+{
+    run "$patience" env WHERE="$tmp/where" "$program" "$uri" spawn
+    [ "$rc" = 0 ]
+}
+daemon=$(pgrep -P "$(cat "$tmp/agent.n3")")
+for program in $programs; do
+    run "$patience" env WHERE="$tmp/never" "$program" "$uri" late
+    same "it does not answer within the time limit of a spawn: ${program##*/}" "$rc $(cat "$out")" \
+        "0 scheduler late good" || explain
+    ok "what it grants later is not used" grants
+    # The same limit counts for its answer and the start: 6 s, of which half are over.
+    WHERE=$tmp/never LIMIT=6 "$program" "$uri" late-start >"$out" 2>"$err" 8>&- &
+    asks=$!
+    wait_until "$patience" asked
+    kill -STOP "$daemon"
+    sleep 3
+    granted_at=$(now)
+    grants
+    wait "$asks"
+    same "nor does the node: ${program##*/}" "$? $(cat "$out")" "0 scheduler late-start good" || explain
+    ok "the limit counts from the request: ${program##*/}" [ $((($(now) - granted_at) / 1000000)) -lt 5500 ]
+    kill -CONT "$daemon"
+    ok "nothing was started: ${program##*/}" [ ! -e "$tmp/never" ]
+    rm -f "$tmp/where"
+    ok "the node is free when the job has ended: ${program##*/}" wait_until "$patience" spawns || explain
+    wait_until "$patience" grep -q . "$tmp/where"
+    same "and takes another one: ${program##*/}" "$(cat "$tmp/where")" n3
 done
 for program in $programs; do
     run "$patience" "$program" "$uri" all

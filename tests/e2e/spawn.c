@@ -155,6 +155,12 @@ static const struct row rows[] = {
       { { .nprocs = 3, .checks = { "nodes n3 n3 n1" } } } },
     { "grown", "the node stays", 0, { TEXT_INFO(PMIX_HOST, "n3"), TEXT_INFO(PMIX_OUTPUT_TO_FILE, "@/tool") }, { { .nprocs = 1, .checks = { "nodes n3" } } } },
 
+    { "slow", "a node that does not come in time", PMIX_ERR_TIMEOUT, { TEXT_INFO(PMIX_ADD_HOST, "n5,slow"), REQUIRED_INFO(PMIX_SPAWN_TIMEOUT, NUMBER, NULL) },
+      { { .nprocs = 1, .checks = { "never" } } } },
+    { "slow", "meanwhile, on another one", 0, { TEXT_INFO(PMIX_HOST, "n1"), TEXT_INFO(PMIX_OUTPUT_TO_FILE, "@/tool-file") }, { { .nprocs = 1, .checks = { "nodes n1" } } } },
+    { "slower", "the node comes in time", 0, { TEXT_INFO(PMIX_ADD_HOST, "slow"), NUMBER_INFO(PMIX_SPAWN_TIMEOUT, 600), TEXT_INFO(PMIX_OUTPUT_TO_FILE, "@/tool") },
+      { { .nprocs = 1, .checks = { "nodes slow" } } } },
+
     { "place", "the directory of the application", 0, { { 0 } }, { { .cwd = "@/one", .checks = { "cwd @/one" } } } },
     { "place", "the directory of an info", 0, { { 0 } }, { { .cwd = "@", .infos = { REQUIRED_INFO(PMIX_WDIR, STRING, "@/one") }, .checks = { "cwd @/one" } } } },
     { "place", "the directory of the job", 0, { TEXT_INFO(PMIX_WDIR, "@/one") },

@@ -218,10 +218,24 @@ rows "nodes without ranks" spare 3 10 -launch-agent "$tmp/agent" -hosts n1:2,n2:
 rows "nodes without ranks" alone 2 3 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 1
 rows "the launcher's node and another" head 3 5 -launch-agent "$tmp/agent" -hosts localhost:1,n2:1 -n 2
 limits "three nodes" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3
+slots_are() { "$WIREUP" ps | grep -qE " $1 of $1 slots free *-\$"; } # free, and of nodes that stay
+
 grown()
 {
-    sed "2s/^/[ \"\$1\" != broken ] || exit 1\n/" "$tmp/agent" >"$tmp/breaks"
+    cat >"$tmp/breaks" <<'END'
+#!/bin/sh
+case $1 in
+broken) exit 1 ;;
+slow)
+    read -r _ <"$0.gate"
+    "${0%/*}/agent" "$@"
+    echo "ended: $?" >>"$0.ended"
+    ;;
+*) exec "${0%/*}/agent" "$@" ;;
+esac
+END
     chmod +x "$tmp/breaks"
+    mkfifo "$tmp/breaks.gate"
     printf 'n4 slots=2\nn1\n' >"$tmp/added"
     mkfifo "$tmp/pipe"
     run "$patience" "$WIREUP" up -launch-agent "$tmp/breaks" -hosts n1:2,n2:2
@@ -233,6 +247,21 @@ grown()
     wait_until 60 eval '[ "$(cat "$tmp"/tool*.[0-9] | wc -l)" -ge 7 ]' # files of other nodes
     same "a DVM that has grown: processes" "$(sort "$tmp"/tool*.[0-9] | tr '\n' ';')" \
         "a node of a file good;a node of a file good;a node of a file good;a node that the DVM does not have good;a node that the DVM does not have good;a node that the DVM does not have good;the node stays good;" || explain
+    rm -f "$tmp"/tool*.[0-9]
+    run "$patience" "$spawn" tool "$tmp" "$uri" slow
+    same "a DVM, until a time limit" "$rc $(cat "$out")" "0 slow 2 good" || explain
+    ok "a node that has joined in vain leaves" wait_until 60 slots_are 8 || note "$("$WIREUP" ps)"
+    exec 8<>"$tmp/breaks.gate"
+    echo >&8
+    wait_until 60 [ -e "$tmp/breaks.ended" ]
+    same "and one that joins later" "$(cat "$tmp/breaks.ended")" "ended: 0" || note "$("$WIREUP" ps)"
+    ok "no node is left of these" wait_until 60 slots_are 8 || note "$("$WIREUP" ps)"
+    echo >&8
+    run "$patience" "$spawn" tool "$tmp" "$uri" slower
+    wait_until 60 eval '[ "$(cat "$tmp"/tool*.[0-9] | wc -l)" -ge 2 ]'
+    same "it joins when it is wanted again" "$rc $(cat "$out") $(sort "$tmp"/tool*.[0-9] | tr '\n' ';')" \
+        "0 slower 1 good meanwhile, on another one good;the node comes in time good;" || explain
+    exec 8>&-
     rm -f "$tmp"/tool*.[0-9]
     run "$patience" "$WIREUP" down
     same "and ends" "$rc" 0 || explain
