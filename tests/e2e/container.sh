@@ -22,25 +22,9 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yi
 export OMPI_MCA_btl_tcp_if_include=lo
 
 # ---- the place
-dir=$WU_BUILD/tests/e2e/chroot
-root=$dir/root
+chroot_make
+chroot_mount "$tmp"
 into="$(command -v chroot) $root"
-"$e2e/chroot.sh" make "$dir" 2>"$err"
-case $? in
-0) ;;
-77)
-    echo "1..0 # SKIP $(tail -n 1 "$err")"
-    exit 0
-    ;;
-*)
-    echo "Bail out! chroot.sh: $(tail -n 1 "$err")"
-    exit 1
-    ;;
-esac
-if [ -z "${WU_PRIVATE-}" ] || ! "$e2e/chroot.sh" mount "$dir" "$tmp" 2>"$err"; then
-    echo "1..0 # SKIP nothing can be mounted here: $(tail -n 1 "$err")"
-    exit 0
-fi
 python=/usr/bin/python3
 cp "$e2e"/mpi4py_*.py "$bin"
 mkdir "$tmp/lib"
@@ -295,7 +279,7 @@ behind() # NAME COMMAND...
 walls()
 {
     bare_walls
-    behind "a mount namespace each" "$e2e/chroot.sh" run "$dir" "$tmp" --
+    behind "a mount namespace each" "$e2e/chroot.sh" run "$chroot_dir" "$tmp" --
     # (Open MPI's shared memory breaks where several processes have the same pid, under mpirun too.)
     behind "a pid namespace each" env OMPI_MCA_btl=self,tcp unshare -p -f chroot "$root"
     behind "a user namespace each" unshare -r chroot "$root"

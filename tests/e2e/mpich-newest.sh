@@ -39,12 +39,9 @@ find_newest()
 
 enter_chroot()
 {
-    "$e2e/chroot.sh" make "$WU_BUILD/tests/e2e/chroot" 2>"$err" && [ -n "${WU_PRIVATE-}" ] &&
-        "$e2e/chroot.sh" mount "$WU_BUILD/tests/e2e/chroot" "$tmp" 2>"$err" || {
-        echo "1..0 # SKIP $(tail -n 1 "$err")"
-        exit 0
-    }
-    into="chroot $WU_BUILD/tests/e2e/chroot/root"
+    chroot_make
+    chroot_mount "$tmp"
+    into="chroot $root"
 }
 
 [ "${1-}" != chroot ] || enter_chroot

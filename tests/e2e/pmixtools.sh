@@ -335,24 +335,8 @@ in_chroot() # COMMAND...
 
 chroot_servers()
 {
-    dir=$WU_BUILD/tests/e2e/chroot
-    root=$dir/root
-    "$e2e/chroot.sh" make "$dir" 2>"$err"
-    case $? in
-    0) ;;
-    77)
-        echo "1..0 # SKIP $(tail -n 1 "$err")"
-        exit 0
-        ;;
-    *)
-        echo "Bail out! chroot.sh: $(tail -n 1 "$err")"
-        exit 1
-        ;;
-    esac
-    if [ -z "${WU_PRIVATE-}" ] || ! "$e2e/chroot.sh" mount "$dir" "$tmp" 2>"$err"; then
-        echo "1..0 # SKIP nothing can be mounted here: $(tail -n 1 "$err")"
-        exit 0
-    fi
+    chroot_make
+    chroot_mount "$tmp"
     pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
     if [ -z "$pmix_flags" ]; then
         echo "1..0 # SKIP OpenPMIx (libpmix-dev) is not installed"
