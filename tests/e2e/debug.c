@@ -31,6 +31,10 @@
 #define PROGRAM "debug"
 #include "pmix_rank.h"
 
+#ifndef PMIX_DEBUG_WAIT_FOR_NOTIFY /* of releases that do not have the older name */
+#define PMIX_DEBUG_WAIT_FOR_NOTIFY PMIX_DEBUG_STOP_IN_APP
+#endif
+
 enum { PATH = 600 };
 
 static const char *dir, *where, *ranks;
@@ -243,6 +247,7 @@ static void spawn(const char *program, int n)
 {
     const char *key = !strcmp(where, "exec")   ? PMIX_DEBUG_STOP_ON_EXEC
                       : !strcmp(where, "init") ? PMIX_DEBUG_STOP_IN_INIT
+                      : !strcmp(ranks, "all")  ? PMIX_DEBUG_WAIT_FOR_NOTIFY /* its older name */
                                                : PMIX_DEBUG_STOP_IN_APP;
     const char *words[] = { program, "child", dir, where, ranks };
     pmix_info_t infos[3];

@@ -109,6 +109,7 @@ everything() # OPTIONS...
         spawned_job "$ours" "$client" exec all
         spawned_job "$ours" "$client" init 1
         spawned_job "$ours" "$client" app 0,2
+        spawned_job "$ours" "$client" app all
     done
     spawned_job "${client}" "$ours" init all
     for client in $clients; do

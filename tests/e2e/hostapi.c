@@ -12,8 +12,9 @@
  *   hostapi longer CLIENT...    a host with the module of 6.1
  *   hostapi client WORD...      a process: prints on one line what it sees of each WORD:
  *                               get:KEY or number:KEY of its job, session:KEY of its
- *                               session, app:KEY of its application, env:NAME, xml:HOST the answer
- *                               of a query, do:CALL the status of a call
+ *                               session, app:KEY of its application, devices:NODE,
+ *                               env:NAME, xml:HOST the answer of a query, do:CALL the status
+ *                               of a call
  *
  * CLIENT is a command that runs this program.  Prints `wrong: ...` for each difference, and `good`.
  */
@@ -188,6 +189,52 @@ static void print_own(const pmix_proc_t *me, const char *key)
         PMIX_VALUE_RELEASE(v);
 }
 
+/* The array of infos in an info; NULL: it has none. */
+static const pmix_info_t *infos_in(const pmix_value_t *v, size_t *n_p)
+{
+    const pmix_data_array_t *a = v && v->type == PMIX_DATA_ARRAY ? v->data.darray : NULL;
+
+    *n_p = a && a->type == PMIX_INFO ? a->size : 0;
+    return a ? a->array : NULL;
+}
+
+static void print_device(const pmix_info_t *device)
+{
+    size_t n;
+    const pmix_info_t *facts = infos_in(&device->value, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        const pmix_geometry_t *g = facts[i].value.data.geometry;
+        if (!strcmp(facts[i].key, PMIX_FABRIC_DEVICE_NAME))
+            printf(" %s", facts[i].value.data.string);
+        else if (facts[i].value.type == PMIX_GEOMETRY && g->ncoords == 1 &&
+                 !strcmp(facts[i].key, PMIX_FABRIC_DEVICE_COORDINATES))
+            printf("@%u:%u", g->coordinates->coord[0], g->coordinates->coord[1]);
+    }
+}
+
+/* What the host tells of a node. */
+static void print_devices(const pmix_proc_t *me, const char *node)
+{
+    const pmix_info_t *devices;
+    pmix_value_t *v = NULL;
+    pmix_proc_t job = *me;
+    pmix_info_t info[2];
+    size_t n;
+
+    job.rank = PMIX_RANK_WILDCARD;
+    PMIX_INFO_LOAD(&info[0], PMIX_NODE_INFO, NULL, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[1], PMIX_HOSTNAME, node, PMIX_STRING);
+    if (PMIx_Get(&job, PMIX_FABRIC_DEVICES, info, 2, &v) != PMIX_SUCCESS)
+        printf(" -");
+    devices = infos_in(v, &n);
+    for (size_t i = 0; i < n; i++)
+        print_device(&devices[i]);
+    PMIX_INFO_DESTRUCT(&info[1]);
+    if (v)
+        PMIX_VALUE_RELEASE(v);
+}
+
 /* The server's. */
 static void print_topology(const pmix_proc_t *me)
 {
@@ -241,6 +288,8 @@ static int be_client(char **words)
             printf(" %s", hostapi_call(&me, *words + 3));
         else if (!strncmp(*words, "topology", 8))
             print_topology(&me);
+        else if (!strncmp(*words, "devices:", 8))
+            print_devices(&me, *words + 8);
         else if (!strncmp(*words, "xml:", 4))
             print_xml(*words + 4);
         else
@@ -670,6 +719,20 @@ static void test_types(void)
     test_types_inside();
 }
 
+/* An array of one device, at a place in the fabric. */
+static void load_device(pmix_info_t *devices, pmix_geometry_t *place)
+{
+    pmix_info_t *facts, *one;
+
+    PMIX_INFO_CREATE(facts, 2);
+    PMIX_INFO_CREATE(one, 1);
+    PMIX_INFO_LOAD(&facts[0], PMIX_FABRIC_DEVICE_NAME, "made0", PMIX_STRING);
+    PMIX_INFO_LOAD(&facts[1], PMIX_FABRIC_DEVICE_COORDINATES, place, PMIX_GEOMETRY);
+    PMIX_INFO_REQUIRED(&facts[1]);
+    load_group(one, PMIX_FABRIC_DEVICE, facts, 2);
+    load_group(devices, PMIX_FABRIC_DEVICES, one, 1);
+}
+
 /* What only the host can know of the fabric, in the arrays of a process and of a node. */
 static void test_fabric_data(void)
 {
@@ -688,7 +751,7 @@ static void test_fabric_data(void)
     size_t n = 0;
 
     PMIX_INFO_CREATE(one, 10);
-    PMIX_INFO_CREATE(node, 2);
+    PMIX_INFO_CREATE(node, 3);
     PMIX_INFO_LOAD(&one[n++], PMIX_RANK, &rank, PMIX_PROC_RANK);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         PMIX_INFO_LOAD(&one[n++], texts[i], texts[i], PMIX_STRING);
@@ -699,19 +762,20 @@ static void test_fabric_data(void)
     /* OpenPMIx 5's clients look for coordinates at the node. */
     PMIX_INFO_LOAD(&node[0], PMIX_HOSTNAME, "nodeA", PMIX_STRING);
     PMIX_INFO_LOAD(&node[1], PMIX_FABRIC_COORDINATES, &places, PMIX_DATA_ARRAY);
+    load_device(&node[2], &place);
     PMIX_LOAD_NSPACE(name, "fabric data");
     PMIX_INFO_LOAD(&info[0], PMIX_JOB_SIZE, &(uint32_t){ 1 }, PMIX_UINT32);
-    load_group(&info[1], PMIX_PROC_INFO_ARRAY, one, n);
-    load_group(&info[2], PMIX_NODE_INFO_ARRAY, node, 2);
+    load_group(&info[1], PMIX_PROC_DATA, one, n); /* the older name of PMIX_PROC_INFO_ARRAY */
+    load_group(&info[2], PMIX_NODE_INFO_ARRAY, node, 3);
     wait_op("register a fabric", PMIx_server_register_nspace(name, 1, info, 3, on_op, NULL));
     SEES("a fabric of the host", "fabric data",
          " " PMIX_CREDENTIAL " " PMIX_FABRIC_GROUPS " " PMIX_FABRIC_SHAPE_STRING
-         " " PMIX_FABRIC_SWITCH " " PMIX_SWITCH_PEERS " u:1:2 u:65 3x4 2",
+         " " PMIX_FABRIC_SWITCH " " PMIX_SWITCH_PEERS " u:1:2 u:65 3x4 2 made0@1:2",
          WORD("own:" PMIX_CREDENTIAL), WORD("own:" PMIX_FABRIC_GROUPS),
          WORD("own:" PMIX_FABRIC_SHAPE_STRING), WORD("own:" PMIX_FABRIC_SWITCH),
          WORD("own:" PMIX_SWITCH_PEERS), WORD("own:" PMIX_FABRIC_COORDINATES),
          WORD("own:" PMIX_FABRIC_ENDPT), WORD("own:" PMIX_FABRIC_SHAPE),
-         WORD("own:" PMIX_FABRIC_DIMS));
+         WORD("own:" PMIX_FABRIC_DIMS), WORD("devices:nodeA"));
     PMIX_INFO_DESTRUCT(&info[1]);
     PMIX_INFO_DESTRUCT(&info[2]);
 }

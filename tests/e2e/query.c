@@ -966,6 +966,8 @@ static void check_abilities(void)
     words = text_of(&all, PMIX_QUERY_SUPPORTED_QUALIFIERS);
     if (!has_word(words, PMIX_QUERY_REPORT_AVG) || has_word(words, PMIX_STORAGE_ID) != PARTS_KEYS)
         complain("qualifiers of memory: %s", words);
+    if (value_of(&all, PMIX_QUERY_RESULTS)) /* they would begin with PMIX_QUERY_QUALIFIERS */
+        complain("the answers are in an array of results");
     words = text_of(&signals, SIGNALS_QUERY);
     if (!has_word(words, "SIGUSR1") || !has_word(words, "SIGINT") || has_word(words, "SIGQUIT"))
         complain("signals that are passed on: %s", words);
