@@ -115,6 +115,8 @@ static int pack_file(struct packer *p, const struct walk_entry *at)
     }
     item.mode = st.st_mode & PERMISSIONS;
     item.size = (uint64_t)st.st_size;
+    item.seconds = st.st_mtim.tv_sec;
+    item.ns = (uint32_t)st.st_mtim.tv_nsec;
     rc = send_item(p, &item);
     if (rc == 0)
         rc = send_content(p, at, fd, item.size);

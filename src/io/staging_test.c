@@ -1,6 +1,6 @@
-/* staging_test.c - what is packed is unpacked: contents, modes and links; each changed byte of the
- * stream is noticed, and so is its early end; a full disk, and files that cannot be staged, are
- * refused in words. */
+/* staging_test.c - what is packed is unpacked: contents, modes, times and links; each changed byte
+ * of the stream is noticed, and so is its early end; a full disk, and files that cannot be staged,
+ * are refused in words. */
 #include "io/staging_pack.h"
 
 #include <fcntl.h>
@@ -19,6 +19,9 @@
 
 static char top[] = "/tmp/wireup-staging.XXXXXX";
 
+/* When the content of all files was changed. */
+static const struct timespec changed = { .tv_sec = 1234567890, .tv_nsec = 123456789 };
+
 static const char *path_of(const char *name)
 {
     static char texts[4][256];
@@ -34,7 +37,7 @@ static void make_file(const char *name, const char *content, mode_t mode)
     int fd = open(path_of(name), O_WRONLY | O_CREAT | O_EXCL, 0600);
 
     OK(fd >= 0 && write(fd, content, strlen(content)) == (ssize_t)strlen(content));
-    OK(fchmod(fd, mode) == 0);
+    OK(fchmod(fd, mode) == 0 && futimens(fd, (const struct timespec[2]){ changed, changed }) == 0);
     close(fd);
 }
 
@@ -84,7 +87,8 @@ static bool has(const char *name, mode_t mode, const char *content)
     if (fd >= 0)
         close(fd);
     return n >= 0 && stat(path_of(name), &st) == 0 && (st.st_mode & 07777) == mode &&
-           st.st_uid == geteuid() && !strcmp(text, content);
+           st.st_uid == geteuid() && !strcmp(text, content) &&
+           !memcmp(&st.st_mtim, &changed, sizeof changed);
 }
 
 static void test_whole(struct slice stream)

@@ -30,6 +30,7 @@ struct unpacker {
     char name[NAME_MAX + 1];      /* ... in `at` */
     char shown[STAGING_NAME + 1]; /* ... from the top */
     uint32_t mode;
+    struct timespec changed; /* when its content changed at its source */
     crypto_generichash_state content, listing;
     struct errmsg *err;
 };
@@ -107,8 +108,17 @@ static int begin_file(struct unpacker *u, const struct staging_item *item)
 {
     u->file = create_new_at(u->at, u->name);
     u->mode = item->mode;
+    u->changed = (struct timespec){ .tv_sec = item->seconds, .tv_nsec = (long)item->ns };
     crypto_generichash_init(&u->content, NULL, 0, STAGING_HASH);
     return u->file < 0 ? u->file : 0;
+}
+
+/* Python compiles a module again whose time is not that of its compiled form: in each rank. */
+static int keep_time(const struct unpacker *u)
+{
+    struct timespec times[2] = { { .tv_nsec = UTIME_NOW }, u->changed };
+
+    return futimens(u->file, times);
 }
 
 static int end_file(struct unpacker *u, struct slice sum)
@@ -124,7 +134,7 @@ static int end_file(struct unpacker *u, struct slice sum)
                           "damaged on the way",
                           u->shown);
     }
-    if (fchmod(u->file, u->mode) < 0)
+    if (fchmod(u->file, u->mode) < 0 || keep_time(u) < 0)
         rc = -errno;
     if (close(u->file) < 0 && rc == 0)
         rc = -errno;
@@ -161,7 +171,7 @@ static int check_listing(struct unpacker *u, struct slice sum)
     return sodium_memcmp(hash, sum.ptr, sizeof hash) == 0
                ? 0
                : errmsg_set(u->err, 1,
-                            "the names or modes of staged files have another hash than at their "
+                            "names, modes or times of staged files have another hash than at their "
                             "source: they were damaged on the way");
 }
 

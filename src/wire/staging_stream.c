@@ -76,6 +76,8 @@ void staging_stream_put(const struct staging_item *item, struct buf *out)
     case STAGING_FILE:
         put_number(out, item->mode, 2);
         put_number(out, item->size, 8);
+        put_number(out, (uint64_t)item->seconds, 8);
+        put_number(out, item->ns, 4);
         put_text(out, item->name);
         break;
     case STAGING_LINK:
@@ -134,6 +136,8 @@ static void take_item(struct taker *t, struct staging_item *item)
     case STAGING_FILE:
         item->mode = (uint32_t)take_number(t, 2);
         item->size = take_number(t, 8);
+        item->seconds = (int64_t)take_number(t, 8);
+        item->ns = (uint32_t)take_number(t, 4);
         item->name = take_text(t);
         break;
     case STAGING_LINK:
@@ -159,6 +163,8 @@ static const char *fault_of(const struct staging_stream *s, const struct staging
         return "a name that leads elsewhere";
     if (item->mode > 0777)
         return "a mode that is none";
+    if (item->ns > 999999999)
+        return "a time that is none";
     if (item->kind == STAGING_LINK && (item->bytes.len == 0 || item->bytes.len > STAGING_NAME ||
                                        slice_find(item->bytes, '\0') < item->bytes.len))
         return "a link to nothing";

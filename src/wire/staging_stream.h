@@ -2,7 +2,7 @@
  *
  *   begin    the sum of all sizes, and how many entries there are
  *   dir      mode, name                         each before what is in it
- *   file     mode, size, name; then its bytes; then their hash
+ *   file     mode, size, time of its last change, name; then its bytes; then their hash
  *   link     name, target                       a symbolic link
  *   end      the hash of all items but contents
  *
@@ -34,6 +34,8 @@ struct staging_item {
     enum staging_kind kind;
     uint32_t mode;      /* DIR, FILE: permissions, at most 0777 */
     uint64_t size;      /* BEGIN, FILE */
+    int64_t seconds;    /* FILE: when its content changed last, since 1970 */
+    uint32_t ns;        /* ... and nanoseconds, less than 1e9 */
     uint32_t entries;   /* BEGIN */
     struct slice name;  /* DIR, FILE, LINK */
     struct slice bytes; /* LINK: the target; BYTES; SUM and END: the hash */

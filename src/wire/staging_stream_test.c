@@ -14,10 +14,13 @@ static void put_all(struct buf *out)
                        out);
     staging_stream_put(
         &(struct staging_item){ .kind = STAGING_DIR, .mode = 0755, .name = SLICE("d") }, out);
-    staging_stream_put(
-        &(struct staging_item){
-            .kind = STAGING_FILE, .mode = 0640, .size = 5, .name = SLICE("d/f") },
-        out);
+    staging_stream_put(&(struct staging_item){ .kind = STAGING_FILE,
+                                               .mode = 0640,
+                                               .size = 5,
+                                               .seconds = -2,
+                                               .ns = 999999999,
+                                               .name = SLICE("d/f") },
+                       out);
     buf_str(out, "bytes");
     staging_stream_put(
         &(struct staging_item){ .kind = STAGING_SUM, .bytes = slice_mem(hash, STAGING_HASH) }, out);
@@ -51,16 +54,17 @@ static void read_all(struct slice in, size_t piece, struct buf *text)
         if (item.kind == STAGING_BYTES)
             buf_printf(text, SLICE_FMT, SLICE_ARG(item.bytes));
         else
-            buf_printf(text, "%d %o %u " SLICE_FMT " " SLICE_FMT "\n", (int)item.kind, item.mode,
-                       (unsigned)item.size, SLICE_ARG(item.name), SLICE_ARG(item.bytes));
+            buf_printf(text, "%d %o %u %d %u " SLICE_FMT " " SLICE_FMT "\n", (int)item.kind,
+                       item.mode, (unsigned)item.size, (int)item.seconds, item.ns,
+                       SLICE_ARG(item.name), SLICE_ARG(item.bytes));
     }
     buf_printf(text, "%d %d", rc == STAGING_BAD, s.ended);
 }
 
-static const char *const whole = "1 0 5  \n2 755 0 d \n3 640 5 d/f \n"
-                                 "bytes7 0 0  0123456789abcdef0123456789ABCDEF\n"
-                                 "4 0 0 d/l ../elsewhere\n"
-                                 "5 0 0  0123456789abcdef0123456789ABCDEF\n0 1";
+static const char *const whole = "1 0 5 0 0  \n2 755 0 0 0 d \n3 640 5 -2 999999999 d/f \n"
+                                 "bytes7 0 0 0 0  0123456789abcdef0123456789ABCDEF\n"
+                                 "4 0 0 0 0 d/l ../elsewhere\n"
+                                 "5 0 0 0 0  0123456789abcdef0123456789ABCDEF\n0 1";
 
 static void test_pieces(struct slice in)
 {
@@ -122,6 +126,7 @@ static int first_of(const struct staging_item *item, bool begun)
 static void test_bad(void)
 {
     struct staging_item dir = { .kind = STAGING_DIR, .mode = 0700, .name = SLICE("d") };
+    struct staging_item file = { .kind = STAGING_FILE, .ns = 999999999, .name = SLICE("f") };
     struct staging_item begin = { .kind = STAGING_BEGIN };
     struct staging_item link = { .kind = STAGING_LINK, .name = SLICE("l") };
 
@@ -132,6 +137,9 @@ static void test_bad(void)
     EQ(first_of(&link, true), STAGING_BAD);
     dir.mode = 04755;
     EQ(first_of(&dir, true), STAGING_BAD);
+    EQ(first_of(&file, true), 0);
+    file.ns = 1000000000;
+    EQ(first_of(&file, true), STAGING_BAD);
     dir = (struct staging_item){ .kind = STAGING_DIR, .name = SLICE("a/../..") };
     EQ(first_of(&dir, true), STAGING_BAD);
 }

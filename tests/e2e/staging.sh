@@ -19,7 +19,7 @@ refused() # NAME CODE SENTENCE
 cat >tool <<'EOF'
 #!/bin/sh
 cd "$WIREUP_STAGE_DIR" && [ "$0" = "$PWD/tool" ] &&
-echo "$(hostname) $(stat -c %a . tree tree/data tree/below tool | tr '\n' ' ')$(readlink tree/link) $(cat tree/below/*) $(stat -c %u .)"
+echo "$(hostname) $(stat -c %a . tree tree/data tree/below tool | tr '\n' ' ')$(date -u -r tree/data +%F) $(readlink tree/link) $(cat tree/below/*) $(stat -c %u .)"
 EOF
 chmod 755 tool
 mkdir -p tree/below
@@ -27,11 +27,12 @@ chmod 750 tree
 chmod 555 tree/below 2>/dev/null
 printf 'data' >tree/data
 chmod 640 tree/data
+touch -d 2001-02-03T12:00:00Z tree/data
 chmod 755 tree/below
 printf 'below' >tree/below/x
 ln -s /no/such tree/link
 uid=$(id -u)
-line="700 750 640 755 755 /no/such below $uid"
+line="700 750 640 755 755 2001-02-03 /no/such below $uid"
 run "$patience" "$WIREUP" -n 2 -preload-binary -stage tree ./tool
 same "on one node" "$rc $(sort -u "$out")" "0 $(hostname) $line" || explain
 over -n 6 --preload-binary --stage=tree ./tool
