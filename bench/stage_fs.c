@@ -1,11 +1,10 @@
 /* stage_fs.c - a shared file system that counts: bench-stage-fs SOURCE MOUNT COUNTS MICROSECONDS.
  *
- * It shows the tree SOURCE below MOUNT, read-only: it returns when it is there, and serves it until it
- * is unmounted.  Each operation on names
- * and attributes takes so long, as at the server of a network file system, and is counted in the file
- * COUNTS, which many of these share: as many 64-bit numbers as there are kinds (enum kind).  The
- * kernel keeps what it was told for a second (libfuse's times), and asks again for names that are not
- * there, each time. */
+ * It shows the tree SOURCE below MOUNT, read-only: it returns when it is there, and serves it until
+ * it is unmounted.  Each operation on names and attributes takes so long, as at the server of a
+ * network file system, and is counted in the file COUNTS, which many of these share: as many 64-bit
+ * numbers as there are kinds (enum kind).  The kernel keeps what it was told for a second
+ * (libfuse's times), and asks again for names that are not there, each time. */
 #define FUSE_USE_VERSION 31
 #include <dirent.h>
 #include <errno.h>
