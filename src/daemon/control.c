@@ -158,22 +158,30 @@ static void cut(struct control *u, bool late)
     loop_stop(context_of(u)->loop); /* node_run(), which runs it, kills the rest */
 }
 
+static void late_reason(const struct control *u, struct errmsg *why)
+{
+    const struct node_config *c = context_of(u)->config;
+
+    if (u->left_behind)
+        errmsg_set(why, 0, "the job did not end within %u s of the end of its first process",
+                   c->exit_wait_s);
+    else
+        errmsg_set(why, 0, "the job did not end within its time limit of %u s", c->timeout_s);
+}
+
 static void end_late(void *arg, struct slice report)
 {
     struct control *u = arg;
     struct job *job = core_job(&context_of(u)->server->core, u->config.jobs->first);
+    struct errmsg why;
 
     if (!job || !launcher_state_has_job(*context_of(u)->state)) /* it has ended meanwhile */
         return;
     print_report(u, report);
-    if (u->left_behind)
-        server_abort(context_of(u)->server, job, JOB_NO_RANK, LATE_CODE,
-                     "the job did not end within %u s of the end of its first process",
-                     context_of(u)->config->exit_wait_s);
-    else
-        server_abort(context_of(u)->server, job, JOB_NO_RANK, LATE_CODE,
-                     "the job did not end within its time limit of %u s",
-                     context_of(u)->config->timeout_s);
+    late_reason(u, &why);
+    if (job->failed) /* the reason at its end is that failure */
+        job_shutdown_log(u->config.shutdown->job_shutdown, &why);
+    server_abort(context_of(u)->server, job, JOB_NO_RANK, LATE_CODE, "%s", why.text);
     turn_end(context_of(u)->turn);
 }
 

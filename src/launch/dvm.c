@@ -381,6 +381,34 @@ static int prepare_joins(struct dvm *s, struct launch_options *o, struct job_map
     return 0;
 }
 
+/* With any dashes, and its value behind '='.  (The background reads the options, and refuses those
+ * that are wrong.) */
+static bool has_word(int argc, char **argv, const char *option)
+{
+    size_t len = strlen(option);
+
+    for (int i = 2; i < argc; i++) {
+        const char *word = argv[i] + strspn(argv[i], "-");
+        if (word != argv[i] && !strncmp(word, option, len) && (!word[len] || word[len] == '='))
+            return true;
+    }
+    return false;
+}
+
+/* What is about a job's end.  (-timeout is for the start of the nodes here, and what a file of
+ * settings says is for the jobs.) */
+static int refuse_job_words(int argc, char **argv, struct errmsg *err)
+{
+    static const char *const words[] = { "exit-timeout", "timeout-signal" };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (has_word(argc, argv, words[i]))
+            return errmsg_set(err, LAUNCH_USAGE, "-%s is for a job: give it to wireup run",
+                              words[i]);
+    }
+    return LAUNCH_GO;
+}
+
 /* The options of a job whose program is never run: the plan is only for the nodes. */
 static int prepare_and_stand(struct dvm *s, int argc, char **argv, const struct log *log)
 {
@@ -401,6 +429,8 @@ static int prepare_and_stand(struct dvm *s, int argc, char **argv, const struct 
     words[argc - 1] = (char *)(uintptr_t) "/bin/true";
     rc = launch_prepare_with(argc, words, environ, &hooks, &options, &plan, &err);
     log_remarks(log, buf_slice(&options.remarks));
+    if (rc == LAUNCH_GO)
+        rc = refuse_job_words(argc, argv, &err);
     if (rc != LAUNCH_GO && rc != LAUNCH_SHOW) {
         log_error(log, "%s", err.text);
         code = launch_exit_code(rc);
@@ -514,16 +544,6 @@ static int wait_up(pid_t pid, int news, int signals, bool json)
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-/* With one dash or two.  (The background reads the options, and refuses those that are wrong.) */
-static bool has_word(int argc, char **argv, const char *option)
-{
-    for (int i = 2; i < argc; i++) {
-        if (argv[i][0] == '-' && !strcmp(argv[i] + 1 + (argv[i][1] == '-'), option))
-            return true;
-    }
-    return false;
 }
 
 int dvm_up(int argc, char **argv, const struct log *log)

@@ -58,8 +58,54 @@ first 'exit 0' env SLURM_WAIT=soon "$tmp/srun" -n 3
 same "a wrong SLURM_WAIT" "$rc $(cat "$err")" "2 srun: the variable SLURM_WAIT: 'soon' is not a number of seconds" || explain
 run "$patience" "$WIREUP" -n 3 -exit-timeout 1 sh -c '[ "$PMI_RANK" = 0 ] && exit 3; exec sleep 100'
 same "one that fails ends the job at once, with its code" "$rc" 3 || explain
+run "$patience" "$WIREUP" -n 3 -on-failure continue -exit-timeout 1 sh -c '[ "$PMI_RANK" = 0 ] && exit 3; exec sleep 100'
+same "where one that fails does not, the sentence is told before that of the failure" \
+    "$rc $(grep -c "^wireup: $late" "$err") $(tail -n 1 "$err" | cut -d ' ' -f 2-3)" "3 1 rank 0" || explain
 run "$patience" "$tmp/srun" -n 3 -W 1 sh -c '[ "$PMI_RANK" = 0 ] && exit 3; exec sleep 100'
 same "under srun, the others have their time, and its code counts" "$rc" 3 || explain
+too_early() { grep -c '3 of 3 processes have not ended' "$err"; }
+# shellcheck disable=SC2016
+again='[ "$PMI_RANK" = 0 ] && [ -z "$WIREUP_RESTARTS" ] && exit 3; '
+for where in "" "$on_nodes"; do
+    # shellcheck disable=SC2086
+    run "$patience" "$WIREUP" $where -n 3 -on-failure restart -exit-timeout warn:1 sh -c "$again"'exec sleep 3'
+    same "a rank that is started again has not ended, ${where:+on three nodes}" "$rc $(too_early)" "0 0" || explain
+    # shellcheck disable=SC2086
+    run "$patience" "$WIREUP" $where -n 3 -on-failure restart -exit-timeout 1 sh -c "$again"'[ "$PMI_RANK" = 0 ] || exec sleep 100'
+    same "but when it ends then, ${where:+on three nodes}" "$rc $(tail -n 1 "$err")" "124 wireup: $late" || explain
+done
+run "$patience" "$WIREUP" -n 3 -restart-job 1 -exit-timeout 1 sh -c '[ "$PMI_RANK" = 0 ] || exec sleep 100'
+same "the end by -exit-timeout starts no job again" "$rc $(grep -c 'start 2' "$err") $(tail -n 1 "$err")" \
+    "124 0 wireup: $late" || explain
+# shellcheck disable=SC2016
+run "$patience" "$WIREUP" -n 3 -restart-job 1 -exit-timeout 1 sh -c \
+    'case $TORCHELASTIC_RESTART_COUNT$PMI_RANK in 00) exit 3 ;; 10) ;; *) exec sleep 100 ;; esac'
+same "each start of a job has its own time" "$rc $(grep -c 'start 2 of 2' "$err") $(tail -n 1 "$err")" \
+    "124 1 wireup: $late" || explain
+
+# ---- in a DVM: a job's own, not the DVM's
+for word in "-exit-timeout 1" --exit-timeout=warn:1; do
+    # shellcheck disable=SC2086
+    run "$patience" "$WIREUP" up $on_nodes $word
+    same "a DVM has no first process: $word" "$rc $(cat "$err")" \
+        "2 wireup: -exit-timeout is for a job: give it to wireup run" || explain
+done
+# shellcheck disable=SC2086
+run "$patience" "$WIREUP" up $on_nodes
+first 'exec sleep 3' "$WIREUP" run -n 3
+same "a DVM's job without it" "$rc $(cat "$err")" "0 " || explain
+first 'exec sleep 100' "$WIREUP" run -n 3 -exit-timeout 1
+same "a DVM's job with it" "$rc $(tail -n 1 "$err")" "124 wireup: $late" || explain
+first 'exec sleep 3' "$WIREUP" run -n 3 -exit-timeout warn:1
+same "a DVM's job with a warning" "$rc $(cat "$err")" \
+    "0 wireup: the first process ended 1 s ago; 2 of 3 processes have not ended" || explain
+run "$patience" "$WIREUP" run -n 3 -on-failure restart -exit-timeout warn:1 sh -c "$again"'exec sleep 3'
+same "a DVM's job, a rank of which is started again" "$rc $(too_early)" "0 0" || explain
+run "$patience" "$WIREUP" run -n 3 -restart-job 1 -exit-timeout 1 sh -c \
+    'case $TORCHELASTIC_RESTART_COUNT$PMI_RANK in 00) exit 3 ;; 10) ;; *) exec sleep 100 ;; esac'
+same "a DVM's job that is started again" "$rc $(grep -c 'start 2 of 2' "$err") $(tail -n 1 "$err")" \
+    "124 1 wireup: $late" || explain
+run "$patience" "$WIREUP" down
 run "$patience" "$WIREUP" srun --pty true
 same "a terminal is refused, in a sentence" "$rc $(wc -l <"$err")" "2 1" || explain
 finish
