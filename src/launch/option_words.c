@@ -95,6 +95,34 @@ static int apply_word(struct option_parse *p, enum word_list list, struct slice 
                : option_apply(p, w->as, given);
 }
 
+/* "core:if-supported:2" without the words behind a ':' that the table has; they are applied. */
+static int take_words(struct option_parse *p, enum word_list list, const char *text,
+                      const char **left_p)
+{
+    struct slice rest = slice_str(text);
+    const char *left = arena_str(option_arena(p), slice_cut(&rest, ':'));
+    int rc = 0;
+
+    while (left && rest.len && rc == 0) {
+        struct slice word = slice_cut(&rest, ':');
+        if (find(list, word))
+            rc = apply_word(p, list, word);
+        else
+            left = arena_printf(option_arena(p), "%s:" SLICE_FMT, left, SLICE_ARG(word));
+    }
+    *left_p = left && *left ? left : NULL;
+    return left ? rc : -ENOMEM;
+}
+
+/* One of a list: "dir=PATH:nocopy" */
+static int apply_item(struct option_parse *p, enum word_list list, struct slice item)
+{
+    const char *text = arena_str(option_arena(p), item), *left = NULL;
+    int rc = text ? take_words(p, list, text, &left) : -ENOMEM;
+
+    return rc == 0 && left ? apply_word(p, list, slice_str(left)) : rc;
+}
+
 static int apply_list(struct option_parse *p, enum word_list list, const char *text)
 {
     struct slice rest = slice_str(text);
@@ -103,7 +131,7 @@ static int apply_list(struct option_parse *p, enum word_list list, const char *t
     if (!rest.len)
         return option_wrong(p, "at least one word is needed; known are %s", known(p, list));
     while (rest.len && rc == 0)
-        rc = apply_word(p, list, slice_cut(&rest, ','));
+        rc = apply_item(p, list, slice_cut(&rest, ','));
     return rc;
 }
 
@@ -126,25 +154,6 @@ int option_words_runtime(struct option_parse *p, const struct option_row *row,
 {
     (void)row;
     return apply_list(p, LIST_runtime, values[0]);
-}
-
-/* "core:if-supported:2" without the words behind a ':' that the table has; they are applied. */
-static int take_words(struct option_parse *p, enum word_list list, const char *text,
-                      const char **left_p)
-{
-    struct slice rest = slice_str(text);
-    const char *left = arena_str(option_arena(p), slice_cut(&rest, ':'));
-    int rc = 0;
-
-    while (left && rest.len && rc == 0) {
-        struct slice word = slice_cut(&rest, ':');
-        if (find(list, word))
-            rc = apply_word(p, list, word);
-        else
-            left = arena_printf(option_arena(p), "%s:" SLICE_FMT, left, SLICE_ARG(word));
-    }
-    *left_p = left && *left ? left : NULL;
-    return left ? rc : -ENOMEM;
 }
 
 int option_words_map_by(struct option_parse *p, const struct option_row *row,

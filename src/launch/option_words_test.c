@@ -175,6 +175,12 @@ static const struct {
     { "mpirun -x A=b p", "w -env A=b p" },
     { "mpirun -H a:2,b p", "w -hosts a:2,b p" },
     { "mpirun --runtime-options get-stack-traces=false p", "w p" },
+    { "mpirun --output dir=a:nocopy:raw,tag p",
+      "w -output-directory a -raw-output -prepend-rank p" },
+    { "mpirun --output file=a:b p", "w -output-file a:b p" },
+    { "mpirun --display map:physical,allocation p", "w -display-map -display-allocation p" },
+    { "mpirun --display :physical p", "w p" },
+    { "mpirun --runtime-options stop-in-init,stop-in-app=1 p", "w -stop-in-init -stop-in-app p" },
     { "mpirun --allow-run-as-root --timeout 5 p", "w -allow-run-as-root -timeout 5 p" },
 };
 
@@ -183,6 +189,12 @@ static const struct {
 } refused[] = {
     { "mpirun --display p,q p", "-display: 'p' is not known; known are map|map-devel" },
     { "mpirun --display topo p", "-display: topo is not supported: run lstopo" },
+    { "mpirun --display map:parseable p",
+      "-display: parseable is not supported: use -dry-run --json" },
+    { "mpirun --output dir=a:copy p",
+      "-output: copy is not supported: output is shown or written" },
+    { "mpirun --runtime-options report-child-jobs-separately p",
+      "the exit code is that of the whole job" },
     { "mpirun --display-topo p", "run lstopo" },
     { "mpirun --display= p", "-display: at least one word is needed" },
     { "mpirun --output dir p", "-output: dir needs a value: dir=PATH" },

@@ -41,12 +41,17 @@ static int print_help(const struct command_row *row)
     return print(&text);
 }
 
-/* `wireup help`, `wireup help who`, `wireup help bind-to` */
+/* `wireup help`, `wireup help who`, `wireup help bind-to`; `wireup help run` is about all options.
+ */
 static int help(const struct command_line *l)
 {
     struct option_row option;
     struct buf text = BUF_NULL(1 << 20);
+    struct command_line all = *l;
 
+    all.operand = NULL;
+    if (l->operand && !strcmp(l->operand, "run"))
+        return help(&all);
     if (l->choices[CHOICE_help_json])
         return help_json(l);
     if (!l->operand) {

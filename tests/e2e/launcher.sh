@@ -82,7 +82,7 @@ same "--dry-run starts nothing" "$rc $([ -e "$tmp/started" ] && echo started)" "
 ok "and prints a line per rank" [ "$(grep -c . "$out")" -ge 4 ]
 run 60 "$WIREUP" -n 4 --dry-run --json true
 ok "--json is JSON" python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$out"
-for word in --version --help version help "help who" "help n" "help tool-files"; do
+for word in --version --help version help "help who" "help n" "help tool-files" "help run" "help --json run"; do
     # shellcheck disable=SC2086 # words
     wu $word
     ok "wireup $word" eval '[ "$rc" = 0 ] && [ -s "$out" ] && [ ! -s "$err" ]'
