@@ -28,9 +28,20 @@
 #include "tests/tap.h"
 #include "daemon/server_calls.h"
 
-enum { CLUSTER_NODES = 8, CLUSTER_RANKS = 64, CLUSTER_JOBS = 2, CLUSTER_WIDTH = 2 };
+enum { CLUSTER_NODES = 12, CLUSTER_RANKS = 64, CLUSTER_JOBS = 8, CLUSTER_WIDTH = 2 };
 
 struct cluster;
+struct cluster_node;
+
+/* What a test does for the nodes, beyond what is done here; each may be NULL. */
+struct cluster_host {
+    bool (*message)(struct cluster_node *n, const struct msg *m); /* true: it has taken it */
+    bool (*effect)(struct cluster_node *n, const struct effect *e);
+    void (*spawn)(struct cluster_node *n, const struct op_spawn *e); /* the root */
+    void (*ready)(struct cluster_node *n, uint32_t position);        /* the root */
+    void (*end)(struct cluster_node *n);                             /* it has to */
+    void (*states)(struct cluster_node *n, struct job *j);
+};
 
 struct cluster_node {
     struct cluster *cluster;
@@ -41,6 +52,7 @@ struct cluster_node {
     struct list links; /* open ends */
     uint64_t wake_ns;  /* of the router; 0: none */
     bool batch, overdue, gone;
+    bool opened; /* it was there once */
     struct seg_region regions[CLUSTER_JOBS];
     struct job *jobs[CLUSTER_JOBS];
     struct record_writer writer;
@@ -70,9 +82,12 @@ struct cluster_message {
 struct cluster {
     struct cluster_node nodes[CLUSTER_NODES];
     uint32_t nnodes, njobs;
+    uint32_t places; /* positions: those of nodes that may join included (cluster_elastic.h) */
+    const struct cluster_host *host; /* NULL: none */
+    enum overlay_schedule schedule;
     struct peer *peers[CLUSTER_JOBS][CLUSTER_RANKS];
     struct list messages;
-    struct router_link *pairs[4 * CLUSTER_NODES]; /* all links that have been made */
+    struct router_link *pairs[8 * CLUSTER_NODES]; /* all links that have been made */
     uint32_t npairs;
     uint64_t rand, now; /* of the routers */
     struct log_capture log;
@@ -104,7 +119,8 @@ static void cluster_keep_record(void *arg, struct record *r)
     record_write(&n->writer, r, &n->recording);
 }
 
-static const char *const cluster_names[CLUSTER_NODES] = { "a", "b", "c", "d", "e", "f", "g", "h" };
+static const char *const cluster_names[CLUSTER_NODES] = { "a", "b", "c", "d", "e", "f",
+                                                          "g", "h", "i", "j", "k", "l" };
 
 /* Ranks are dealt to the nodes in turn when cyclic, else in blocks. */
 static void cluster_plan(struct job_map *p, uint32_t ranks, uint32_t nodes, bool cyclic)
@@ -235,19 +251,25 @@ static void cluster_replace(struct cluster_node *n, const struct op_node_replace
 static void cluster_on_message(void *arg, const struct msg *m)
 {
     struct cluster_node *n = arg;
+    const struct cluster_host *host = n->cluster->host;
 
-    if (m->kind == MSG_node_replaced)
+    if (host && host->message && host->message(n, m))
+        ;
+    else if (m->kind == MSG_node_replaced)
         cluster_replace(n, &m->u.node_replaced);
     else if (!dispatch_message(&n->dispatch, m, n->now) && m->kind != MSG_ready &&
              m->kind != MSG_ack && m->kind != MSG_peer_connect) /* the router has handled these */
         OK_F(false, "nobody takes the message `%s`", msg_name(m->kind));
 }
 
-static void cluster_on_ready(void *arg, uint32_t position, struct slice host)
+static void cluster_on_ready(void *arg, uint32_t position, struct slice name)
 {
-    (void)arg;
-    (void)position;
-    (void)host;
+    struct cluster_node *n = arg;
+    const struct cluster_host *host = n->cluster->host;
+
+    (void)name;
+    if (host && host->ready)
+        host->ready(n, position);
 }
 
 static void cluster_on_completed(void *arg, const struct overlay_event *e)
@@ -275,7 +297,7 @@ static bool cluster_replaces(struct cluster_node *n, const struct job *j, uint32
     uint32_t ranks[CLUSTER_RANKS], times[CLUSTER_RANKS], count = 0;
     struct msg m = { .kind = MSG_node_replaced };
 
-    if (!spare || node == JOB_NONE_HERE)
+    if (!n->cluster->spares || !spare || node == JOB_NONE_HERE)
         return false;
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         if (j->plan.procs[r].node == node && j->procs[r].state != PROC_STATE_GONE) {
@@ -294,6 +316,19 @@ static bool cluster_replaces(struct cluster_node *n, const struct job *j, uint32
     return true;
 }
 
+/* A process that has not been started is nobody's who could die. */
+static void cluster_lose_rank(struct cluster_node *n, const struct job *j, uint32_t rank)
+{
+    bool root = n->router.config.me == 0, planned = j->procs[rank].state == PROC_STATE_PLANNED;
+
+    if (root && planned && j->phase == JOB_RUNNING) {
+        server_proc_state(&n->server, j, rank, PROC_EVENT_STARTED, 0, 1);
+        planned = false;
+    }
+    server_proc_state(&n->server, j, rank,
+                      root && planned ? PROC_EVENT_NOT_STARTED : PROC_EVENT_DEATH, 9, 0);
+}
+
 /* A node is lost, and its processes with it. */
 static void cluster_on_lost(void *arg, uint32_t lost)
 {
@@ -302,6 +337,8 @@ static void cluster_on_lost(void *arg, uint32_t lost)
     dispatch_lost(&n->dispatch, lost);
     for (uint32_t i = 0; i < n->cluster->njobs; i++) {
         struct job *j = n->jobs[i];
+        if (!j)
+            continue; /* it does not know of it */
         if (cluster_replaces(n, j, lost))
             continue;
         if (n->router.config.me && node_map_replaces(&n->dispatch.map, j->id))
@@ -312,9 +349,10 @@ static void cluster_on_lost(void *arg, uint32_t lost)
         for (uint32_t r = 0; r < j->plan.nprocs; r++) {
             if (node_map_rank(&n->dispatch.map, j, r) == lost &&
                 j->procs[r].state != PROC_STATE_GONE)
-                server_deliver(&n->server, INPUT(proc_state, .job = j->id, .rank = r,
-                                                 .event = PROC_EVENT_DEATH, .code = 9));
+                cluster_lose_rank(n, j, r);
         }
+        if (n->cluster->host && n->cluster->host->states)
+            n->cluster->host->states(n, j);
     }
 }
 
@@ -322,6 +360,8 @@ static void cluster_on_end(void *arg, const char *why)
 {
     struct cluster_node *n = arg;
 
+    if (n->cluster->host && n->cluster->host->end)
+        n->cluster->host->end(n);
     OK_F(n->gone, "node %u has to end: %s", n->router.config.me, why);
 }
 
@@ -368,12 +408,42 @@ static bool cluster_input(void *arg, const struct input *in)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static void cluster_open_node(struct cluster *c, uint32_t me, enum overlay_schedule schedule)
+static void cluster_on_spawn(void *arg, const struct op_spawn *e)
 {
+    struct cluster_node *n = arg;
+
+    if (n->cluster->host && n->cluster->host->spawn)
+        n->cluster->host->spawn(n, e);
+}
+
+static void cluster_on_states(void *arg, struct job *j)
+{
+    struct cluster_node *n = arg;
+
+    if (n->cluster->host && n->cluster->host->states)
+        n->cluster->host->states(n, j);
+}
+
+/* What a node knows that begins: of its parent, or that all are there. */
+static void cluster_learn(struct overlay_config *k, const struct rank_set *all,
+                          const struct cluster_node *parent)
+{
+    k->members = all;
+    if (!parent)
+        return;
+    k->members = &parent->member.overlay.members;
+    k->lost = &parent->member.overlay.losses;
+    k->last_broadcast = parent->member.overlay.last_broadcast;
+}
+
+/* parent: of a node that joins (cluster_elastic.h); NULL: it is there from the beginning. */
+static void cluster_open_links(struct cluster *c, uint32_t me, const struct cluster_node *parent)
+{
+    struct rank_set all = { NULL, 0, 0, 0 };
     struct cluster_node *n = &c->nodes[me];
     struct router_config r = { .log = &c->log.log,
                                .me = me,
-                               .count = c->nnodes,
+                               .count = c->places,
                                .width = CLUSTER_WIDTH,
                                .host = "node",
                                .actions = { cluster_position, cluster_send, cluster_waiting,
@@ -381,7 +451,9 @@ static void cluster_open_node(struct cluster *c, uint32_t me, enum overlay_sched
                                             cluster_addresses, cluster_wake, n },
                                .calls = membership_router_calls(),
                                .arg = &n->member };
-    struct membership_config k = { .parent = me ? tree_parent(CLUSTER_WIDTH, me) : TREE_NONE,
+    struct membership_config k = { .parent = parent ? parent->router.config.me
+                                             : me   ? tree_parent(CLUSTER_WIDTH, me)
+                                                    : TREE_NONE,
                                    .log = &c->log.log,
                                    .calls = { .on_message = cluster_on_message,
                                               .on_ready = cluster_on_ready,
@@ -399,44 +471,67 @@ static void cluster_open_node(struct cluster *c, uint32_t me, enum overlay_sched
                                  .log = &c->log.log,
                                  .core_calls = server_calls(),
                                  .core_arg = &n->server,
+                                 .rpc_calls = { .spawn = cluster_on_spawn },
+                                 .on_proc_states = cluster_on_states,
                                  .wake = cluster_batch,
                                  .arg = n };
 
     d.core_calls.deliver = cluster_input;
     n->cluster = c;
     list_init(&n->links);
-    overlay_defaults(&k.overlay, me, c->nnodes, CLUSTER_WIDTH);
-    k.overlay.schedule = schedule;
+    overlay_defaults(&k.overlay, me, c->places, CLUSTER_WIDTH);
+    k.overlay.schedule = c->schedule;
+    if (rank_set_add(&all, 0, c->nnodes) < 0)
+        abort();
+    cluster_learn(&k.overlay, &all, parent);
     router_open(&n->router, &r);
     dispatch_open(&n->dispatch, &d);
     if (membership_open(&n->member, &n->router, &k) < 0)
         abort();
+    rank_set_free(&all);
+}
+
+static void cluster_open_node(struct cluster *c, uint32_t me, const struct cluster_node *parent)
+{
+    struct cluster_node *n = &c->nodes[me];
+
+    n->gone = false;
+    n->opened = true;
+    server_init(&n->server, 7 + me, NULL);
+    n->server.core.has_others = c->places > 1;
+    n->server.core.names_elsewhere = me > 0;
+    n->server.core.position = me;
+    buf_init(&n->recording, 1 << 26);
+    server_record(&n->server, cluster_keep_record, n, 0, cluster_names[me]);
+    cluster_open_links(c, me, parent);
 }
 
 static void cluster_settle(struct cluster *c);
 
-__attribute__((unused)) static void cluster_open_by(struct cluster *c, uint32_t nodes,
-                                                    uint64_t seed, enum overlay_schedule schedule)
+/* places: at most so many nodes are there later. */
+__attribute__((unused)) static void cluster_open_places(struct cluster *c, uint32_t nodes,
+                                                        uint32_t places, uint64_t seed,
+                                                        enum overlay_schedule schedule)
 {
     memset(c, 0, sizeof *c);
     c->nnodes = nodes;
+    c->places = places;
+    c->schedule = schedule;
     c->rand = seed;
     c->now = 1;
     list_init(&c->messages);
     log_capture_open(&c->log);
-    for (uint32_t i = 0; i < nodes; i++) {
-        struct cluster_node *n = &c->nodes[i];
-        server_init(&n->server, 7 + i, NULL);
-        n->server.core.has_others = nodes > 1;
-        n->server.core.names_elsewhere = i > 0;
-        n->server.core.position = i;
-        buf_init(&n->recording, 1 << 26);
-        server_record(&n->server, cluster_keep_record, n, 0, cluster_names[i]);
-        cluster_open_node(c, i, schedule);
-    }
+    for (uint32_t i = 0; i < nodes; i++)
+        cluster_open_node(c, i, NULL);
     for (uint32_t i = 1; i < nodes; i++)
         router_join(&c->nodes[i].router, cluster_join(&c->nodes[i], tree_parent(CLUSTER_WIDTH, i)));
     cluster_settle(c);
+}
+
+__attribute__((unused)) static void cluster_open_by(struct cluster *c, uint32_t nodes,
+                                                    uint64_t seed, enum overlay_schedule schedule)
+{
+    cluster_open_places(c, nodes, nodes, seed, schedule);
 }
 
 __attribute__((unused)) static void cluster_open(struct cluster *c, uint32_t nodes, uint64_t seed)
@@ -448,7 +543,7 @@ __attribute__((unused)) static void cluster_open(struct cluster *c, uint32_t nod
 __attribute__((unused)) static uint32_t
 cluster_job_named(struct cluster *c, const char *name, uint32_t ranks, bool cyclic, bool keep_going)
 {
-    static const uint32_t positions[CLUSTER_NODES] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+    static const uint32_t positions[CLUSTER_NODES] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 };
     uint32_t id = c->njobs++, used = c->nnodes - c->spares;
 
     for (uint32_t i = 0; i < c->nnodes; i++) {
@@ -538,6 +633,10 @@ static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e
         c->bytes += (unsigned)buf_len(&e->u.contribute.contribution->block);
     }
     c->fetches += e->kind == EFFECT_modex_request;
+    if (c->host && c->host->effect && c->host->effect(n, e)) {
+        effect_drop(e);
+        return;
+    }
     if (e->kind == EFFECT_modex_ahead)
         c->ahead += (unsigned)e->u.modex_ahead.block.len;
     if (e->kind == EFFECT_kill)
@@ -766,8 +865,10 @@ __attribute__((unused)) static void cluster_close(struct cluster *c)
 
     cluster_settle(c);
     OK_F(c->log.count == 0, "no router and no member has logged an error");
-    for (uint32_t i = 0; i < c->nnodes; i++)
-        cluster_close_node(c, i, run);
+    for (uint32_t i = 0; i < c->nnodes; i++) {
+        if (c->nodes[i].opened)
+            cluster_close_node(c, i, run);
+    }
     run++;
     for (uint32_t i = 0; i < c->npairs; i++)
         free(c->pairs[i]);

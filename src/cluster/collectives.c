@@ -24,16 +24,14 @@ static int positions_of(const struct core_context *x, const struct contribution 
     return rc;
 }
 
-/* Groups and connections are in order with the events about their members, and fences of jobs whose
- * processes are started again with these starts. */
+/* Collectives across jobs are in order with the events about their members and with the ends of the
+ * jobs, and fences of jobs whose processes are started again with these starts. */
 static enum overlay_losses losses_of(const struct contribution *k)
 {
     if (coll_kind_is_flexible(k->id.kind))
         return OVERLAY_LOSS_BORNE;
-    return k->id.kind == COLL_GROUP || k->id.kind == COLL_CONNECT ||
-                   k->id.kind == COLL_DISCONNECT || k->ordered
-               ? OVERLAY_LOSS_ORDERED
-               : OVERLAY_LOSS_FAILS;
+    return coll_kind_is_meeting(k->id.kind) || k->ordered ? OVERLAY_LOSS_ORDERED
+                                                          : OVERLAY_LOSS_FAILS;
 }
 
 /* Takes over the block. */

@@ -31,6 +31,28 @@ void job_states_kill(const struct core_context *x, const struct job *j)
     send_queue_to(x->queue, &m, MSG_EVERYBODY);
 }
 
+static void repeat(const struct core_context *x, const struct job *j, uint32_t rank,
+                   enum proc_event event)
+{
+    const struct proc *p = &j->procs[rank];
+
+    send_queue_state(x->queue, &(struct op_proc_state){
+                                   .job = j->id, .rank = rank, .event = event, .code = p->code });
+}
+
+void job_states_repeat(const struct core_context *x, const struct job *j)
+{
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        const struct proc *p = &j->procs[r];
+        if (p->state == PROC_STATE_LOST) {
+            repeat(x, j, r, PROC_EVENT_ATTACH); /* without it the other is no loss */
+            repeat(x, j, r, PROC_EVENT_HANGUP);
+        } else if (p->state == PROC_STATE_GONE) {
+            repeat(x, j, r, p->signalled ? PROC_EVENT_DEATH : PROC_EVENT_EXIT);
+        }
+    }
+}
+
 void job_states_effect(const struct core_context *x, const struct effect *e)
 {
     switch (e->kind) {

@@ -15,6 +15,9 @@ void job_states_effect(const struct core_context *x, const struct effect *e);
 
 /* Launcher: the core has decided that all processes of the job are to end. */
 void job_states_kill(const struct core_context *x, const struct job *j);
+/* Launcher: which processes of the job have ended, for nodes that have joined since; the others
+ * know. */
+void job_states_repeat(const struct core_context *x, const struct job *j);
 /* A daemon: asks the launcher to end the job. */
 void job_states_ask_end(const struct core_context *x, uint32_t job, uint32_t culprit, int code,
                         struct slice reason);

@@ -19,7 +19,6 @@ struct reliable_kept {
 };
 
 /* There is one of each peer of each daemon, so it is kept small. */
-
 struct reliable_end {
     uint32_t position;
     uint32_t owed;  /* bytes received since our last acknowledgement, as counted above */

@@ -518,6 +518,31 @@ struct collective *collective_take_broken(struct collective_set *s, uint32_t ran
     return NULL;
 }
 
+static bool includes_any(const struct collective_group *g, uint32_t first, uint32_t count)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < count && !any; i++)
+        any = collective_includes(g, first + i);
+    return any;
+}
+
+struct collective *collective_take_with(struct collective_set *s, uint32_t first, uint32_t count)
+{
+    LIST_EACH(l, &s->all)
+    {
+        struct collective_group *g = LIST_OF(l, struct collective_group, link);
+        struct list *from = list_empty(&g->rounds) ? &g->contributed : &g->rounds;
+        struct collective *c;
+        if (list_empty(from) || !includes_any(g, first, count))
+            continue;
+        c = LIST_OF(list_first(from), struct collective, link);
+        list_unlink(&c->link);
+        return c;
+    }
+    return NULL;
+}
+
 struct collective *collective_lacking(const struct collective_set *s, uint32_t rank)
 {
     LIST_EACH(l, &s->all)

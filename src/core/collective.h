@@ -155,6 +155,8 @@ bool collective_note_withdrawal(struct collective *c, uint32_t member);
 
 /* Takes the oldest round that cannot complete because rank has ended; NULL: there is none. */
 struct collective *collective_take_broken(struct collective_set *s, uint32_t rank);
+/* Takes a round, contributed or not, of a group with one of these ranks; NULL: there is none. */
+struct collective *collective_take_with(struct collective_set *s, uint32_t first, uint32_t count);
 /* A round of a flexible group where rank is still missing; NULL: there is none. */
 struct collective *collective_lacking(const struct collective_set *s, uint32_t rank);
 

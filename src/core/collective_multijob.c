@@ -59,6 +59,15 @@ static uint64_t count_ids(const struct core *c, const struct member *members, ui
     return n;
 }
 
+static bool one_is_over(const struct core *c, const struct member *members, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!core_job_named(c, members[i].nspace) && core_ended_job(c, members[i].nspace))
+            return true;
+    }
+    return false;
+}
+
 static void add_id(struct meeting *m, const struct job *j, uint32_t rank)
 {
     m->ids[m->nids++] = j->base + rank;
@@ -99,7 +108,7 @@ static enum answer_status plan_members(const struct core *c, const struct member
 {
     m->room = count_ids(c, members, count);
     if (m->room == 0)
-        return ANSWER_NOT_FOUND;
+        return one_is_over(c, members, count) ? ANSWER_FAILED : ANSWER_NOT_FOUND;
     m->sorted = calloc(count, sizeof *m->sorted);
     m->ids = calloc(m->room, sizeof *m->ids);
     m->mine = calloc(m->room, sizeof *m->mine);
@@ -323,6 +332,16 @@ void collective_multijob_fail(struct core *c, const struct coll_id *id)
         return;
     answer_all(c, round, ANSWER_FAILED, 0);
     collective_free(&c->meetings, round);
+}
+
+void collective_multijob_forget(struct core *c, const struct job *j)
+{
+    struct collective *round;
+
+    while ((round = collective_take_with(&c->meetings, j->base, j->plan.nprocs))) {
+        answer_all(c, round, ANSWER_FAILED, 0);
+        collective_free(&c->meetings, round);
+    }
 }
 
 /* False: it is over, and all participants are answered. */

@@ -11,10 +11,10 @@
 struct request_collective;
 
 /* LATER, OK for the last arrival,
- * FAILED when one of the members has ended (of a flexible kind, it is left out), NOT_FOUND for an
- * unknown job or rank, BAD_KEY when the requester is not a member.  Every answer has the number of
- * the collective, which no other collective across jobs has; the last arrival's is
- * core_meetings(c). */
+ * FAILED when one of the members has ended (of a flexible kind, it is left out) or its whole job is
+ * over, NOT_FOUND for an unknown job or rank, BAD_KEY when the requester is not a member.  Every
+ * answer has the number of the collective, which no other collective across jobs has; the last
+ * arrival's is core_meetings(c). */
 enum answer_status collective_multijob_enter(struct core *c, struct job *j, uint32_t rank,
                                              const struct request_collective *rq, uint64_t ticket,
                                              uint64_t now_ns);
@@ -24,6 +24,11 @@ uint64_t collective_multijob_tick(struct core *c, uint64_t now_ns);
 
 /* The process has ended: flexible collectives go on without it. */
 void collective_multijob_gone(struct core *c, struct job *j, uint32_t rank);
+
+/* The job is forgotten, on all nodes at the same place in the order of the results: collectives
+ * with processes of it, of a flexible kind too, fail for all who wait, since nobody can call them
+ * any more. */
+void collective_multijob_forget(struct core *c, const struct job *j);
 
 /* EFFECT_collective_query, on the node asked: whether this node has contributed or still will.  The
  * round of a flexible kind is begun here for this, so that the process is left out of it. */

@@ -216,11 +216,17 @@ static void report_state(struct job *j, uint32_t rank, enum proc_event event, in
                                          .code = code, .pid = j->procs[rank].pid));
 }
 
+/* Other nodes know the job, also one whose processes are all here: they may wait for these. */
+static bool is_known_elsewhere(const struct job *j)
+{
+    return j->spread || (j->core && j->core->has_others);
+}
+
 /* It is GONE, and so are its groups and connections. */
 static void start_again(struct job *j, uint32_t rank, uint32_t times)
 {
     break_meetings(j, rank);
-    if (j->spread && !j->follows)
+    if (is_known_elsewhere(j) && !j->follows)
         report_state(j, rank, PROC_EVENT_RESTART, (int)times);
     job_restart(j, rank, times);
 }
@@ -266,7 +272,8 @@ static void emit_end(struct job *j, uint32_t rank, enum proc_state before, enum 
 {
     const struct proc *p = &j->procs[rank];
 
-    if (j->follows || !j->spread || j->phase != JOB_RUNNING || before == PROC_STATE_GONE ||
+    if (j->follows || !is_known_elsewhere(j) || j->phase != JOB_RUNNING ||
+        before == PROC_STATE_GONE ||
         !(p->state == PROC_STATE_GONE ||
           (p->state == PROC_STATE_LOST && before != PROC_STATE_LOST)))
         return;

@@ -14,6 +14,7 @@
 #include "core/effect.h"
 #include "io/journal.h"
 #include "daemon/job_handlers.h"
+#include "daemon/job_msgs.h"
 #include "daemon/process.h"
 #include "daemon/shutdown.h"
 #include "daemon/dvm_exec.h"
@@ -330,8 +331,10 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
         streams_show(&s->streams, position);
     startup_timing_ready(s->context->timing, position);
     trace_clock_up(s, position);
-    if (cluster_io_is_root(s) && !cluster_io_has(s, position))
+    if (cluster_io_is_root(s) && !cluster_io_has(s, position)) {
         membership_welcome(&s->overlay_io.member, position);
+        job_msgs_repeat(s);
+    }
     if (s->calls.on_ready)
         s->calls.on_ready(s->arg, position);
 }

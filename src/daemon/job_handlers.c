@@ -145,6 +145,8 @@ static void on_job(struct cluster_io *s, const struct op_job *m)
     struct job *j = NULL;
     int rc;
 
+    if (cluster_io_job(s, m->job))
+        return; /* it is repeated for those that have joined since */
     s->announced_ns = clock_now_ns();
     rc = job_map_unpack(m->plan, &plan, &err);
     if (rc == 0 && m->positions.n != plan.nnodes)

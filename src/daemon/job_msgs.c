@@ -67,7 +67,9 @@ static bool replaces(const struct node_config *c, const struct job *j)
     return c->replace && job_restarts(j);
 }
 
-void job_msgs_announce(struct cluster_io *s, struct local_job *w, const struct spawn_request *rq)
+/* flags: of those that only the first announcement has. */
+static void announce(struct cluster_io *s, const struct local_job *w,
+                     const struct spawn_request *rq, uint32_t flags)
 {
     const struct node_config *c = s->context->config;
     struct job *j = w->job;
@@ -78,8 +80,7 @@ void job_msgs_announce(struct cluster_io *s, struct local_job *w, const struct s
 
     buf_clear(&s->scratch);
     job_map_pack(&j->plan, &s->scratch);
-    if (!pairs || !buf_ok(&s->scratch) ||
-        !node_map_keep(&s->dispatch.map, j->id, w->positions, j->plan.nnodes, replaces(c, j))) {
+    if (!pairs || !buf_ok(&s->scratch)) {
         free(pairs);
         server_abort(cluster_io_server(s), j, JOB_NO_RANK, 1, "out of memory for announcing a job");
         return;
@@ -96,13 +97,36 @@ void job_msgs_announce(struct cluster_io *s, struct local_job *w, const struct s
     put_config(c, o);
     o->keep_going = j->keep_going;
     o->session = j->session;
+    o->flags |= flags;
     o->flags |= j->is_asked ? JOB_FLAG_ASKED : 0;
-    o->flags |= startup_timing_wants(s->context->timing, j) ? JOB_FLAG_TIMED : 0;
     o->flags |= replaces(c, j) ? JOB_FLAG_REPLACES : 0;
-    o->flags |= preflight_waits(w) ? JOB_FLAG_HELD : 0;
     put_presets(s, rq, o, pairs);
     cluster_io_send(s, &m, MSG_EVERYBODY);
     free(pairs);
+}
+
+void job_msgs_announce(struct cluster_io *s, struct local_job *w, const struct spawn_request *rq)
+{
+    struct job *j = w->job;
+    uint32_t flags = startup_timing_wants(s->context->timing, j) ? JOB_FLAG_TIMED : 0;
+
+    if (node_map_keep(&s->dispatch.map, j->id, w->positions, j->plan.nnodes,
+                      replaces(s->context->config, j)))
+        announce(s, w, rq, flags | (preflight_waits(w) ? JOB_FLAG_HELD : 0));
+    else
+        server_abort(cluster_io_server(s), j, JOB_NO_RANK, 1, "out of memory for announcing a job");
+}
+
+void job_msgs_repeat(struct cluster_io *s)
+{
+    LIST_EACH(l, &s->jobs->all)
+    {
+        const struct local_job *w = LIST_OF(l, struct local_job, link);
+        if (!w->positions || w->job->is_tool || w->job->phase == JOB_ENDED)
+            continue;
+        announce(s, w, NULL, 0);
+        job_states_repeat(&s->dispatch.context, w->job);
+    }
 }
 
 bool job_msgs_replace(struct cluster_io *s, const struct job *j, const struct node_replacement *n,

@@ -11,6 +11,8 @@
 /* Launcher: announces a job, which is complete, to all daemons, which start their parts. rq:
  * entries for its store given before the start, or NULL. */
 void job_msgs_announce(struct cluster_io *s, struct local_job *w, const struct spawn_request *rq);
+/* Launcher: all jobs, for daemons that have joined since; the others know them. */
+void job_msgs_repeat(struct cluster_io *s);
 void job_msgs_over(struct cluster_io *s, const struct job *j); /* launcher: all daemons forget it */
 
 struct node_replacement; /* core/job_restart.h */

@@ -105,41 +105,12 @@ static void call(struct world *w, uint32_t rank, int command)
     bytes_to(w, rank, w->pmi ? SLICE("cmd=barrier_in\n") : pmix_bytes(text));
 }
 
-/* A number of the encoding: seven bits a byte, the lowest first. */
-static uint32_t number(struct slice *s)
+static void note_member(void *arg, struct slice nspace, uint32_t rank)
 {
-    uint32_t value = 0;
+    struct caller *m = arg;
 
-    for (int shift = 0; s->len && shift < 32; shift += 7) {
-        uint8_t byte = (uint8_t)*s->ptr;
-        *s = slice_skip(*s, 1);
-        value |= (uint32_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80))
-            break;
-    }
-    return value;
-}
-
-static int status_of(struct slice *s)
-{
-    uint32_t n;
-
-    number(s); /* how many values */
-    n = number(s);
-    return n & 1 ? -(int)((n + 1) / 2) : (int)(n / 2);
-}
-
-static void read_members(struct caller *m, struct slice s)
-{
-    uint32_t count;
-
-    number(&s);
-    count = number(&s);
-    number(&s);
-    for (m->group = 0; count && s.len; count--) {
-        s = slice_skip(s, number(&s) / 2);
-        m->group |= UINT32_C(1) << (number(&s) & 31);
-    }
+    (void)nspace;
+    m->group |= UINT32_C(1) << (rank & 31);
 }
 
 static void read_barriers(struct world *w, uint32_t rank)
@@ -158,24 +129,21 @@ static void read_barriers(struct world *w, uint32_t rank)
     server_wrote(&cluster_of(&w->c, 0, rank)->server, p, all.len);
 }
 
-/* Each message is a header of 16 bytes, whose last four are the length, and the reply. */
 static void read_answers(struct world *w, uint32_t rank, bool with_members)
 {
     struct peer *p = w->c.peers[0][rank];
-    struct slice all = buf_slice(&p->out), s = all;
+    struct slice all = buf_slice(&p->out), s = all, body;
     struct caller *m = &w->members[rank];
+    uint32_t tag;
 
-    while (s.len > 16) {
-        size_t len = (size_t)(uint8_t)s.ptr[10] << 8 | (uint8_t)s.ptr[11];
-        bool ours = (uint8_t)s.ptr[7] == 0x66; /* the tag of PMIX_HEAD; others are events */
-        struct slice body = slice_head(slice_skip(s, 16), len);
-        s = slice_skip(s, 16 + len);
-        if (!ours)
+    while (pmix_next(&s, &tag, &body)) {
+        if (tag != 0x66) /* that of PMIX_HEAD; others are events */
             continue;
         m->answers++;
-        m->status = status_of(&body);
+        m->status = pmix_status(&body);
+        m->group = 0;
         if (with_members && m->status == 0)
-            read_members(m, body);
+            pmix_members(body, note_member, m);
     }
     server_wrote(&cluster_of(&w->c, 0, rank)->server, p, all.len);
 }

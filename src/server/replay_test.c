@@ -440,11 +440,6 @@ static bool unknown_node(struct record *r)
     r->u.job.nodes.n = 1;
     return true;
 }
-static bool orphan(struct record *r)
-{
-    r->u.job.parent = 9;
-    return true;
-}
 static bool many(struct record *r)
 {
     static const uint32_t runs[] = { UINT32_MAX, 0, 0, 0 };
@@ -523,7 +518,6 @@ static void test_impossible(const struct world *w)
         { RECORD_job, no_procs },
         { RECORD_job, odd_runs },
         { RECORD_job, unknown_node },
-        { RECORD_job, orphan },
         { RECORD_job, many },
         { RECORD_job, NULL },
         { RECORD_proc_state, remote_rank },

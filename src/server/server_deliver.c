@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/collective_multijob.h"
 #include "core/collective_nodes.h"
 #include "core/control.h"
 #include "core/effect.h"
@@ -120,9 +121,13 @@ static struct job *job_of(const struct server *s, uint32_t id)
 
 static bool server_on_job_gone(struct server *s, const struct op_job_gone *o, uint64_t now_ns)
 {
+    struct job *j = job_of(s, o->job);
+
     (void)now_ns;
-    server_psets_job_ends(s, job_of(s, o->job));
-    core_job_remove(&s->core, job_of(s, o->job));
+    server_psets_job_ends(s, j);
+    if (!j->is_foreign && !j->is_tool)
+        collective_multijob_forget(&s->core, j);
+    core_job_remove(&s->core, j);
     return true;
 }
 

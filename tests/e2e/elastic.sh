@@ -271,6 +271,13 @@ same "and its ranks" "$(grep -c '^[0-7] on n[1-8] ' "$out")" 8 || explain
 dvm timeline --json "$tmp/rec"
 same "as JSON, too" "$(grep -o '"name":"node lost"' "$out" | wc -l) $(grep -o 'node n[0-9]* has joined' "$out" | sort -u | wc -l)" "3 2" || explain
 
+# ---- processes on a node that has joined meet those of an older job
+dvm up -launch-agent "$tmp/agent" -hosts n1:2,n2:2
+mkfifo "$tmp/word"
+run 120 "$WU_BUILD/tests/e2e/e2e-newcomer" tool "$("$WIREUP" tools | cut -f 2)" n3 "$tmp/word"
+same "they connect, and are in a group" "$rc $(cat "$out")" "0 PMIX_SUCCESS" || explain
+dvm down
+
 # ---- spare nodes
 dvm up -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3 -spare-hosts bad,s1:3,s2
 same "a DVM with spare nodes" "$rc $(cut -d ';' -f 1 "$out")" "0 3 nodes are up" || explain
