@@ -106,16 +106,16 @@ _wireup_options="
 n np c wdir wd chdir pset max-restarts stage preload-binary preload-files job-name
 configfile config tune am amca timeout timeout-signal exit-timeout get-stack-traces
 hosts host H hostlist machine machines machinelist hostfile f machinefile all-nodes
-dvm wait batch batch-stop name spare-hosts jobs job-slots job-nodes job-time join-token-file
-join-port join-file join-only keep keep-time takeover launchers-dir ppn perhost
-npernode N map-by cpus-per-rank cpus-per-task cpus-per-proc gpus-per-rank gpus-per-task
-gpus-per-proc g ranks-per-device ranks-per-gpu topology rank-by rankby rankmap
-rankfile rf oversubscribe nooversubscribe nolocal skip-launch-node nnodes order-nodes
-localhost launcher bootstrap launcher-exec bootstrap-exec launch-agent launcher-args
-launcher-user ssh-user launcher-port ssh-port wireupd rmk iface interface tree-width
-collective connectivity port-range usize bind-to binding report-bindings cpu-list
-cpu-set membind topolib env envlist envnone envall genv genvlist genvnone genvall
-env-style x mca gmca omca gomca stdin s prepend-rank l tag-output prepend-time
+dvm wait batch batch-stop name spare-hosts jobs job-slots job-nodes job-time join
+join-token-file join-port join-file join-only keep keep-time takeover launchers-dir
+ppn perhost npernode N map-by cpus-per-rank cpus-per-task cpus-per-proc gpus-per-rank
+gpus-per-task gpus-per-proc g ranks-per-device ranks-per-gpu topology rank-by rankby
+rankmap rankfile rf oversubscribe nooversubscribe nolocal skip-launch-node nnodes
+order-nodes localhost launcher bootstrap launcher-exec bootstrap-exec launch-agent
+launcher-args launcher-user ssh-user launcher-port ssh-port wireupd rmk iface interface
+tree-width collective connectivity port-range usize bind-to binding report-bindings
+cpu-list cpu-set membind topolib env envlist envnone envall genv genvlist genvnone
+genvall env-style x mca gmca omca gomca stdin s prepend-rank l tag-output prepend-time
 prepend-pattern outfile-pattern outfile errfile-pattern errfile merge-output raw-output
 xml-output xml output-file output-directory output-from on-failure disable-auto-cleanup
 enable-recovery continuous enable-auto-cleanup restart-job print-all-exitcodes

@@ -382,6 +382,12 @@
 /* ... and so long they wait for it where -keep-time does not say. */
 #define LIMIT_KEEP_S 60
 
+/* A launch that waits for nodes (-join) has places for so many, or as many as are asked for, and
+ * for LIMIT_DVM_JOINS that are lost before the start; and says once, after so long, who is there.
+ */
+#define LIMIT_JOIN_NODES   4096u
+#define LIMIT_JOIN_LATE_MS 30000
+
 /* A node joins under the name of another one, which has so long to answer, or is lost. */
 #define LIMIT_JOIN_PROBE_MS 3000
 

@@ -60,8 +60,8 @@ static void report(struct control *u)
 
     trace_writer_flush(u->config.trace_writer);
     if (u->phase == PHASE_STATE_RISING && p.all)
-        log_error(context_of(u)->log, "%u of %u nodes are up%s%s", p.up, p.all,
-                  p.awaited[0] ? "; " : "", p.awaited);
+        log_error(context_of(u)->log, "%u of %u %s are up%s%s", p.up, p.all,
+                  p.slots ? "slots" : "nodes", p.awaited[0] ? "; " : "", p.awaited);
     else
         pending_query_begin(u->config.pending_queries, SLICE("stacks"), print_report, u);
 }
@@ -72,7 +72,8 @@ static void log_give_up(const struct control *u, bool late)
     char when[100] = "before the job began";
 
     if (p.all)
-        snprintf(when, sizeof when, "while the nodes came up (%u of %u)", p.up, p.all);
+        snprintf(when, sizeof when, "while the nodes came up (%u of %u%s)", p.up, p.all,
+                 p.slots ? " slots" : "");
     if (*context_of(u)->state == LAUNCHER_STATE_STANDING)
         log_error(context_of(u)->log, "interrupted: the DVM ends");
     else if (late)

@@ -34,6 +34,7 @@ enum node_tools { NODE_TOOLS_OFF, NODE_TOOLS_ON, NODE_TOOLS_SYSTEM };
 /* Nodes up, and in all; awaited: "hangB: ssh has not answered for 3 s", or empty. */
 struct node_progress {
     uint32_t up, all;
+    bool slots; /* ... these are counted, not nodes */
     char awaited[200];
 };
 

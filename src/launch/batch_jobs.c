@@ -138,7 +138,7 @@ static void drop_options(struct batch_job *j)
 static int make_plan(struct batch_jobs *b, struct batch_job *j, struct job_map *plan,
                      struct errmsg *err)
 {
-    const struct launch_hooks hooks = { .dvm = offer, .dvm_arg = b };
+    const struct launch_hooks hooks = { .dvm = offer, .dvm_arg = b, .no_join = true };
     int argc = 0, rc;
     char **argv = batch_file_command(b->file, NULL, &j->words, &argc);
 
@@ -424,7 +424,7 @@ static int take_lease(struct batch_jobs *b, struct errmsg *err)
     static char program[] = "/bin/true";
     static char *const words[] = { program };
     const struct mpmd_words none = { words, 1 };
-    const struct launch_hooks hooks = { .dvm = lease, .dvm_arg = b };
+    const struct launch_hooks hooks = { .dvm = lease, .dvm_arg = b, .no_join = true };
     int argc = 0, rc;
     char **argv = batch_file_command(b->file, NULL, &none, &argc);
 

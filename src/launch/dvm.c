@@ -412,7 +412,7 @@ static int refuse_job_words(int argc, char **argv, struct errmsg *err)
 /* The options of a job whose program is never run: the plan is only for the nodes. */
 static int prepare_and_stand(struct dvm *s, int argc, char **argv, const struct log *log)
 {
-    const struct launch_hooks hooks = { .limited = limited, .arg = s };
+    const struct launch_hooks hooks = { .no_join = true, .limited = limited, .arg = s };
     char **words = calloc((size_t)argc + 2, sizeof *words);
     struct launch_options options;
     struct job_map plan;

@@ -17,6 +17,7 @@
 #include "launch/batch.h"
 #include "launch/debuggers.h"
 #include "launch/enter.h"
+#include "launch/join_start.h"
 #include "launch/joins.h"
 #include "launch/localhost.h"
 #include "launch/conform.h"
@@ -68,6 +69,7 @@ struct launch {
     struct remote remote;
     struct debuggers debuggers;
     struct dvm_lease lease;
+    struct join_start joins;
     struct trace_collect traces;
     struct tool_callback callback;
     struct distant_launchers_config distant;
@@ -218,7 +220,9 @@ static int begin(struct node *node, struct launch *l, struct job_map *plan, stru
     int rc = node_tools(node, err);
 
     if (rc == 0 && o->remote) {
-        rc = remote_open(&l->remote, o, node, plan, 0, log, err);
+        rc = remote_open(&l->remote, o, node, plan, o->join ? join_start_room(o) : 0, log, err);
+        if (rc == 0 && o->join)
+            rc = join_start_open(&l->joins, &l->remote, err);
         if (rc == 0 && o->trace_file)
             trace_collect_open(&l->traces, &l->remote.cluster);
         return rc;
@@ -288,6 +292,7 @@ static int run_plan(struct launch *launch, struct job_map *plan, struct log log)
         code = launch_exit_code(LAUNCH_USAGE);
     dvm_lease_unfollow(&launch->lease);
     trace_collect_close(&launch->traces);
+    join_start_close(&launch->joins);
     remote_close(&launch->remote);
     node_free(node);
     return code;
@@ -313,10 +318,12 @@ static void set_restarts(const struct launch *l)
 /* The options have been read: the time limit holds from now on. */
 static void limited(void *arg, uint32_t seconds)
 {
-    const struct launch *l = arg;
+    struct launch *l = arg;
     struct launch_options *o = l->options;
 
     set_restarts(l);
+    if (o->join)
+        join_start_take_token(&l->joins);
     o->stop_on_exec |= mpir_is_debugged() || l->callback.stops[JOB_MAP_STOP_ON_EXEC];
     o->stop_in_init |= l->callback.stops[JOB_MAP_STOP_IN_INIT];
     o->stop_in_app |= l->callback.stops[JOB_MAP_STOP_IN_APP];
@@ -379,11 +386,12 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
     if (rc == LAUNCH_GO && dvm_limits_any(&options.limits))
         rc = errmsg_set(&err, LAUNCH_USAGE,
                         "-jobs, -job-slots, -job-nodes and -job-time are for wireup up");
-    if (rc == LAUNCH_GO && joins_wanted(&options))
-        rc =
-            errmsg_set(&err, LAUNCH_USAGE,
-                       "-join-token-file, -join-port, -join-file and -join-only are for wireup up; "
-                       "wireup run -wait then waits for the nodes");
+    if (rc == LAUNCH_GO && !options.join && (joins_wanted(&options) || options.join_only))
+        rc = errmsg_set(&err, LAUNCH_USAGE,
+                        "-join-token-file, -join-port, -join-file and -join-only need -join, for "
+                        "one job, or wireup up, for a DVM");
+    if (rc == LAUNCH_GO && options.join)
+        rc = join_start_prepare(&launch->joins, &options, &plan, &err);
     if (options.restart_job)
         plan.ways |= JOB_MAP_STRICT;
     if (rc == LAUNCH_GO)
@@ -405,12 +413,14 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
                   meant ? meant : "", meant ? "?" : "");
     } else {
         write_all_slice(STDERR_FILENO, buf_slice(&options.answer));
-        log_info(&log, "placed: %u process%s on %u node%s", plan.nprocs,
-                 plan.nprocs == 1 ? "" : "es", plan.nnodes, plan.nnodes == 1 ? "" : "s");
+        if (!options.join)
+            log_info(&log, "placed: %u process%s on %u node%s", plan.nprocs,
+                     plan.nprocs == 1 ? "" : "es", plan.nnodes, plan.nnodes == 1 ? "" : "s");
         code = run_plan(launch, &plan, log);
     }
     *again_p = starts_again(launch, code, &log);
     dvm_lease_end(&launch->lease);
+    join_start_close(&launch->joins);
     job_map_free(&plan);
     launch_options_free(&options);
     return code;

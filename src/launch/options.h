@@ -252,11 +252,12 @@ struct launch_options {
     const char *join_token_file, *join_file;
     const char *launchers_dir; /* NULL: only launchers of this machine are found */
     uint32_t join_port;
+    bool join;      /* one job waits for them (launch/join_start.h) */
+    bool join_only; /* this node gets no processes */
     /* A DVM that outlives its launcher (launch/dvm_keep.h); NULL: not given. */
     const char *keep, *takeover;
     uint32_t keep_time;
     const unsigned char *keep_token; /* of its daemons; NULL: they end with the launcher */
-    bool join_only;                  /* ... and this node gets no processes */
     struct spawn_pair *job_attrs;
     uint32_t njob_attrs, job_attrs_room;
     struct launch_singleton singleton;

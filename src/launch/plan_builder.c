@@ -42,6 +42,7 @@ struct plan_builder {
     struct mapping_block *blocks;
     struct host_list here; /* this machine: if no node is named */
     struct rankfile ranks; /* name NULL: there is none */
+    struct join_wish wish; /* with -join */
     const struct host *const *node_hosts;
     struct env_rules manager_env;
     char **first_env; /* of the first program, before its style was noted */
@@ -140,18 +141,22 @@ static int leave_here(struct plan_builder *p, struct host_list *list)
     return before && n == 0 ? only_here(p) : 0;
 }
 
+static int order_nodes(const struct launch_options *o, struct host_list *list)
+{
+    if (o->order_nodes == ORDER_GIVEN)
+        return 0;
+    return hosts_sort(list, o->order_nodes == ORDER_DESCENDING || o->order_nodes == ORDER_DOWN);
+}
+
 static int finish_hosts(struct plan_builder *p, struct host_list *list, const char *file)
 {
-    uint32_t order = p->opt->order_nodes;
     int rc = read_hosts(p, list, file);
 
     if (rc == 0 && p->opt->no_local)
         rc = leave_here(p, list);
     if (rc == 0)
         find_remote(p, list);
-    if (rc == 0 && order != ORDER_GIVEN)
-        rc = hosts_sort(list, order == ORDER_DESCENDING || order == ORDER_DOWN);
-    return rc;
+    return rc == 0 ? order_nodes(p->opt, list) : rc;
 }
 
 static int rm_file(void *arg, const char *path, struct buf *out)
@@ -288,6 +293,47 @@ static int choose_range(struct plan_builder *p)
     if (rc == 0)
         rc = node_range_choose(&opt->nnodes, p->hooks->lost, list, p->err);
     return rc == NODE_RANGE_CANNOT ? LAUNCH_REFUSED : rc;
+}
+
+/* -map-by ppr: the hardware, or a number of its own, says how many ranks a node gets. */
+static bool counts_objects(const struct plan_builder *p)
+{
+    for (uint32_t i = 0; i < p->where.count; i++) {
+        if (p->where.items[i].map.how == MAP_PPR)
+            return true;
+    }
+    return false;
+}
+
+static void use_nodes(struct plan_builder *p, const struct host_list *list)
+{
+    uint32_t i = 0;
+
+    for (const struct launch_block *b = p->opt->blocks; b; b = b->next)
+        p->blocks[i++] = (struct mapping_block){ b->nprocs, list, 0 };
+}
+
+/* -join: the others are not known yet. */
+static int await_nodes(struct plan_builder *p)
+{
+    struct launch_options *opt = p->opt;
+    uint32_t slots = localhost_processors();
+    int rc = p->hooks->no_join
+                 ? errmsg_set(p->err, LAUNCH_USAGE,
+                              "-join is for one job; a DVM lets nodes join by -join-token-file, "
+                              "-join-port or -join-file")
+                 : join_wish_make(&p->wish, opt, counts_objects(p), slots, p->err);
+
+    if (rc == 0)
+        rc = add_here(p, &p->here, slots);
+    p->blocks = arena_array(&opt->arena, opt->nblocks, sizeof *p->blocks);
+    if (rc || !p->blocks)
+        return rc ? rc : -ENOMEM;
+    opt->join_only |= opt->no_local;
+    opt->remote = true;
+    opt->here = p->machine.name;
+    use_nodes(p, &p->here);
+    return 0;
 }
 
 /* The node list of each block. */
@@ -779,7 +825,7 @@ static int list_spares(struct plan_builder *p)
 static int leave_others(struct plan_builder *p)
 {
     const struct launch_options *o = p->opt;
-    bool others = o->scouting || o->spares.count || !o->here;
+    bool others = o->join || o->scouting || o->spares.count || !o->here;
 
     for (uint32_t n = 0; n < p->plan->nnodes && !others; n++)
         others = strcmp(p->plan->nodes[n].name, o->here) != 0;
@@ -962,7 +1008,7 @@ static int plan_scouts(struct plan_builder *p)
 {
     static int (*const steps[])(struct plan_builder *) = { place_scouts, plan_builder_apps, NULL };
 
-    p->opt->scouting = true;
+    p->opt->scouting = needs_hardware(p);
     return run(p, steps);
 }
 
@@ -971,9 +1017,12 @@ static int run_steps(struct plan_builder *p)
     static int (*const steps[])(struct plan_builder *) = {
         read_config, check_options, read_rankfile, choose_nodes, check_launcher, check_room, NULL,
     };
-    int rc = run(p, steps);
+    static int (*const joins[])(struct plan_builder *) = {
+        read_config, check_options, await_nodes, plan_scouts, NULL,
+    };
+    int rc = run(p, p->opt->join ? joins : steps);
 
-    if (rc)
+    if (rc || p->opt->join)
         return rc;
     return needs_hardware(p) ? plan_scouts(p) : plan_job(p);
 }
@@ -1036,6 +1085,26 @@ int launch_prepare_again(struct launch_options *opt, struct job_map *plan,
     rc = plan_job(p);
     localhost_free(&p->machine);
     return explain_errno(rc, err);
+}
+
+const struct join_wish *launch_wish(const struct launch_options *opt)
+{
+    return &opt->prepared->wish;
+}
+
+int launch_prepare_joined(struct launch_options *opt, struct job_map *plan,
+                          const struct host_list *nodes,
+                          struct bind_machine *(*remote_machine)(void *arg, const char *node),
+                          void *arg, struct errmsg *err)
+{
+    int rc;
+
+    opt->hosts = *nodes;
+    rc = order_nodes(opt, &opt->hosts);
+    if (rc < 0)
+        return explain_errno(rc, err);
+    use_nodes(opt->prepared, &opt->hosts);
+    return launch_prepare_again(opt, plan, remote_machine, arg, err);
 }
 
 void launch_known_hardware(const struct launch_options *opt, struct binding_machines *known)

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "core/job_map.h"
 #include "launch/binding.h"
+#include "launch/join_wish.h"
 #include "launch/options.h"
 
 /* Fills *opt and *plan (both may be uninitialised before; free both afterwards, whatever is
@@ -36,6 +37,7 @@ typedef int dvm_fn(void *arg, struct launch_options *opt, const struct dvm_wish 
 struct launch_hooks {
     dvm_fn *dvm; /* asked before the resource manager */
     void *dvm_arg;
+    bool no_join;                  /* -join is refused: this is no launch of one job */
     const struct node_names *lost; /* in an earlier start: with -nnodes they are left out */
     /* Only the options have been read; seconds: the time limit (0: none). */
     void (*limited)(void *arg, uint32_t seconds);
@@ -54,6 +56,17 @@ int launch_prepare_with(int argc, char **argv, char **envp, const struct launch_
 int launch_prepare_again(struct launch_options *opt, struct job_map *plan,
                          struct bind_machine *(*remote_machine)(void *arg, const char *node),
                          void *arg, struct errmsg *err);
+
+/* With -join the plan of launch_prepare() is for the launcher's node only, and opt->scouting says
+ * whether ranks depend on hardware; this is what has to come before the job is planned. */
+const struct join_wish *launch_wish(const struct launch_options *opt);
+
+/* ... and this makes the plan, over those nodes: in the order of the list, unless -order-nodes says
+ * another one.  remote_machine: NULL without opt->scouting.  Results as above. */
+int launch_prepare_joined(struct launch_options *opt, struct job_map *plan,
+                          const struct host_list *nodes,
+                          struct bind_machine *(*remote_machine)(void *arg, const char *node),
+                          void *arg, struct errmsg *err);
 
 /* For the jobs that come later: which machine is which, and the hardware that others have reported
  * (remote_machine stays NULL if they have not). */

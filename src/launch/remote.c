@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -109,7 +110,11 @@ void remote_progress(const struct remote *f, struct node_progress *p)
 {
     struct remote_exec_progress a = { .all = 0 };
 
-    *p = (struct node_progress){ serving(f), f->expected, "" };
+    if (f->counted) {
+        f->counted(f->arg, p);
+        return;
+    }
+    *p = (struct node_progress){ .up = serving(f), .all = f->expected };
     if (f->child_daemons.agent)
         remote_exec_progress(f->child_daemons.agent, &a);
     if (a.slowest)
@@ -128,8 +133,8 @@ static void show_progress(void *arg)
         return;
     remote_progress(f, &p);
     wipe_line(f);
-    buf_printf(&line, "%u of %u nodes are up%s%s", p.up, p.all, p.awaited[0] ? "; " : "",
-               p.awaited);
+    buf_printf(&line, "%u of %u %s are up%s%s", p.up, p.all, p.slots ? "slots" : "nodes",
+               p.awaited[0] ? "; " : "", p.awaited);
     s = buf_slice(&line);
     f->shown = buf_ok(&line) && write(STDERR_FILENO, s.ptr, s.len) > 0;
     buf_free(&line);
@@ -149,9 +154,45 @@ static int name_machines(struct remote *f)
 {
     int rc = 0;
 
-    for (uint32_t i = 1; i <= f->expected && rc == 0; i++)
-        rc = map_put(&f->by_name, slice_str(f->names[i]), f->machines[i], NULL);
+    for (uint32_t i = 1; i < f->boot.count && f->machines && rc == 0; i++) {
+        if (remote_is_ready(f, i))
+            rc = map_put(&f->by_name, slice_str(f->names[i]), f->machines[i], NULL);
+    }
     return rc;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strverscmp(((const struct host *)a)->name, ((const struct host *)b)->name);
+}
+
+/* This node, then those that have joined, by their names. */
+static int list_nodes(struct remote *f, struct host_list *list)
+{
+    *list = (struct host_list){ .items = arena_array(&f->arena, f->boot.count, sizeof *list->items),
+                                .room = f->boot.count };
+    if (!list->items)
+        return -ENOMEM;
+    if (!f->opt->join_only)
+        list->items[list->count++] = (struct host){ .name = f->names[0], .slots = f->slots[0] };
+    for (uint32_t i = 1; i < f->boot.count; i++) {
+        if (remote_is_ready(f, i))
+            list->items[list->count++] = (struct host){ .name = f->names[i], .slots = f->slots[i] };
+    }
+    qsort(list->items + !f->opt->join_only, list->count - !f->opt->join_only, sizeof *list->items,
+          by_name);
+    return 0;
+}
+
+static int plan_joined(struct remote *f, struct errmsg *err)
+{
+    struct host_list nodes;
+    int rc = list_nodes(f, &nodes);
+
+    if (rc < 0)
+        return errmsg_set(err, rc, "%s", err_text(rc));
+    return launch_prepare_joined(f->opt, f->plan, &nodes, f->opt->scouting ? machine_named : NULL,
+                                 f, err);
 }
 
 /* The plan was for the daemons only; now that they have reported their hardware, make the real one.
@@ -163,7 +204,8 @@ static int plan_again(struct remote *f, struct errmsg *err)
 
     if (rc < 0)
         return errmsg_set(err, rc, "%s", err_text(rc));
-    rc = launch_prepare_again(f->opt, f->plan, machine_named, f, err);
+    rc = f->enough ? plan_joined(f, err)
+                   : launch_prepare_again(f->opt, f->plan, machine_named, f, err);
     shown = buf_slice(&f->opt->answer);
     if (rc == LAUNCH_GO && shown.len && write(STDERR_FILENO, shown.ptr, shown.len) < 0)
         log_info(&f->log, "cannot show the bindings: %s", err_text(errno));
@@ -194,7 +236,7 @@ static void begin(struct remote *f)
         f->on_up(f->arg);
         return;
     }
-    if (f->opt->scouting)
+    if (f->opt->scouting || f->enough)
         rc = plan_again(f, &err);
     if (rc != LAUNCH_GO) {
         show_or_fail(f, rc, &err);
@@ -210,29 +252,37 @@ static void begin(struct remote *f)
     node_begin(f->node);
 }
 
+static bool is_complete(const struct remote *f)
+{
+    if (f->enough)
+        return f->enough(f->arg);
+    return serving(f) == f->expected && (!f->opt->scouting || f->nreported == f->expected);
+}
+
 static void maybe_begin(struct remote *f)
 {
-    bool complete = !f->opt->scouting || f->nreported == f->expected;
-
-    if (node_state(f->node) != LAUNCHER_STATE_RAISING || serving(f) != f->expected || !complete)
+    if (node_state(f->node) != LAUNCHER_STATE_RAISING || !is_complete(f))
         return;
     node_event(f->node, LAUNCHER_EVENT_READY);
     begin(f);
 }
 
-static bool stands(const struct remote *f)
+/* Nodes join, and may be lost. */
+static bool is_open(const struct remote *f)
 {
-    return node_state(f->node) == LAUNCHER_STATE_STANDING;
+    return node_state(f->node) == LAUNCHER_STATE_STANDING ||
+           (f->enough && node_state(f->node) == LAUNCHER_STATE_RAISING);
 }
 
 static void on_ready(void *arg, uint32_t position)
 {
     struct remote *f = arg;
 
-    if (stands(f)) {
+    if (is_open(f)) {
         log_info(&f->log, "node %s is up", f->names[position]);
         if (f->on_member)
             f->on_member(f->arg, position);
+        maybe_begin(f);
         return;
     }
 
@@ -308,8 +358,12 @@ static void fail(struct remote *f, uint32_t position, struct slice text)
 {
     uint32_t known;
 
-    if (stands(f) && f->on_no_member)
+    if (is_open(f) && f->on_no_member) {
+        wipe_line(f);
         f->on_no_member(f->arg, position, text);
+    }
+    if (f->enough && is_open(f))
+        return; /* others may come */
     if (node_event(f->node, LAUNCHER_EVENT_FAIL) != LAUNCHER_ACTION_keep_failure)
         return;
     if (!f->failures.count)
@@ -505,8 +559,15 @@ int remote_record(struct remote *f, uint32_t position, struct buf *out)
     return child_daemons_record(&f->child_daemons, position, out);
 }
 
+bool remote_is_ready(const struct remote *f, uint32_t position)
+{
+    return f->cluster.daemons.states[position] == DAEMON_STATE_SERVING &&
+           (!f->opt->scouting || f->machines[position]);
+}
+
 void remote_lose(struct remote *f, uint32_t position, const char *why)
 {
+    wipe_line(f);
     node_failure_reason(&f->cluster, position, why);
     membership_lose(&f->cluster.overlay_io.member, position);
 }

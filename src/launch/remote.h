@@ -40,6 +40,11 @@ struct remote {
     void (*on_member)(void *arg, uint32_t position);
     void (*on_no_member)(void *arg, uint32_t position, struct slice why);
     void (*on_alive)(void *arg, uint32_t position); /* the answer to a probe; may be NULL */
+    /* A launch whose nodes join (join_start.h): the job begins as soon as enough are there; until
+     * then on_member() and on_no_member() tell of them, as in a DVM.  NULL: the nodes of the plan
+     * are awaited. */
+    bool (*enough)(void *arg);
+    void (*counted)(void *arg, struct node_progress *p); /* ... and how many are there */
     void *arg;
     uint32_t *slots;         /* by position */
     struct rank_set members; /* ... at first; empty: all */
@@ -68,6 +73,8 @@ uint32_t remote_add(struct remote *f, const struct host *h);
 int remote_record(struct remote *f, uint32_t position, struct buf *out);
 /* Starts its daemon, by the launch method of all, at its parent, which must be up.  0 or -errno. */
 int remote_start(struct remote *f, uint32_t position, uint32_t parent);
+/* Whether a process may run there: it is up and, if that is requested, its hardware is known. */
+bool remote_is_ready(const struct remote *f, uint32_t position);
 /* It is not there any more, as the caller knows. */
 void remote_lose(struct remote *f, uint32_t position, const char *why);
 

@@ -86,7 +86,7 @@ join n5 --join "$tmp/nowhere" --token-file "$token" --timeout 1
 join n4 --join nonsense --token-file "$token"
 refused "no address" n4 "'nonsense' is not the address of a launcher (NAME:PORT, or a path)"
 run 60 "$WIREUP" -join-token-file "$token" -n 1 true
-same "a launcher other than up" "$rc $(cat "$err")" "2 wireup: -join-token-file, -join-port, -join-file and -join-only are for wireup up; wireup run -wait then waits for the nodes"
+same "a launch without -join" "$rc $(cat "$err")" "2 wireup: -join-token-file, -join-port, -join-file and -join-only need -join, for one job, or wireup up, for a DVM"
 ok "nobody there, for as long as was said" wait_until 60 log_has n5 \
     "no launcher has let this node join within 1 s: cannot read $tmp/nowhere: No such file" || log_of n5
 # Garbage, and a good greeting that is played again: the first message passes, nothing behind it does.
