@@ -250,6 +250,18 @@ struct job *core_known_job(const struct core *c, struct slice nspace)
     return j ? j : find_name(&c->foreign, nspace);
 }
 
+uint32_t core_running(const struct core *c)
+{
+    uint32_t n = 0;
+
+    LIST_EACH(l, &c->jobs)
+    {
+        const struct job *j = LIST_OF(l, struct job, link);
+        n += j->is_tool ? 0 : j->plan.nprocs - j->ended;
+    }
+    return n;
+}
+
 struct job *core_first_job(const struct core *c)
 {
     LIST_EACH(l, &c->jobs)

@@ -136,6 +136,8 @@ struct job *core_job_named(const struct core *c, struct slice nspace);
 struct job *core_known_job(const struct core *c, struct slice nspace);
 /* The oldest job that is not a tool's; NULL: there is none. */
 struct job *core_first_job(const struct core *c);
+/* The processes of jobs that have not ended. */
+uint32_t core_running(const struct core *c);
 
 /* The number of the last collective across jobs that this node has numbered; unique over all nodes.
  */

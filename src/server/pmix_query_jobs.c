@@ -336,37 +336,81 @@ void pmix_find_nodes(struct pmix_findings *f, const char *key, const struct quer
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
+static bool has_node(const struct job *first, const char *name)
+{
+    for (uint32_t n = 0; first && n < first->plan.nnodes; n++) {
+        if (!strcmp(first->plan.nodes[n].name, name))
+            return true;
+    }
+    return false;
+}
+
+/* The next node of the launcher that the plan of its first job does not have. */
+static const pmix_info_t *next_member(const struct pmix_findings *f, const struct job *first,
+                                      const pmix_info_t *at, const char **name_p, uint32_t *slots_p)
+{
+    while ((at = pmix_next_part(f, NODE_PART_OF_MEMBER, at))) {
+        const pmix_value_t *slots = info_inside(at, PMIX_NUM_SLOTS);
+        *name_p = info_inside_text(at, PMIX_HOSTNAME);
+        if (!*name_p || !slots || slots->type != PMIX_UINT32 || has_node(first, *name_p))
+            continue;
+        *slots_p = slots->data.uint32;
+        break;
+    }
+    return at;
+}
+
+/* The launcher knows all jobs; this node those that have been here. */
+static uint32_t running(const struct pmix_findings *f)
+{
+    const pmix_info_t *of_launcher = pmix_next_part(f, NODE_PART_OF_RUNNING, NULL);
+
+    return of_launcher && of_launcher->value.type == PMIX_UINT32
+               ? of_launcher->value.data.uint32
+               : core_running(f->s->base.peer->core);
+}
+
 void pmix_find_slots(struct pmix_findings *f, const char *key, const struct query_subject *about)
 {
     const struct job *first = core_first_job(f->s->base.peer->core);
-    uint64_t slots = 0, used = 0;
+    uint64_t slots = 0, used = running(f);
+    const char *name;
+    uint32_t more;
 
     (void)about;
     for (uint32_t n = 0; first && n < first->plan.nnodes; n++)
         slots += first->plan.nodes[n].slots;
-    LIST_EACH(l, &f->s->base.peer->core->jobs)
-    {
-        const struct job *j = LIST_OF(l, struct job, link);
-        used += j->is_tool ? 0 : j->plan.nprocs - j->ended;
-    }
+    for (const pmix_info_t *at = NULL; (at = next_member(f, first, at, &name, &more));)
+        slots += more;
+    if (slots > UINT32_MAX)
+        slots = UINT32_MAX;
     info_array_u32(&f->list, key, slots > used ? (uint32_t)(slots - used) : 0);
 }
 
-/* The nodes that were allocated to the launcher: each job's plan has all of them. */
+static void add_allocated(struct info_array *nodes, const char *name, uint32_t slots)
+{
+    struct info_array one = { .items = NULL };
+
+    info_array_text(&one, PMIX_HOSTNAME, name);
+    info_array_u32(&one, PMIX_NODEID, (uint32_t)nodes->n);
+    info_array_u32(&one, PMIX_NUM_SLOTS, slots);
+    info_array_infos(nodes, PMIX_NODE_INFO_ARRAY, &one);
+}
+
+/* The nodes that were allocated to the launcher: those of its first job, and then the others. */
 void pmix_find_allocation(struct pmix_findings *f, const char *key,
                           const struct query_subject *about)
 {
     const struct job *first = core_first_job(f->s->base.peer->core);
     struct info_array nodes = { .items = NULL };
+    const char *name;
+    uint32_t slots;
 
     (void)about;
-    for (uint32_t n = 0; first && n < first->plan.nnodes; n++) {
-        struct info_array one = { .items = NULL };
-        info_array_text(&one, PMIX_HOSTNAME, first->plan.nodes[n].name);
-        info_array_u32(&one, PMIX_NODEID, n);
-        info_array_u32(&one, PMIX_NUM_SLOTS, first->plan.nodes[n].slots);
-        info_array_infos(&nodes, PMIX_NODE_INFO_ARRAY, &one);
-    }
+    for (uint32_t n = 0; first && n < first->plan.nnodes; n++)
+        add_allocated(&nodes, first->plan.nodes[n].name, first->plan.nodes[n].slots);
+    for (const pmix_info_t *at = NULL; (at = next_member(f, first, at, &name, &slots));)
+        add_allocated(&nodes, name, slots);
     if (nodes.n || nodes.no_memory)
         info_array_infos(&f->list, key, &nodes);
     else

@@ -7,6 +7,8 @@
  *                           second
  *   query made              a process on machines that are made up (fakemachine.c): rank 0 asks for
  *                           their devices and storage, which show what this machine may not have
+ *   query members NODES     a job of one process, the first of a launcher with nodes of two slots:
+ *                           what is allocated, also as a job sees it that it spawns on each node
  *   query spoil             the control: expects what is not so
  *
  * OPENPMIX: the release of OpenPMIx whose library it is, which can do less than ours.
@@ -46,14 +48,15 @@ enum {
 };
 
 /* Keys that OpenPMIx 4.2 does not name. */
-#define PROC_USAGE   "pmix.qry.pres"
-#define NODE_USAGE   "pmix.qry.nres"
-#define RSS          "pmix.proc.rss"
-#define MEM_TOTAL    "pmix.node.mtot"
-#define PEERS        "pmix.qry.peers"
-#define NODES        "pmix.qry.node"
-#define ALLOCATION   "pmix.query.allc"
-#define HWLOC_XML_V2 "pmix.hwlocxml2"
+#define PROC_USAGE      "pmix.qry.pres"
+#define NODE_USAGE      "pmix.qry.nres"
+#define RSS             "pmix.proc.rss"
+#define MEM_TOTAL       "pmix.node.mtot"
+#define PEERS           "pmix.qry.peers"
+#define NODES           "pmix.qry.node"
+#define ALLOCATION      "pmix.query.allc"
+#define AVAILABLE_SLOTS "pmix.qry.aslots"
+#define HWLOC_XML_V2    "pmix.hwlocxml2"
 
 static pmix_proc_t me;
 static char job[PMIX_MAX_NSLEN + 1], last_host[HOST_MAX];
@@ -1092,6 +1095,76 @@ static int run_process(void (*check)(void), bool waits)
     return wrong != 0;
 }
 
+/* ---- all nodes of the launcher --------------------------------------------------------------- */
+
+static void check_members(uint32_t free_slots)
+{
+    struct answer a = ASK_BARE(AVAILABLE_SLOTS), b = ASK_BARE(ALLOCATION);
+    const pmix_data_array_t *all = array_of(&b, ALLOCATION, PMIX_INFO);
+
+    expect_number(AVAILABLE_SLOTS, a, free_slots);
+    expect_count("nodes of the allocation", count_named(all, PMIX_NODE_INFO_ARRAY), nodes);
+    for (size_t i = 0; all && i < all->size; i++) {
+        const pmix_info_t *node = (const pmix_info_t *)all->array + i;
+        const pmix_value_t *slots = inside(node, PMIX_NUM_SLOTS);
+        if (!slots || slots->type != PMIX_UINT32 || slots->data.uint32 != 2)
+            complain("node %zu has not two slots", i);
+    }
+}
+
+static void must(const char *what, pmix_status_t rc)
+{
+    if (rc != PMIX_SUCCESS)
+        complain("%s: %s", what, PMIx_Error_string(rc));
+}
+
+/* A process on each node. */
+static void spawn_members(const char *program, pmix_nspace_t child)
+{
+    pmix_info_t info;
+    pmix_app_t app;
+
+    PMIX_APP_CONSTRUCT(&app);
+    app.cmd = strdup(program);
+    app.maxprocs = (int)nodes;
+    app.argv = calloc(4, sizeof *app.argv);
+    app.argv[0] = strdup(program);
+    app.argv[1] = strdup("members");
+    asprintf(&app.argv[2], "%u", nodes);
+    PMIX_INFO_LOAD(&info, PMIX_MAPBY, "ppr:1:node", PMIX_STRING);
+    must("spawn", PMIx_Spawn(&info, 1, &app, 1, child));
+    PMIX_APP_DESTRUCT(&app);
+}
+
+/* Parent and children run while the children ask. */
+static int run_members(const char *program, uint32_t n)
+{
+    pmix_value_t *v = NULL;
+    pmix_nspace_t child;
+    pmix_proc_t both[2];
+
+    nodes = n;
+    must("init", PMIx_Init(&me, NULL, 0));
+    if (PMIx_Get(&me, PMIX_PARENT_ID, NULL, 0, &v) == PMIX_SUCCESS) {
+        PMIX_LOAD_PROCID(&both[0], v->data.proc->nspace, PMIX_RANK_WILDCARD);
+        PMIX_LOAD_PROCID(&both[1], me.nspace, PMIX_RANK_WILDCARD);
+    } else {
+        check_members(2 * nodes - 1);
+        spawn_members(program, child);
+        PMIX_LOAD_PROCID(&both[0], me.nspace, PMIX_RANK_WILDCARD);
+        PMIX_LOAD_PROCID(&both[1], child, PMIX_RANK_WILDCARD);
+    }
+    must("connect", PMIx_Connect(both, 2, NULL, 0));
+    if (v)
+        check_members(nodes - 1);
+    must("disconnect", PMIx_Disconnect(both, 2, NULL, 0));
+    printf("query %s %s\n", v ? "child" : "parent", wrong ? "WRONG" : "good");
+    PMIx_Finalize(NULL, 0);
+    return wrong != 0;
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
 static int ends[2];
 
 static void on_end(size_t handler, pmix_status_t status, const pmix_proc_t *source,
@@ -1195,6 +1268,8 @@ int main(int argc, char **argv)
         return run_queues();
     if (argc == 4 && !strcmp(argv[1], "tool"))
         return run_tool((pid_t)atoi(argv[2]), (uint32_t)atoi(argv[3]));
+    if (argc == 3 && !strcmp(argv[1], "members"))
+        return run_members(argv[0], (uint32_t)atoi(argv[2]));
     if (argc == 2 && !strcmp(argv[1], "ends"))
         return run_ends();
     spoilt = argc == 2 && !strcmp(argv[1], "spoil");

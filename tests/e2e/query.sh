@@ -70,6 +70,13 @@ said() # OpenPMIx has said NOT-FOUND before release 5
 {
     sed 's/NOT-FOUND/PMIX_ERR_NOT_FOUND/g' "$out"
 }
+members() # LAUNCHER-OPTIONS...: its first job fills one slot of two on one node
+{
+    run "$patience" "$WIREUP" "$@" -n 1 "$client" members "$nodes"
+    same "all nodes of the launcher ($nodes, ${client##*/})" "$rc $(sort "$out" | uniq -c | tr -s ' ' | tr '\n' ,)" \
+        "0  $nodes query child good, 1 query parent good," || explain
+}
+
 # A machine with what few have: a network interface on the PCI bus and an adapter of which all is known, and a file
 # system of a server.
 make_machine()
@@ -120,10 +127,12 @@ for client in $clients; do
     nodes=1
     job -tool-files on
     ended
+    members -hosts localhost:2
     [ -z "${WU_SYS-}" ] || made
     nodes=3
     job -tool-files on -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1
     ended -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1
+    members -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -all-nodes
     [ -z "${WU_SYS-}" ] || made -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1
 done
 finish
