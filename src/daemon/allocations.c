@@ -221,6 +221,7 @@ struct allocation_call {
     struct reservation *of; /* the one that it is about; NULL: it has ended, or there is none */
     char id[ID_MAX];        /* of that */
     uint32_t number;
+    const char *why; /* a node that is named has not joined, a sentence; NULL: all have */
 };
 
 static enum answer_status allocate_new(struct allocation_call *k)
@@ -398,8 +399,11 @@ static void refuse(const struct allocation_call *k, enum answer_status status)
 {
     struct errmsg why;
 
-    allocation_refusal(&k->a->all, k->e->directive, k->of != NULL, status, getenv("SLURM_JOB_ID"),
-                       &why);
+    if (k->why && status == ANSWER_NOT_FOUND)
+        errmsg_set(&why, 0, "%s", k->why);
+    else
+        allocation_refusal(&k->a->all, k->e->directive, k->of != NULL, status,
+                           getenv("SLURM_JOB_ID"), &why);
     log_info(context_of(k->a)->log, "an allocation is refused: %s", why.text);
     answer(k, &(struct answer){ .status = status, .text = slice_str(why.text) });
 }
@@ -559,13 +563,14 @@ static bool must_grow(struct allocation_call *k)
 }
 
 /* All, or none: what has joined in vain leaves. */
-static void go_on(void *arg, void *request, struct slice joined)
+static void go_on(void *arg, void *request, struct slice joined, const char *why)
 {
     const struct effect *e = request;
     struct allocations *a = arg;
     struct allocation_call k = call_of(a, &e->u.allocate);
     enum answer_status st = carry_out(&k);
 
+    k.why = why[0] ? why : NULL;
     if (st == ANSWER_OK && k.of)
         reservation_visits(&a->all, k.of, joined);
     else

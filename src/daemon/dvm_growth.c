@@ -19,6 +19,7 @@ struct dvm_growth {
     int fd;
     struct watch watch;
     struct buf in, joined;
+    struct errmsg why;
 };
 
 static void dvm_growth_free(struct dvm_growth *g)
@@ -49,7 +50,13 @@ static int ask(const struct node_context *c, const char *words, struct slice nod
     return rc < 0 ? rc : ends[0];
 }
 
-/* `up NAME SLOTS`, `failed NAME WHY`; true: it was the last line. */
+static void take_reason(struct dvm_growth *g, struct slice why)
+{
+    if (!g->why.text[0])
+        errmsg_set(&g->why, 0, SLICE_FMT, SLICE_ARG(why));
+}
+
+/* `up NAME SLOTS`, `failed NAME WHY`, `error: WHY`, `end`; true: it was the last line. */
 static bool take_line(struct dvm_growth *g, struct slice line)
 {
     struct slice word = slice_cut(&line, ' ');
@@ -60,6 +67,11 @@ static bool take_line(struct dvm_growth *g, struct slice line)
         if (buf_len(&g->joined))
             buf_byte(&g->joined, ',');
         buf_slice_put(&g->joined, slice_cut(&line, ' '));
+    } else if (slice_is(word, "failed")) {
+        slice_cut(&line, ' ');
+        take_reason(g, line);
+    } else if (slice_is(word, "error:")) {
+        take_reason(g, line);
     }
     return slice_is(word, "end") || slice_is(word, "error:");
 }
@@ -73,7 +85,7 @@ static void finish(struct dvm_growth *g)
     list_unlink(&g->link);
     list_init(&g->link);
     if (request)
-        of->calls.go_on(of->calls.arg, request, buf_slice(&g->joined));
+        of->calls.go_on(of->calls.arg, request, buf_slice(&g->joined), g->why.text);
     dvm_growth_free(g);
 }
 

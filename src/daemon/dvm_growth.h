@@ -14,8 +14,8 @@ struct node_context;
 
 struct dvm_growth_calls {
     /* The request goes on, and is the callee's.  joined: the names of the nodes that have,
-     * separated by commas. */
-    void (*go_on)(void *arg, void *request, struct slice joined);
+     * separated by commas.  why: of the first one that has not, a sentence; "": all have. */
+    void (*go_on)(void *arg, void *request, struct slice joined, const char *why);
     void (*drop)(void *request); /* it does not: all ends */
     void *arg;
 };

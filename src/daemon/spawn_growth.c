@@ -22,9 +22,10 @@ static void end_wait(struct spawn_growths *g, struct spawn_held *h)
     turn_end(g->jobs->context->turn);
 }
 
-static void go_on(void *arg, void *request, struct slice joined)
+static void go_on(void *arg, void *request, struct slice joined, const char *why)
 {
     (void)joined; /* what is missing is found out like any node that is not there */
+    (void)why;
     end_wait(arg, request);
 }
 

@@ -13,11 +13,12 @@ static void start_next(struct dvm_spares *s)
         dvm_growth_begin(&s->growths, s, next);
 }
 
-static void answered(void *arg, void *request, struct slice joined)
+static void answered(void *arg, void *request, struct slice joined, const char *why)
 {
     struct dvm_spares *s = arg;
 
     (void)request;
+    (void)why;
     if (joined.len == 0)
         start_next(s);
 }
