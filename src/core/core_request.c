@@ -527,9 +527,10 @@ static enum answer_status do_store(const struct core_call *k)
 
     if (rq->query >= TCPSTORE_QUERIES)
         return ANSWER_NOT_FOUND;
-    if (k->core->names_elsewhere)
-        return ask_keeper(k->core, k->job, k->rank, k->ticket, rq);
-    return key_store_request(k);
+    if (!k->core->names_elsewhere)
+        return key_store_request(k);
+    k->job->procs[k->rank].uses_store = true;
+    return ask_keeper(k->core, k->job, k->rank, k->ticket, rq);
 }
 
 void core_store_leave(struct core *c, struct job *j, uint32_t rank, uint32_t connection)

@@ -72,6 +72,7 @@ struct job *job_new(const struct job_params *p)
     j->blames = JOB_NO_RANK;
     j->region = p->region;
     j->keep_going = p->keep_going;
+    j->attempts = UINT32_MAX;
     j->effects = p->effects;
     j->meetings = p->meetings;
     list_init(&j->link);

@@ -62,6 +62,7 @@ struct proc {
     bool unreachable;  /* takes part in nothing any more */
     bool left;         /* unreachable because it ended normally */
     bool joined;       /* has called an init of PMI or PMIx */
+    bool uses_store;   /* has asked its job's store (key_store.h) */
     uint8_t speaks;    /* SPEAKS_...: its protocol, the last one; of processes on this node */
     uint32_t restarts; /* how often it was started again; before it has joined, known on its node */
     uint32_t fences;   /* fences that it waits in */
@@ -131,6 +132,7 @@ struct job {
     struct nodeattrs waiting;        /* for attributes of nodes */
     struct key_store *key_store;     /* NULL: nobody has used it here */
     struct store_counters *counters; /* of that; NULL: nobody has counted there */
+    uint32_t attempts;               /* its processes can all meet at those below (key_store.h) */
     struct errmsg node_wait_refusal; /* the last one */
     struct job_partner *partners;
     uint32_t npartners;
@@ -143,7 +145,7 @@ struct job {
     bool owes_kill, owes_end; /* effects that could not be queued for want of memory */
     uint32_t nreturn;         /* processes that are expected to be started again */
     bool keep_going;          /* the failure of a process does not end the others */
-    uint32_t epoch;           /* how often processes that had joined were started again */
+    uint32_t epoch;           /* how often processes that others know of were started again */
     bool failed;
     int exit_code;     /* of the whole job, once failed */
     uint32_t culprit;  /* the rank whose failure ended the job, or JOB_NO_RANK */

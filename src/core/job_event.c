@@ -15,6 +15,7 @@
 #include "core/job_kvs.h"
 #include "core/job_node.h"
 #include "core/job_restart.h"
+#include "core/key_store.h"
 #include "core/modex.h"
 
 static const char *host_of(const struct job *j, uint32_t rank)
@@ -231,14 +232,21 @@ static void start_again(struct job *j, uint32_t rank, uint32_t times)
     job_restart(j, rank, times);
 }
 
+/* No other process knows of it: its node alone starts it again. */
+static bool is_unknown(const struct proc *p, enum proc_state before)
+{
+    return before == PROC_STATE_RUNNING && !p->uses_store;
+}
+
 /* True: a failure that is followed by another start.  A core that does not control the job waits
- * for the order.  (Who has not joined is its node's to start.) */
+ * for the order. */
 static bool comes_again(struct job *j, uint32_t rank, enum proc_state before)
 {
     struct proc *p = &j->procs[rank];
-    bool well = before == PROC_STATE_LEAVING && !p->signalled && !p->code;
+    bool well =
+        (before == PROC_STATE_LEAVING || before == PROC_STATE_RUNNING) && !p->signalled && !p->code;
 
-    if (well || before == PROC_STATE_RUNNING || !job_may_restart(j, rank))
+    if (well || is_unknown(p, before) || !job_may_restart(j, rank))
         return false;
     if (j->follows) {
         p->returns = true;
@@ -423,8 +431,10 @@ void job_event(struct job *j, uint32_t rank, enum proc_event event, int code)
     job_node_ended(j, rank);
     if (!list_empty(&j->waits))
         modex_any_gone(j);
-    if (p->state == PROC_STATE_GONE && before != PROC_STATE_GONE)
+    if (p->state == PROC_STATE_GONE && before != PROC_STATE_GONE) {
         control_ended(j, rank);
+        key_store_ended(j, rank);
+    }
     if (j->phase == JOB_ENDED && !had_ended)
         control_ended(j, JOB_NO_RANK);
 }

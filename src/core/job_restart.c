@@ -8,6 +8,7 @@
 #include "core/job_end.h"
 #include "core/job_fence.h"
 #include "core/job_node.h"
+#include "core/key_store.h"
 #include "core/modex.h"
 #include "core/modex_keys.h"
 
@@ -66,6 +67,13 @@ static void end_rounds(struct job *j)
     collective_set_renew(&j->colls, (uint64_t)j->epoch << EPOCH_BITS);
 }
 
+static void begin_epoch(struct job *j)
+{
+    j->epoch++;
+    end_rounds(j);
+    key_store_restarted(j);
+}
+
 /* It begins like one that was never started; what it has published and stored stays. */
 static void begin_anew(struct job *j, uint32_t rank, uint32_t times, enum proc_event how)
 {
@@ -75,7 +83,7 @@ static void begin_anew(struct job *j, uint32_t rank, uint32_t times, enum proc_e
         effects_push(j->effects,
                      EFFECT_WITH(restart, .job = j->id, .rank = rank, .how = how, .code = p->code));
     proc_state_step(&p->state, PROC_EVENT_RESTART);
-    p->joined = p->signalled = false;
+    p->joined = p->uses_store = p->signalled = false;
     p->code = 0;
     p->restarts = times;
     p->epoch = j->epoch;
@@ -87,8 +95,7 @@ static void begin_anew(struct job *j, uint32_t rank, uint32_t times, enum proc_e
 
 void job_restart(struct job *j, uint32_t rank, uint32_t times)
 {
-    j->epoch++;
-    end_rounds(j);
+    begin_epoch(j);
     begin_anew(j, rank, times, j->procs[rank].signalled ? PROC_EVENT_DEATH : PROC_EVENT_EXIT);
 }
 
@@ -126,8 +133,7 @@ void job_restart_node(struct job *j, const struct node_replacement *n)
     struct job_map_node *node = &j->plan.nodes[n->node];
     const char *name = arena_str(&j->plan.arena, n->name);
 
-    j->epoch++;
-    end_rounds(j);
+    begin_epoch(j);
     renew_values(j); /* that machine has none; the next fence brings all */
     if (!name || (n->here && take_place(j, n) < 0)) {
         job_abort(j, JOB_NO_RANK, 1, "out of memory for processes of node %s", node->name);

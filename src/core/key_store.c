@@ -1,5 +1,5 @@
-/* key_store.c - see key_store.h.  Reading order: entries; waiting; the queries, in the order of
- * proto/tcpstore.def; the table of these. */
+/* key_store.c - see key_store.h.  Reading order: entries; attempts; waiting; the queries, in the
+ * order of proto/tcpstore.def; the table of these; the ends of attempts. */
 #include "core/key_store.h"
 #include "core/store_counters.h"
 
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/limit.h"
+#include "core/job_restart.h"
 #include "wire/tcpstore.h"
 
 /* Bytes that lie there, charged to the process that has put them. */
@@ -24,6 +25,7 @@ struct entry {
     struct list queue; /* struct kept, the oldest first */
     int64_t queued;
     struct list waits; /* for this key */
+    struct list over;  /* among those of an attempt that is over */
     char text[];
 };
 
@@ -83,6 +85,7 @@ static struct entry *find_or_make(struct key_store *s, struct slice key)
     e->key = slice_mem(e->text, key.len);
     list_init(&e->queue);
     list_init(&e->waits);
+    list_init(&e->over);
     if (map_put(&s->entries, e->key, e, NULL) < 0) {
         free(e);
         return NULL;
@@ -142,6 +145,38 @@ static struct slice value_of(const struct entry *e)
     return e && e->value ? slice_mem(e->value->bytes, e->value->len) : SLICE_NULL;
 }
 
+/* ---- attempts -------------------------------------------------------------------------------- */
+
+/* The key that is there from the n-th start on. */
+static bool is_of_start(struct slice key, uint32_t *n_p)
+{
+    struct slice prefix = SLICE("wireup/attempt/"), name = tcpstore_name(key);
+
+    return slice_starts(name, prefix) && slice_u32(slice_skip(name, prefix.len), n_p);
+}
+
+/* OK: it may be asked for. */
+static enum answer_status judge(const struct job *j, struct slice key)
+{
+    uint32_t n;
+
+    if (is_of_start(key, &n)) {
+        if (!job_restarts(j))
+            return ANSWER_UNSUPPORTED;
+        return n > j->epoch && n >= j->attempts ? ANSWER_RESTARTED : ANSWER_OK;
+    }
+    if (!job_restarts(j) || !tcpstore_attempt(key, &n))
+        return ANSWER_OK;
+    return n < j->epoch || n >= j->attempts ? ANSWER_RESTARTED : ANSWER_OK;
+}
+
+static bool has_started(const struct call *k, struct slice key)
+{
+    uint32_t n;
+
+    return is_of_start(key, &n) && n <= k->job->epoch;
+}
+
 /* ---- waiting --------------------------------------------------------------------------------- */
 
 static struct slice who_key(const uint64_t *who)
@@ -162,10 +197,10 @@ static void stop_waiting(const struct call *k, struct wait *w, enum answer_statu
 }
 
 /* The next of the keys that is not there, cut off with those before it. */
-static bool next_absent(const struct key_store *s, struct slice *rest, struct slice *key_p)
+static bool next_absent(const struct call *k, struct slice *rest, struct slice *key_p)
 {
     while (tcpstore_get_bytes(rest, key_p)) {
-        if (!exists(find(s, *key_p)))
+        if (!exists(find(k->s, *key_p)) && !has_started(k, *key_p))
             return true;
     }
     return false;
@@ -204,7 +239,7 @@ static void wait_on(const struct call *k, struct wait *w)
     struct entry *e;
 
     list_unlink(&w->link);
-    if (!next_absent(k->s, &w->rest, &key)) {
+    if (!next_absent(k, &w->rest, &key)) {
         stop_waiting(k, w, ANSWER_OK);
         return;
     }
@@ -332,10 +367,12 @@ static enum answer_status on_compare_set(const struct call *k)
 static enum answer_status on_get(const struct call *k)
 {
     struct slice rest = k->args, key;
+    char digits[SLICE_DIGITS_MAX];
 
     if (!take(&rest, &key))
         return ANSWER_BAD_KEY;
-    tcpstore_put_bytes(&k->s->reply, value_of(find(k->s, key)));
+    tcpstore_put_bytes(&k->s->reply, has_started(k, key) ? slice_digits(digits, k->job->epoch)
+                                                         : value_of(find(k->s, key)));
     return ANSWER_OK;
 }
 
@@ -389,7 +426,7 @@ static enum answer_status on_check(const struct call *k)
 
     if (!take_count(&rest, &n) || !are_keys(rest, n))
         return ANSWER_BAD_KEY;
-    reply_state(k, !next_absent(k->s, &rest, &key));
+    reply_state(k, !next_absent(k, &rest, &key));
     return ANSWER_OK;
 }
 
@@ -402,7 +439,7 @@ static enum answer_status on_wait(const struct call *k)
     if (!take_count(&rest, &n) || !are_keys(rest, n))
         return ANSWER_BAD_KEY;
     keys = rest;
-    if (!next_absent(k->s, &rest, &key)) {
+    if (!next_absent(k, &rest, &key)) {
         reply_state(k, true);
         return ANSWER_OK;
     }
@@ -424,6 +461,13 @@ static enum answer_status on_getnumkeys(const struct call *k)
     return ANSWER_OK;
 }
 
+static void drop_value(const struct call *k, struct entry *e)
+{
+    release(k, e, e->value);
+    e->value = NULL;
+    k->s->count--;
+}
+
 static enum answer_status on_delete_key(const struct call *k)
 {
     struct slice rest = k->args, key;
@@ -435,9 +479,7 @@ static enum answer_status on_delete_key(const struct call *k)
     e = find(k->s, key);
     there = e && e->value;
     if (there) {
-        release(k, e, e->value);
-        e->value = NULL;
-        k->s->count--;
+        drop_value(k, e);
         tidy(k->s, e);
     }
     tcpstore_put_number(&k->s->reply, there);
@@ -563,6 +605,110 @@ static handler *const handlers[TCPSTORE_QUERIES] = {
     [TCPSTORE_QUEUE_LEN] = on_queue_len,
 };
 
+/* ---- the ends of attempts -------------------------------------------------------------------- */
+
+/* Those that wait for a key of that kind; several may wait for one. */
+static void take_waits(const struct call *k, bool has_kind(const struct call *, struct slice),
+                       struct list *taken)
+{
+    struct wait *w;
+    size_t at = 0;
+
+    list_init(taken);
+    while ((w = map_next(&k->s->waits, &at))) {
+        if (has_kind(k, w->of->key)) {
+            list_unlink(&w->link);
+            list_append(taken, &w->link);
+        }
+    }
+}
+
+static void wake_started(const struct call *k)
+{
+    struct list woken;
+
+    take_waits(k, has_started, &woken);
+    LIST_EACH(l, &woken)
+    wait_on(k, LIST_OF(l, struct wait, link));
+}
+
+static bool is_over(const struct call *k, struct slice key)
+{
+    return judge(k->job, key) != ANSWER_OK;
+}
+
+static void end_waits(const struct call *k)
+{
+    struct list ended;
+
+    take_waits(k, is_over, &ended);
+    LIST_EACH(l, &ended)
+    {
+        struct wait *w = LIST_OF(l, struct wait, link);
+        pendings_done(&k->core->waits, w->ticket);
+        stop_waiting(k, w, ANSWER_RESTARTED);
+    }
+}
+
+/* Nobody waits for it. */
+static void drop_all(const struct call *k, struct entry *e)
+{
+    if (e->value)
+        drop_value(k, e);
+    LIST_EACH(l, &e->queue)
+    {
+        list_unlink(l);
+        release(k, e, LIST_OF(l, struct kept, link));
+    }
+    tidy(k->s, e);
+}
+
+/* Also the keys that are there without a value, from a start on: nobody waits for them any more. */
+static void drop_keys(const struct call *k)
+{
+    struct list over;
+    struct entry *e;
+    size_t at = 0;
+
+    list_init(&over);
+    while ((e = map_next(&k->s->entries, &at))) {
+        if (is_over(k, e->key) || has_started(k, e->key))
+            list_append(&over, &e->over);
+    }
+    LIST_EACH(l, &over)
+    {
+        list_unlink(l);
+        drop_all(k, LIST_OF(l, struct entry, over));
+    }
+}
+
+static void end_attempts(const struct call *k)
+{
+    end_waits(k);
+    drop_keys(k);
+}
+
+void key_store_restarted(struct job *j)
+{
+    struct call one = { .s = j->key_store, .core = j->core, .job = j };
+
+    if (!one.s)
+        return;
+    wake_started(&one);
+    end_attempts(&one);
+}
+
+void key_store_ended(struct job *j, uint32_t rank)
+{
+    struct call one = { .s = j->key_store, .core = j->core, .job = j };
+    bool well = !j->procs[rank].signalled && !j->procs[rank].code;
+
+    if (j->epoch + well < j->attempts)
+        j->attempts = j->epoch + well;
+    if (one.s)
+        end_attempts(&one);
+}
+
 /* ---- the store ------------------------------------------------------------------------------- */
 
 static struct key_store *store_of(const struct core *c, struct job *j)
@@ -613,6 +759,30 @@ static uint64_t who_of(const struct job *j, uint32_t rank, uint32_t connection)
     return (uint64_t)j->plan.procs[rank].node << 32 | connection;
 }
 
+/* Of several they belong together, as those of one process do. */
+static bool first_key(const struct request_store *rq, struct slice *key_p)
+{
+    struct slice rest = rq->args;
+    int64_t n;
+
+    return (tcpstore_args(rq->query)[0] != '*' || tcpstore_get_number(&rest, &n)) &&
+           tcpstore_get_bytes(&rest, key_p);
+}
+
+static enum answer_status carry_out(const struct call *k, const struct request_store *rq)
+{
+    enum answer_status st = ANSWER_OK;
+    struct slice key;
+
+    if (first_key(rq, &key))
+        st = judge(k->job, key);
+    if (st == ANSWER_OK)
+        st = handlers[rq->query](k);
+    if (st == ANSWER_OK && !buf_ok(&k->s->reply))
+        st = k->s->reply.error == BUF_NO_MEMORY ? ANSWER_NO_MEMORY : ANSWER_BAD_VALUE;
+    return st;
+}
+
 enum answer_status key_store_request(const struct core_call *k)
 {
     const struct request_store *rq = &k->rq->u.store;
@@ -628,9 +798,9 @@ enum answer_status key_store_request(const struct core_call *k)
     one.args = rq->args;
     one.now_ns = k->now_ns;
     buf_clear(&one.s->reply);
-    st = handlers[rq->query](&one);
-    if (st == ANSWER_OK && !buf_ok(&one.s->reply))
-        st = one.s->reply.error == BUF_NO_MEMORY ? ANSWER_NO_MEMORY : ANSWER_BAD_VALUE;
+    if (rq->query != TCPSTORE_CANCEL_WAIT) /* which comes when a connection closes, too */
+        k->job->procs[k->rank].uses_store = true;
+    st = carry_out(&one, rq);
     if (st != ANSWER_LATER)
         *k->a = ANSWER_TO(store, st, .reply = buf_slice(&one.s->reply));
     return st;
@@ -642,13 +812,11 @@ void key_store_describe(const struct core_call *k, struct pending *w)
     uint64_t who = who_of(k->job, k->rank, rq->connection);
     const struct key_store *s = k->job->key_store;
     const struct wait *mine = s ? map_get(&s->waits, who_key(&who)) : NULL;
-    struct slice rest = rq->args, key;
-    int64_t n;
+    struct slice key;
 
     if (mine && mine->ticket == k->ticket)
         describe(k->job, k->rank, mine->of->key, w);
-    else if ((tcpstore_args(rq->query)[0] != '*' || tcpstore_get_number(&rest, &n)) &&
-             tcpstore_get_bytes(&rest, &key))
+    else if (first_key(rq, &key))
         describe(k->job, k->rank, key, w);
 }
 

@@ -28,6 +28,7 @@ enum environment_value {
     ENVIRONMENT_VALUE_LOCAL_SIZE,
     ENVIRONMENT_VALUE_NODE,
     ENVIRONMENT_VALUE_NODES,
+    ENVIRONMENT_VALUE_ATTEMPT, /* the job's epoch (core/job_restart.h) */
     ENVIRONMENT_VALUES
 };
 

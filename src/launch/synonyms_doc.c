@@ -298,5 +298,8 @@ void synonyms_page_torchrun(struct buf *out)
                  "on each of a and b\n"
                  "    wireup -hosts a,b -ppn 4 -n 8 python3 train.py\n\n"
                  "`--max-restarts` of torchrun starts all processes again, and is `-restart-job` "
-                 "here; `-max-restarts` is for\nsingle ones.\n" MADE);
+                 "here; `-max-restarts` is for\nsingle ones.  With `-on-failure restart` one is "
+                 "started again "
+                 "in place, and the others go on with it\n([torch.md]"
+                 "(design/torch.md#processes-that-are-started-again-in-place)).\n" MADE);
 }

@@ -135,13 +135,17 @@ static int tcpstore_next(struct session *base, struct request *rq_p, struct errm
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* The protocol has no word for it: PyTorch's own server closes the connection, too. */
+/* The protocol has no word for it: PyTorch's own server closes the connection, too.  That an
+ * attempt is over, all know from the report of the process that was started again. */
 static const char *fault_of(enum answer_status status)
 {
     switch (status) {
     case ANSWER_OVER_QUOTA: return "keeps more in its store than a process may (64 MiB)";
     case ANSWER_BAD_VALUE:
         return "adds to a value of its store that is no number, or makes one that is too large";
+    case ANSWER_UNSUPPORTED:
+        return "waits for another start of processes, which are not started again here "
+               "(-on-failure restart)";
     case ANSWER_DUPLICATE: return "waits for keys of its store while it waits for others";
     case ANSWER_NO_MEMORY: return "there is no memory for a query of its store";
     default: return "a query of its store was refused";
@@ -169,7 +173,9 @@ static void tcpstore_answer(struct session *base, uint32_t token, const struct a
 
     if (!take_pending(s, token, &one) || one.query == TCPSTORE_CANCEL_WAIT)
         return;
-    if (a->status != ANSWER_OK)
+    if (a->status == ANSWER_RESTARTED)
+        base->peer->closing = true;
+    else if (a->status != ANSWER_OK)
         base->peer->fault = fault_of(a->status);
     else if (*tcpstore_reply(one.query))
         buf_slice_put(&base->peer->out, answer_to_store(a).reply);

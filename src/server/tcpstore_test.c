@@ -195,6 +195,7 @@ static void test_bad_input(void)
     refuses("an addition to a text", BYTES(V2 "\x01" N1 "k" N1 "x\x04" N1 "k" N1));
     refuses("a sum that is too large",
             BYTES(V2 "\x04" N1 "k\xff\xff\xff\xff\xff\xff\xff\x7f\x04" N1 "k" N1));
+    refuses("a start that will not be", BYTES(V2 "\x06" N1 "\x10\0\0\0\0\0\0\0wireup/attempt/1"));
     refuses("two waits at once", BYTES(V2 "\x06" N1 N1 "a\x06" N1 N1 "b"));
 }
 
@@ -233,6 +234,91 @@ static void test_quota(void)
     world_close(&w);
 }
 
+/* Keys of the first and the second time that processes meet, and those that tell of a start, as
+ * PyTorch writes them. */
+#define A0     "\x14\0\0\0\0\0\0\0//worker/attempt_0/a"
+#define B0     "\x14\0\0\0\0\0\0\0//worker/attempt_0/b"
+#define A1     "\x14\0\0\0\0\0\0\0//worker/attempt_1/a"
+#define B1     "\x14\0\0\0\0\0\0\0//worker/attempt_1/b"
+#define START1 "\x11\0\0\0\0\0\0\0/wireup/attempt/1"
+#define START2 "\x11\0\0\0\0\0\0\0/wireup/attempt/2"
+
+static void die(struct world *w, uint32_t rank)
+{
+    PEER(w, rank) = server_peer_free(&w->server, PEER(w, rank));
+    server_proc_state(&w->server, w->jobs[0].job, rank, PROC_EVENT_DEATH, 9, 0);
+    world_settle(w);
+}
+
+static void begin(struct world *w, uint32_t rank)
+{
+    job_event(w->jobs[0].job, rank, PROC_EVENT_STARTED, 0);
+    PEER(w, rank) = server_store_peer_new(&w->server, w->jobs[0].job, rank, NULL);
+    send_all(w, PEER(w, rank), BYTES(V2));
+}
+
+static void open_restarts(struct world *w, uint32_t n, uint32_t most)
+{
+    open_stores(w, n);
+    w->jobs[0].job->keep_going = true;
+    w->jobs[0].job->plan.apps[0].restarts = most;
+    for (uint32_t r = 0; r < n; r++)
+        send_all(w, PEER(w, r), BYTES(V2));
+}
+
+/* A process is started again: what the others meet by is new. */
+static void test_attempts(void)
+{
+    struct world w;
+
+    open_restarts(&w, 5, 1);
+    ASKS(PEER(&w, 1), "\x01" A0 N1 "x", "");
+    ASKS(PEER(&w, 1), "\x01" N1 "k" N1 "y", "");
+    ASKS(PEER(&w, 0), "\x03" A0, N1 "x");
+    ASKS(PEER(&w, 0), "\x06" N1 START1, "");
+    ASKS(PEER(&w, 4), "\x06" N1 START1, "");
+    ASKS(PEER(&w, 2), "\x06" N2 N1 "k" B0, "");
+    ASKS(PEER(&w, 3), "\x06" N1 B0, "");
+    die(&w, 1);
+    OK_F(w.last.kind == EFFECT_restart && w.last.u.restart.rank == 1, "it is started again");
+    for (uint32_t r = 0; r < 5; r += 4)
+        OK_F(receives(PEER(&w, r), BYTES("\0")), "who waits for the start knows of it");
+    for (uint32_t r = 2; r < 4; r++)
+        OK_F(PEER(&w, r)->closing && !PEER(&w, r)->fault, "a wait of the time before ends");
+    begin(&w, 1);
+    ASKS(PEER(&w, 0), "\x03" START1, N1 "1");
+    ASKS(PEER(&w, 0), "\x05" N1 START2, "\1");
+    ASKS(PEER(&w, 0), "\x07", N1); /* the key of no attempt stays */
+    ASKS(PEER(&w, 0), "\x03" N1 "k", N1 "y");
+    ASKS(PEER(&w, 1), "\x01" A1 N1 "z", "");
+    ASKS(PEER(&w, 0), "\x03" A1, N1 "z");
+    ASKS(PEER(&w, 4), "\x03" A0, "");
+    OK_F(PEER(&w, 4)->closing && !PEER(&w, 4)->fault, "nothing of the time before is seen");
+    ASKS(PEER(&w, 0), "\x06" N1 B1, "");
+    die(&w, 1);
+    OK_F(PEER(&w, 0)->closing, "a process that has failed for good ends the attempt");
+    OK(w.jobs[0].job->procs[0].stored == 0 && w.jobs[0].job->phase == JOB_RUNNING);
+    world_close(&w);
+}
+
+/* Who has ended well is in no further attempt. */
+static void test_last_attempt(void)
+{
+    struct world w;
+
+    open_restarts(&w, 3, 1);
+    server_proc_state(&w.server, w.jobs[0].job, 2, PROC_EVENT_EXIT, 0, 0);
+    ASKS(PEER(&w, 1), "\x01" A0 N1 "x", "");
+    ASKS(PEER(&w, 0), "\x03" A0, N1 "x");
+    ASKS(PEER(&w, 0), "\x06" N1 START1, "");
+    OK_F(PEER(&w, 0)->closing, "nobody waits for what will not be");
+    die(&w, 1);
+    begin(&w, 1);
+    ASKS(PEER(&w, 1), "\x01" A1 N1 "x", "");
+    OK_F(PEER(&w, 1)->closing, "nor meets there");
+    world_close(&w);
+}
+
 int main(void)
 {
     for (piece = 0; piece < 2; piece++) {
@@ -241,6 +327,8 @@ int main(void)
         test_waiting();
         test_leaving();
         test_bad_input();
+        test_attempts();
+        test_last_attempt();
     }
     piece = 0;
     test_quota();

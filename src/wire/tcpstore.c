@@ -176,6 +176,25 @@ bool tcpstore_get_number(struct slice *rest, int64_t *n_p)
     return true;
 }
 
+struct slice tcpstore_name(struct slice key)
+{
+    while (key.len && key.ptr[0] == '/')
+        key = slice_skip(key, 1);
+    return key;
+}
+
+bool tcpstore_attempt(struct slice key, uint32_t *n_p)
+{
+    struct slice prefix = SLICE("worker/attempt_"), rest = tcpstore_name(key);
+    const char *end;
+
+    if (!slice_starts(rest, prefix))
+        return false;
+    rest = slice_skip(rest, prefix.len);
+    end = rest.len ? memchr(rest.ptr, '/', rest.len) : NULL;
+    return slice_u32(end ? slice_head(rest, (size_t)(end - rest.ptr)) : rest, n_p);
+}
+
 void tcpstore_put_number(struct buf *out, int64_t n)
 {
     buf_put(out, &n, sizeof n);

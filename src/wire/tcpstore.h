@@ -58,6 +58,13 @@ int tcpstore_read(struct tcpstore_reader *r, struct slice bytes, struct tcpstore
 bool tcpstore_get_bytes(struct slice *rest, struct slice *s_p);
 bool tcpstore_get_number(struct slice *rest, int64_t *n_p);
 
+/* A key without the slashes that PyTorch sets before it: one, or none in messages of our own. */
+struct slice tcpstore_name(struct slice key);
+
+/* A key of the processes' n-th attempt to meet: "/worker/attempt_N/..." behind such slashes.
+ * PyTorch sets this before its own keys where the store outlives an attempt. */
+bool tcpstore_attempt(struct slice key, uint32_t *n_p);
+
 void tcpstore_put_bytes(struct buf *out, struct slice s);
 void tcpstore_put_number(struct buf *out, int64_t n);
 

@@ -124,6 +124,68 @@ same "not after the time limit" "$rc $(grep -c 'start 2' "$err")" "124 0" || exp
 launch 1 -restart-job 5 sh -c 'kill -INT $(ps -o ppid= -p $PPID); sleep 100'
 same "not after a signal" "$rc $(grep -c 'start 2' "$err")" "130 0" || explain
 
+# A rank is started again in place, and the others meet it anew, at another attempt.
+cat >"$tmp/in_place.py" <<'END'
+import os, signal, sys
+sys.argv[1] = "old"
+source = open(sys.argv[2]).read()
+exec(source[:source.index("rank, size =")])
+rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+attempt = first = int(os.environ["TORCHELASTIC_RESTART_COUNT"])
+def meet():
+    store = Store(OLD)
+    name = f"//worker/attempt_{attempt}/"
+    store.set(name + str(rank), f"{rank} at {attempt}")
+    for other in range(size):
+        assert store.get(name + str(other)).decode() == f"{other} at {attempt}"
+    return store
+for step, how in enumerate(sys.argv[3:]):
+    victim = (step + 1) % size
+    if step < first:
+        if how == "stale":
+            os._exit(0)
+        continue
+    try:
+        store = meet()
+        if rank == victim and how in ("kill", "stale"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if rank == victim and how == "node":
+            os.kill(os.getppid(), signal.SIGKILL)
+            signal.pause()
+        store.wait(f"//worker/attempt_{attempt}/never")
+    except (EOFError, ConnectionError):
+        pass
+    if how == "stale":
+        Store(OLD).get("/wireup/attempt/1")
+        try:
+            meet()
+        except (EOFError, ConnectionError):
+            print(rank, "is refused", flush=True)
+        os._exit(0)
+    attempt = int(Store(OLD).get(f"/wireup/attempt/{attempt + 1}"))
+meet()
+print(rank, "met at", attempt, flush=True)
+END
+in_place() # TITLE "OPTIONS" FAILURES...
+{
+    title=$1
+    options=$2
+    shift 2
+    # shellcheck disable=SC2086
+    run "$patience" "$WIREUP" $options -n 3 "$python" "$tmp/in_place.py" - "$client" "$@"
+    same "$title" "$rc $(sort "$out" | tr '\n' ' ')$(grep -c 'started again' "$err")" \
+        "0 0 met at $# 1 met at $# 2 met at $# $#" || explain
+    ok "$title: nothing else is reported" eval '! grep -v "started again\|is lost: .* takes its place" "$err"' || explain
+}
+in_place "ranks are started again in place, and all meet anew" "-on-failure restart" kill kill kill
+run "$patience" "$WIREUP" -on-failure restart -n 3 "$python" "$tmp/in_place.py" - "$client" stale
+same "the control: one that meets at the attempt before is refused" "$rc $(sort "$out" | tr '\n' ' ')" "0 0 is refused 2 is refused " ||
+    explain
+printf '%s\n' 'import os, signal' 'os.kill(os.getpid(), 9) if os.environ["RANK"] == "0" and "WIREUP_RESTARTS" not in os.environ else 0' \
+    >"$tmp/unjoined.py"
+run "$patience" "$WIREUP" -on-failure restart -n 2 -env-style torch "$python" "$tmp/unjoined.py"
+same "one that has not met anybody is started again alone" "$rc $(grep -c 'started again' "$err")" "0 1" || explain
+
 # A barrier in which ranks are missing: who names them.  Older clients ask again and again, newer ones wait.
 cat >"$tmp/late.py" <<'END'
 import os, sys, time
@@ -235,6 +297,8 @@ for dialect in old new; do
     run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:1 -n 5 "$python" "$client" "$dialect"
     same "the store over three nodes, $dialect messages" "$rc $(cat "$out")" "0 $(goods 5)" || explain
 done
+in_place "over three nodes, too" "-launch-agent $tmp/agent -hosts n1,n2,n3 -on-failure restart" kill kill kill
+in_place "and those of lost nodes, on others" "-launch-agent $tmp/agent -hosts n1,n2,n3,s1,s2 -on-failure replace" kill node node
 restarts 3 -launch-agent "$tmp/agent" -hosts n1,n2,n3
 same "a job over three nodes starts again" "$rc $(sorted | uniq | tr '\n' ' ')" "0 0/3 1/3 2/3 " || explain
 
@@ -291,6 +355,11 @@ if [ -n "${WIREUP_TORCH-}" ] || "$python" -c 'import torch.distributed' 2>/dev/n
     same "on three, of which one is lost and replaced" "$rc $(sort "$out")" "0 0 of 3 on n1: good
 1 of 3 on n3: good
 2 of 3 on n4: good" || explain
+    run "$patience" "$WIREUP" -n 3 -on-failure restart -env-style torch "$with_torch" "$WU_SRC/examples/python/torch_in_place.py"
+    same "one is started again in place" "$rc $(cat "$out") $(grep -c 'started again' "$err")" "0 torch_in_place: good 1" || explain
+    run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1,n2,n3 -on-failure restart -env-style torch "$with_torch" \
+        "$WU_SRC/examples/python/torch_in_place.py"
+    same "... over three nodes" "$rc $(cat "$out") $(grep -c 'started again' "$err")" "0 torch_in_place: good 1" || explain
 fi
 missing_address "over three nodes who names the rank among all" "1 0 2" -launch-agent "$tmp/agent" -hosts n1,n2,n3
 missing_at_barrier "over three nodes" waits -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:1
