@@ -199,24 +199,38 @@ static void put_records(const struct core *c, const struct collective *round, st
         put_record(c, round, i, out);
 }
 
+/* For each job of a member here.  0, -ENOMEM. */
+static int keep_for_jobs(struct core *c, const struct collective *round, uint64_t number,
+                         struct slice name, struct slice records)
+{
+    const struct job *last = NULL;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < round->group->count && rc == 0; i++) {
+        const struct job *j = core_job_of_id(c, collective_member(round->group, i));
+        if (j && j != last)
+            rc = group_store_keep(&c->group_data, number, j->id, name, records);
+        last = j;
+    }
+    return rc;
+}
+
 /* Keeps what the nodes have contributed for the sessions of the members here. */
 static enum answer_status keep_records(struct core *c, const struct collective *round,
                                        uint64_t number, const struct slice *blocks, uint32_t n)
 {
-    const struct job *j = core_job_of_id(c, collective_member(round->group, 0));
     struct buf all = BUF_NULL(LIMIT_GROUP_RECORDS);
     struct coll_meeting m;
     int rc = 0;
 
-    if (!has_records(round->group->kind) || !j ||
-        !coll_meeting_read(slice_str(round->group->name), &m))
+    if (!has_records(round->group->kind) || !coll_meeting_read(slice_str(round->group->name), &m))
         return ANSWER_OK;
     for (uint32_t i = 0; i < n; i++)
         buf_slice_put(&all, blocks[i]);
     if (m.kind == COLL_UNGROUP) /* the name stays that of the construct */
         m.name = SLICE_NULL;
     if (buf_ok(&all))
-        rc = group_store_keep(&c->group_data, number, j->id, m.name, buf_slice(&all));
+        rc = keep_for_jobs(c, round, number, m.name, buf_slice(&all));
     else
         rc = -ENOMEM;
     buf_free(&all);

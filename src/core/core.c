@@ -216,6 +216,29 @@ struct job *core_job(const struct core *c, uint32_t id)
     return j ? j : find_id(&c->foreign, id);
 }
 
+bool core_job_number(const struct core *c, struct slice nspace, uint32_t *id_p)
+{
+    const struct job *j = core_job_named(c, nspace);
+    const struct ended_job *g = j ? NULL : core_ended_job(c, nspace);
+
+    *id_p = j ? j->id : g ? g->id : JOB_NO_RANK;
+    return j || g;
+}
+
+const char *core_job_name(const struct core *c, uint32_t id)
+{
+    const struct job *j = core_job(c, id);
+
+    if (j)
+        return j->nspace;
+    for (uint32_t i = c->nended; i > 0 && c->nended - i < CORE_ENDED_JOBS; i--) {
+        const struct ended_job *g = &c->ended_jobs[(i - 1) % CORE_ENDED_JOBS];
+        if (g->id == id)
+            return g->nspace;
+    }
+    return NULL;
+}
+
 struct job *core_job_of_id(const struct core *c, uint32_t id)
 {
     LIST_EACH(l, &c->jobs)

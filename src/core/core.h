@@ -129,6 +129,10 @@ void core_job_remove(struct core *c,
 struct job *core_job(const struct core *c, uint32_t id); /* also another launcher's */
 /* A job of that name that has been removed; NULL: none is recorded. */
 const struct ended_job *core_ended_job(const struct core *c, struct slice nspace);
+/* The number of a job and its name, also of one that has been removed: what an answer names may be
+ * over when the answer is written.  False, NULL: none is known, or recorded. */
+bool core_job_number(const struct core *c, struct slice nspace, uint32_t *id_p);
+const char *core_job_name(const struct core *c, uint32_t id);
 /* Of the process with this number (job->base + rank); NULL: there is none. */
 struct job *core_job_of_id(const struct core *c, uint32_t id);
 struct job *core_job_named(const struct core *c, struct slice nspace);

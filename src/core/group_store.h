@@ -2,7 +2,8 @@
  * this node: their sessions read them when they answer, and for gets later, also after the group's
  * destruction.
  *
- * It holds LIMIT_GROUP_RECORDS bytes; the oldest go first.  Those of a job go with the job.
+ * It holds LIMIT_GROUP_RECORDS bytes; the oldest go first.  They go with the last of the jobs that
+ * they are kept for, since an answer may be written, and a get come, when others are over.
  */
 #ifndef WIREUP_CORE_GROUP_STORE_H
 #define WIREUP_CORE_GROUP_STORE_H
@@ -18,18 +19,12 @@ struct group_store {
     size_t bytes;
 };
 
-struct group_kept {
-    struct list link;
-    uint64_t number; /* of the collective */
-    uint32_t job;    /* goes with it */
-    struct slice name, records;
-    char text[];
-};
-
 void group_store_init(struct group_store *s);
 void group_store_free(struct group_store *s);
 
-/* The name and the records are copied.  0; -ENOMEM, also for more bytes than it holds. */
+/* Keeps them for that job.  The name and the records are copied, unless those of that number are
+ * here for another job: then they are kept for both.  0; -ENOMEM, also for more bytes than it
+ * holds. */
 int group_store_keep(struct group_store *s, uint64_t number, uint32_t job, struct slice name,
                      struct slice records);
 void group_store_job_ended(struct group_store *s, uint32_t job);

@@ -68,9 +68,30 @@ static void test_store(void)
     free(large);
 }
 
+/* They outlive the jobs of some members. */
+static void test_jobs(void)
+{
+    struct group_store s;
+
+    group_store_init(&s);
+    EQ(group_store_keep(&s, 1, 3, SLICE("g"), SLICE("records")), 0);
+    EQ(group_store_keep(&s, 1, 4, SLICE("g"), SLICE("records")), 0);
+    EQ(group_store_keep(&s, 1, 3, SLICE("g"), SLICE("records")), 0);
+    EQ(s.bytes, strlen("records"));
+    group_store_job_ended(&s, 3);
+    OK(slice_is(group_store_find(&s, 1), "records"));
+    group_store_job_ended(&s, 5);
+    OK(slice_is(group_store_find(&s, 1), "records"));
+    group_store_job_ended(&s, 4);
+    EQ(group_store_find(&s, 1).len, 0);
+    EQ(s.bytes, 0);
+    group_store_free(&s);
+}
+
 int main(void)
 {
     test_records();
     test_store();
+    test_jobs();
     return tap_done();
 }

@@ -128,9 +128,10 @@ static bool name_members(const struct pmix_session *s, struct pmix_group *g, str
     g->nprocs = 0;
     g->procs = calloc(count(records) + 1, sizeof *g->procs);
     while (g->procs && group_record_next(&records, &r)) {
-        const struct job *j = r.kind == GROUP_MEMBER ? core_job(s->base.peer->core, r.job) : NULL;
-        if (j)
-            pmix_set_proc(&g->procs[g->nprocs++], j->nspace, r.rank);
+        const char *job =
+            r.kind == GROUP_MEMBER ? core_job_name(s->base.peer->core, r.job) : NULL;
+        if (job)
+            pmix_set_proc(&g->procs[g->nprocs++], job, r.rank);
     }
     return g->procs != NULL;
 }
@@ -141,8 +142,7 @@ bool pmix_take_bootstrap(struct pmix_session *s, struct pmix_group *g, const str
     struct group_store *store = &s->base.peer->core->group_data;
     uint64_t number = (uint64_t)got.number;
 
-    if (!group_store_find(store, number).len && /* another member of this node may have kept it */
-        group_store_keep(store, number, s->base.peer->job->id, slice_str(g->id), got.records) < 0)
+    if (group_store_keep(store, number, s->base.peer->job->id, slice_str(g->id), got.records) < 0)
         return false;
     g->number = number;
     return name_members(s, g, got.records);

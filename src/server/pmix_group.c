@@ -206,8 +206,9 @@ static void leave_out(const struct pmix_session *s, struct pmix_group *g, struct
     size_t kept = 0;
 
     for (size_t i = 0; i < g->nprocs; i++) {
-        const struct job *j = core_job_named(core, slice_str(g->procs[i].nspace));
-        if (!j || !group_record_is_absent(records, j->id, g->procs[i].rank))
+        uint32_t job;
+        bool known = core_job_number(core, slice_str(g->procs[i].nspace), &job);
+        if (!known || !group_record_is_absent(records, job, g->procs[i].rank))
             g->procs[kept++] = g->procs[i];
     }
     g->nprocs = kept;

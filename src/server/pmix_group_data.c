@@ -91,25 +91,31 @@ static bool read_record(const struct group_record *r, struct pmsg_infos *m)
     return pmsg_read_infos(&in, 0, m) == PTYPE_FINE;
 }
 
-static bool name_member(pmix_info_t *to, const struct job *j, uint32_t rank)
+/* The job of the process that has given it, also if that is over; NULL: the record has no data. */
+static const char *name_of_giver(const struct pmix_session *s, const struct group_record *r)
+{
+    return r->kind == GROUP_DATA ? core_job_name(s->base.peer->core, r->job) : NULL;
+}
+
+static bool name_member(pmix_info_t *to, const char *job, uint32_t rank)
 {
     pmix_proc_t *p = malloc(sizeof *p);
 
     strncpy(to->key, PMIX_PROCID, PMIX_MAX_KEYLEN);
     if (!p)
         return false;
-    pmix_set_proc(p, j->nspace, rank);
+    pmix_set_proc(p, job, rank);
     to->value = (pmix_value_t){ .type = PMIX_PROC, .data.proc = p };
     return true;
 }
 
 /* Takes over the values that have been read. */
-static bool make_info(pmix_info_t *to, const struct job *j, uint32_t rank, struct pmsg_infos *m)
+static bool make_info(pmix_info_t *to, const char *job, uint32_t rank, struct pmsg_infos *m)
 {
     pmix_data_array_t *a = calloc(1, sizeof *a);
     pmix_info_t *infos = calloc(m->infos.n + 1, sizeof *infos);
 
-    if (!a || !infos || !name_member(&infos[0], j, rank)) {
+    if (!a || !infos || !name_member(&infos[0], job, rank)) {
         free(a);
         free(infos);
         return false;
@@ -143,11 +149,11 @@ bool pmix_group_infos(const struct pmix_session *s, struct slice records, pmix_i
     *n_p = 0;
     *infos_p = calloc(count_data(records) + 1, sizeof **infos_p);
     while (*infos_p && good && group_record_next(&records, &r)) {
-        const struct job *j = r.kind == GROUP_DATA ? core_job(s->base.peer->core, r.job) : NULL;
+        const char *job = name_of_giver(s, &r);
         struct pmsg_infos m = { .has = 0 };
-        if (!j)
+        if (!job)
             continue;
-        good = read_record(&r, &m) && make_info(&(*infos_p)[*n_p], j, r.rank, &m);
+        good = read_record(&r, &m) && make_info(&(*infos_p)[*n_p], job, r.rank, &m);
         *n_p += good;
         pmsg_free_infos(&m, NULL);
     }
@@ -181,13 +187,13 @@ static bool first_value(const struct pmix_session *s, struct slice records, stru
 
     *v_p = (pmix_value_t){ .type = PMIX_UNDEF };
     while (group_record_next(&records, &r)) {
-        const struct job *j = r.kind == GROUP_DATA ? core_job(s->base.peer->core, r.job) : NULL;
-        if (!j)
+        const char *job = name_of_giver(s, &r);
+        if (!job)
             continue;
         take_value(&r, key, v_p);
         if (v_p->type == PMIX_UNDEF)
             continue;
-        pmix_set_proc(who_p, j->nspace, r.rank);
+        pmix_set_proc(who_p, job, r.rank);
         return true;
     }
     return false;
