@@ -8,7 +8,6 @@
 #include "core/block.h"
 #include "core/contribution.h"
 #include "core/effect_queue.h"
-#include "core/job_restart.h"
 #include "core/modex.h"
 #include "core/modex_keys.h"
 #include "core/ondemand.h"

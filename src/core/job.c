@@ -59,6 +59,15 @@ static void count_stops(struct job *j)
     }
 }
 
+bool job_restarts(const struct job *j)
+{
+    for (uint32_t i = 0; j->keep_going && i < j->plan.napps; i++) {
+        if (j->plan.apps[i].restarts)
+            return true;
+    }
+    return false;
+}
+
 struct job *job_new(const struct job_params *p)
 {
     struct job *j = calloc(1, sizeof *j);

@@ -189,6 +189,9 @@ struct job_params {
 struct job *job_new(const struct job_params *p);
 struct job *job_free(struct job *j); /* returns NULL */
 
+/* Processes of the job may be started again after they have joined it. */
+bool job_restarts(const struct job *j);
+
 static inline bool job_rank_is_here(const struct job *j, uint32_t rank)
 {
     return !j->spread || j->plan.procs[rank].node == j->here;

@@ -20,15 +20,6 @@ static uint32_t most_restarts(const struct job *j, uint32_t rank)
     return j->plan.apps[j->plan.procs[rank].app].restarts;
 }
 
-bool job_restarts(const struct job *j)
-{
-    for (uint32_t i = 0; j->keep_going && i < j->plan.napps; i++) {
-        if (j->plan.apps[i].restarts)
-            return true;
-    }
-    return false;
-}
-
 bool job_may_restart(const struct job *j, uint32_t rank)
 {
     const struct proc *p = &j->procs[rank];

@@ -25,9 +25,6 @@ struct node_replacement {
     uint32_t count;
 };
 
-/* Processes of the job may be started again after they have joined it. */
-bool job_restarts(const struct job *j);
-
 /* This one is started again if it fails now. */
 bool job_may_restart(const struct job *j, uint32_t rank);
 

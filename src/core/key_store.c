@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/limit.h"
-#include "core/job_restart.h"
 #include "wire/tcpstore.h"
 
 /* Bytes that lie there, charged to the process that has put them. */
