@@ -133,6 +133,7 @@ enum job_map_word {
     JOB_BIND_TO,
     JOB_CLUSTER,
     JOB_CONNECTIVITY,
+    JOB_ALLOCATED, /* all nodes of its allocation, by name, with commas; NULL: it has all */
     JOB_MAP_WORDS
 };
 

@@ -30,6 +30,7 @@ static const char *word_of(const struct placement_words *w, enum job_map_word wh
     case JOB_BIND_TO: return w->bind_to ? w->bind_to : "none";
     case JOB_CLUSTER: return w->cluster;
     case JOB_CONNECTIVITY: return w->connectivity;
+    case JOB_ALLOCATED: return w->allocated;
     case JOB_MAP_WORDS: break;
     }
     return NULL;
@@ -78,6 +79,21 @@ int placement_words_check(const struct job_map *plan, const char *connectivity, 
     int rc = connectivity ? connectivity_parse(slice_str(connectivity), &c, err) : 0;
 
     return connectivity && rc == 0 ? connectivity_fits(&c, plan->nprocs, err) : rc;
+}
+
+const char *placement_words_nodes(struct arena *a, const struct job_map *plan,
+                                  const struct host_list *others)
+{
+    struct buf names = BUF_NULL(WORDS_MAX);
+    const char *all;
+
+    for (uint32_t n = 0; n < plan->nnodes; n++)
+        buf_printf(&names, "%s%s", n ? "," : "", plan->nodes[n].name);
+    for (size_t n = 0; n < others->count; n++)
+        buf_printf(&names, ",%s", others->items[n].name);
+    all = buf_ok(&names) ? arena_str(a, buf_slice(&names)) : NULL;
+    buf_free(&names);
+    return all;
 }
 
 const char *placement_words_cluster(struct arena *a, char *const *envp)

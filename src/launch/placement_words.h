@@ -7,12 +7,14 @@
 
 #include "base/err.h"
 #include "core/job_map.h"
+#include "launch/hosts.h"
 
 /* The options' texts; NULL: not given. */
 struct placement_words {
     const char *map_by, *rank_by, *bind_to;
     const char *cluster;
     const char *connectivity;
+    const char *allocated; /* (JOB_ALLOCATED) */
 };
 
 /* 1, with one sentence: it is none of the texts of -connectivity, or a grid of another size than
@@ -27,6 +29,10 @@ int placement_words_join(struct arena *a, const struct placement_words *of_app, 
 
 /* Sets the words of the plan, copied.  0 or -ENOMEM. */
 int placement_words_set(struct job_map *plan, const struct placement_words *words);
+
+/* The names of the plan's nodes and of others, with commas.  In the arena; NULL: no memory. */
+const char *placement_words_nodes(struct arena *a, const struct job_map *plan,
+                                  const struct host_list *others);
 
 /* The cluster of the allocation that we run in, by its resource manager's environment; else this
  * machine's name.  In the arena; NULL: no memory. */

@@ -704,7 +704,11 @@ static int note_placement(struct plan_builder *p)
     if (p->ranks.binds)
         w.bind_to = "rankfile";
     w.cluster = placement_words_cluster(&p->plan->arena, p->envp);
-    return rc ? rc : w.cluster ? placement_words_set(p->plan, &w) : -ENOMEM;
+    if (opt->all_nodes)
+        w.allocated = placement_words_nodes(&p->plan->arena, p->plan, &opt->spares);
+    if (rc == 0 && (!w.cluster || (opt->all_nodes && !w.allocated)))
+        rc = -ENOMEM;
+    return rc ? rc : placement_words_set(p->plan, &w);
 }
 
 static int bind_ranks(struct plan_builder *p)

@@ -586,7 +586,9 @@ static int note_placement(struct spawn_plan *r)
     const char *const *words = r->like->words;
     const char *connectivity = NULL;
     int rc = word_of_all(r, SPAWN_CONNECTIVITY, &connectivity);
-    struct placement_words w = { .cluster = words[JOB_CLUSTER], .connectivity = connectivity };
+    struct placement_words w = { .cluster = words[JOB_CLUSTER],
+                                 .connectivity = connectivity,
+                                 .allocated = words[JOB_ALLOCATED] };
 
     if (rc == 0)
         rc = map_policies_words(&r->where, &w);

@@ -320,6 +320,18 @@ static void put_target(struct ppack *w, const struct subject *s)
     put(w, s, PMIX_DEBUG_TARGET, (pmix_value_t){ .type = PMIX_PROC, .data.proc = &target });
 }
 
+/* The job's nodes may be some of those. */
+static void add_allocated(struct infos *i, const struct job_map *p, const char *nodes)
+{
+    const char *all = p->words[JOB_ALLOCATED];
+    uint32_t n = 1;
+
+    for (const char *c = all ? strchr(all, ',') : NULL; c; c = strchr(c + 1, ','))
+        n++;
+    add(i, PMIX_NUM_ALLOCATED_NODES, u32(all ? n : p->nnodes));
+    add(i, PMIX_ALLOCATED_NODELIST, text(all ? all : nodes));
+}
+
 /* The allocation is the same for the job and its session. */
 static void add_session(struct infos *i, uint32_t session, const struct job_map *p,
                         const char *nodes)
@@ -336,8 +348,7 @@ static void add_session(struct infos *i, uint32_t session, const struct job_map 
         return;
     add(i, PMIX_NUM_NODES, u32(p->nnodes));
     add(i, PMIX_NODE_LIST, text(nodes));
-    add(i, PMIX_NUM_ALLOCATED_NODES, u32(p->nnodes));
-    add(i, PMIX_ALLOCATED_NODELIST, text(nodes));
+    add_allocated(i, p, nodes);
 }
 
 static void put_job(struct ppack *w, const struct job *j, const char *nodes,

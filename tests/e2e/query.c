@@ -1097,12 +1097,38 @@ static int run_process(void (*check)(void), bool waits)
 
 /* ---- all nodes of the launcher --------------------------------------------------------------- */
 
+static void must(const char *what, pmix_status_t rc)
+{
+    if (rc != PMIX_SUCCESS)
+        complain("%s: %s", what, PMIx_Error_string(rc));
+}
+
+/* What a job is told when it starts.  (OpenPMIx's client looks for neither key in its session.) */
+static void check_allocated(void)
+{
+    pmix_value_t *number = NULL, *names = NULL;
+    pmix_proc_t all;
+
+    if (OPENPMIX)
+        return;
+    PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);
+    must("get", PMIx_Get(&all, PMIX_NUM_ALLOCATED_NODES, NULL, 0, &number));
+    must("get", PMIx_Get(&all, PMIX_ALLOCATED_NODELIST, NULL, 0, &names));
+    if (number)
+        expect_count(PMIX_NUM_ALLOCATED_NODES, number->data.uint32, nodes);
+    if (names && nodes == 3 && strcmp(names->data.string, "n1,n2,n3") != 0)
+        complain("%s: %s", PMIX_ALLOCATED_NODELIST, names->data.string);
+    PMIX_VALUE_RELEASE(number);
+    PMIX_VALUE_RELEASE(names);
+}
+
 static void check_members(uint32_t free_slots)
 {
     struct answer a = ASK_BARE(AVAILABLE_SLOTS), b = ASK_BARE(ALLOCATION);
     const pmix_data_array_t *all = array_of(&b, ALLOCATION, PMIX_INFO);
 
     expect_number(AVAILABLE_SLOTS, a, free_slots);
+    check_allocated();
     expect_count("nodes of the allocation", count_named(all, PMIX_NODE_INFO_ARRAY), nodes);
     for (size_t i = 0; all && i < all->size; i++) {
         const pmix_info_t *node = (const pmix_info_t *)all->array + i;
@@ -1110,12 +1136,6 @@ static void check_members(uint32_t free_slots)
         if (!slots || slots->type != PMIX_UINT32 || slots->data.uint32 != 2)
             complain("node %zu has not two slots", i);
     }
-}
-
-static void must(const char *what, pmix_status_t rc)
-{
-    if (rc != PMIX_SUCCESS)
-        complain("%s: %s", what, PMIx_Error_string(rc));
 }
 
 /* A process on each node. */
