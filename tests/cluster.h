@@ -481,6 +481,8 @@ static void cluster_open_links(struct cluster *c, uint32_t me, const struct clus
     list_init(&n->links);
     overlay_defaults(&k.overlay, me, c->places, CLUSTER_WIDTH);
     k.overlay.schedule = c->schedule;
+    k.overlay.is_over = collectives_are_over;
+    k.overlay.over_arg = &n->dispatch.context;
     if (rank_set_add(&all, 0, c->nnodes) < 0)
         abort();
     cluster_learn(&k.overlay, &all, parent);

@@ -181,6 +181,7 @@ static void elastic_forget(struct cluster_node *n, uint32_t id)
         }
     }
     server_job_gone(&n->server, n->jobs[id]);
+    membership_forget(&n->member);
     seg_memory_close(&n->regions[id]);
     n->jobs[id] = NULL;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/limit.h"
+#include "core/collective_multijob.h"
 #include "core/contribution_places.h"
 #include "core/group_record.h"
 #include "core/input.h"
@@ -171,4 +172,24 @@ void collectives_completed(const struct core_context *x, const struct overlay_ev
                                        .blocks = { blocks, status == ANSWER_OK ? n : 0 }));
     buf_free(&absent);
     free(blocks);
+}
+
+bool collectives_are_over(void *context, const char *what)
+{
+    const struct core_context *x = context;
+    struct coll_id id;
+    struct coll_meeting m;
+    struct member *members;
+    bool over;
+
+    if (!coll_id_read(slice_str(what), 0, &id) || !coll_kind_is_meeting(id.kind) ||
+        !coll_meeting_read(id.group, &m))
+        return false;
+    members = calloc((size_t)m.nmembers + 1, sizeof *members);
+    if (!members)
+        return false;
+    coll_meeting_members(id.group, members);
+    over = collective_multijob_is_over(x->core, members, m.nmembers);
+    free(members);
+    return over;
 }

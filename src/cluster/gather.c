@@ -520,6 +520,24 @@ static struct gather *get(struct overlay *o, const char *what, uint64_t generati
     return c ? c : gather_new(o, what, generation, all);
 }
 
+static bool is_over(const struct overlay *o, const char *what)
+{
+    return o->config.is_over && o->config.is_over(o->config.over_arg, what);
+}
+
+void overlay_forget(struct overlay *o)
+{
+    LIST_EACH(l, &o->pendings)
+    {
+        struct gather *c = LIST_OF(l, struct gather, link);
+        if (c->phase != GATHER_GATHERS || !is_over(o, c->what))
+            continue;
+        map_del(&o->pending, slice_mem(c->key, c->key_len));
+        o->stats.held -= c->held;
+        gather_free(c);
+    }
+}
+
 /* Some of it may have come before on another path: its node has a new parent. */
 static int merge(struct overlay *o, struct gather *c, const struct rank_set *arrived,
                  struct block_set *data, uint64_t bytes, bool withheld)
@@ -581,7 +599,7 @@ static int contribute_to(struct overlay *o, struct overlay_way way, const char *
 {
     struct gather *c = gather_find(&o->done, what, generation);
 
-    if (!rank_set_has(all, o->config.me)) {
+    if (!rank_set_has(all, o->config.me) || (!c && is_over(o, what))) {
         block_set_drop(block);
         return -EINVAL;
     }
@@ -636,6 +654,8 @@ int gather_gathering(struct overlay *o, struct overlay_msg *m)
         send_result(o, c, m->from);
         return 0;
     }
+    if (is_over(o, m->what)) /* its node will learn that, too */
+        return 0;
     c = get(o, m->what, m->generation, &m->all);
     if (!c) {
         o->no_memory = true;

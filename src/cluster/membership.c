@@ -325,6 +325,12 @@ int membership_contribute(struct membership *m, struct overlay_way way, struct s
     return rc;
 }
 
+void membership_forget(struct membership *m)
+{
+    if (m->router)
+        overlay_forget(&m->overlay);
+}
+
 void membership_lose(struct membership *m, uint32_t position)
 {
     overlay_lose(&m->overlay, position);

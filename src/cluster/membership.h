@@ -93,6 +93,10 @@ int membership_contribute(struct membership *m, struct overlay_way way, struct s
                           uint64_t generation, const struct rank_set *all, struct block_set *block,
                           uint64_t now_ns);
 
+/* What was gathered for collectives that are over (overlay_config) is dropped; harmless after
+ * membership_close(). */
+void membership_forget(struct membership *m);
+
 /* Launcher: that daemon is lost, whichever node noticed. */
 void membership_lose(struct membership *m, uint32_t position);
 /* Launcher: that position has a node now: it is ready. */

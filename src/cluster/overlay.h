@@ -79,6 +79,10 @@ struct overlay_config {
      * members, none is lost. */
     const struct rank_set *members, *lost;
     uint64_t last_broadcast; /* the first one that we receive is the next */
+    /* Nobody completes a collective of that name any more, as all nodes know or will: nothing is
+     * gathered for it (overlay_forget).  NULL: there is none. */
+    bool (*is_over)(void *arg, const char *what);
+    void *over_arg;
 };
 
 /* For daemons on an Ethernet of 10 Gbit/s; costs as measured (docs/performance.md). */
@@ -227,6 +231,8 @@ int overlay_contribute(struct overlay *o, struct slice what, uint64_t generation
 /* The same in a way of its own; of schedules, on each path up the first one requested counts. */
 int overlay_contribute_by(struct overlay *o, struct overlay_way way, struct slice what,
                           uint64_t generation, const struct rank_set *all, struct block_set *block);
+/* Something has become over (is_over): what was gathered for it is dropped; no event follows. */
+void overlay_forget(struct overlay *o);
 /* Sends to the top, once, in order, whatever relay is lost on the way. */
 int overlay_report(struct overlay *o, struct slice bytes);
 /* Top: broadcasts to every other node, once, in order. */

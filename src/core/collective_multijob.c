@@ -59,7 +59,7 @@ static uint64_t count_ids(const struct core *c, const struct member *members, ui
     return n;
 }
 
-static bool one_is_over(const struct core *c, const struct member *members, uint32_t count)
+bool collective_multijob_is_over(const struct core *c, const struct member *members, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (!core_job_named(c, members[i].nspace) && core_ended_job(c, members[i].nspace))
@@ -108,7 +108,7 @@ static enum answer_status plan_members(const struct core *c, const struct member
 {
     m->room = count_ids(c, members, count);
     if (m->room == 0)
-        return one_is_over(c, members, count) ? ANSWER_FAILED : ANSWER_NOT_FOUND;
+        return collective_multijob_is_over(c, members, count) ? ANSWER_FAILED : ANSWER_NOT_FOUND;
     m->sorted = calloc(count, sizeof *m->sorted);
     m->ids = calloc(m->room, sizeof *m->ids);
     m->mine = calloc(m->room, sizeof *m->mine);

@@ -8,6 +8,7 @@
 
 #include "core/core.h"
 
+struct member;
 struct request_collective;
 
 /* LATER, OK for the last arrival,
@@ -21,6 +22,10 @@ enum answer_status collective_multijob_enter(struct core *c, struct job *j, uint
 
 /* Answers arrivals whose deadline has passed; returns the next deadline, or UINT64_MAX. */
 uint64_t collective_multijob_tick(struct core *c, uint64_t now_ns);
+
+/* The job of one of these members is over: no collective that names them can be completed. */
+bool collective_multijob_is_over(const struct core *c, const struct member *members,
+                                 uint32_t count);
 
 /* The process has ended: flexible collectives go on without it. */
 void collective_multijob_gone(struct core *c, struct job *j, uint32_t rank);

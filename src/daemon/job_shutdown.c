@@ -9,6 +9,7 @@
 #include "cluster/job_states.h"
 #include "core/job_end.h"
 #include "io/peer_conn.h"
+#include "daemon/cluster_io.h"
 #include "daemon/end_progress.h"
 #include "daemon/supervisor.h"
 #include "daemon/help.h"
@@ -152,6 +153,8 @@ static void forget(struct job_shutdown *d, struct local_job *w)
     if (d->context->config->sessions)
         session_dir_drop(d->context->config->sessions, job->id);
     local_job_free(w);
+    if (d->context->cluster)
+        membership_forget(&d->context->cluster->overlay_io.member);
 }
 
 /* A spawned job leaves nothing behind, so that a thousand of them in a row cost as much as one. */

@@ -87,6 +87,8 @@ int overlay_io_open(struct overlay_io *w, struct cluster_io *s,
     k.overlay.members = config->members;
     k.overlay.lost = config->lost;
     k.overlay.last_broadcast = config->last_broadcast;
+    k.overlay.is_over = collectives_are_over;
+    k.overlay.over_arg = &s->dispatch.context;
     k.overlay.keep_max = tree_children(c->width, c->count, c->me) ? OVERLAY_IO_KEEP : 0;
     k.calls.on_decided = on_decided;
     k.calls.on_completed = on_completed;

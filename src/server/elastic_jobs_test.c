@@ -448,6 +448,8 @@ static void check_node(struct world *w, uint32_t node)
     }
     if (!list_empty(&o->unacked))
         complain(w, "a node keeps operations", 0, node);
+    if (!list_empty(&o->pendings))
+        complain(w, "a collective is pending", 0, node);
 }
 
 static void finish(struct world *w)
