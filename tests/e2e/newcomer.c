@@ -17,9 +17,12 @@ static pmix_status_t spawn(char **argv, const char *key, const char *node, pmix_
 {
     pmix_info_t info;
     pmix_app_t app = { .cmd = argv[0], .argv = argv, .maxprocs = 1 };
+    pmix_status_t rc;
 
     PMIX_INFO_LOAD(&info, key, node, PMIX_STRING);
-    return PMIx_Spawn(&info, 1, &app, 1, nspace);
+    rc = PMIx_Spawn(&info, 1, &app, 1, nspace);
+    PMIX_INFO_DESTRUCT(&info);
+    return rc;
 }
 
 /* With another process: connected, and in a group. */
@@ -59,6 +62,7 @@ static int tool(char **argv)
 
     PMIX_INFO_LOAD(&info, PMIX_SERVER_URI, argv[2], PMIX_STRING);
     rc = PMIx_tool_init(&me, &info, 1);
+    PMIX_INFO_DESTRUCT(&info);
     if (rc == PMIX_SUCCESS)
         rc = spawn(words, PMIX_HOST, "n1", nspace);
     f = rc == PMIX_SUCCESS ? fopen(argv[4], "r") : NULL;
@@ -67,6 +71,8 @@ static int tool(char **argv)
     else
         printf("spawn %s\n", PMIx_Error_string(rc));
     fflush(stdout);
+    if (f)
+        fclose(f);
     PMIx_tool_finalize();
     return 0;
 }
