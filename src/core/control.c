@@ -31,6 +31,7 @@ void control_commanded(struct job *j, uint32_t rank)
 {
     for (uint32_t r = 0; r < j->plan.nprocs; r++)
         j->procs[r].commanded = j->procs[r].commanded || rank == REQUEST_ALL_RANKS || rank == r;
+    j->asked_to_end = j->asked_to_end || rank == REQUEST_ALL_RANKS;
 }
 
 /* The rank of a member of a request, as effects have it. */

@@ -47,7 +47,8 @@ void control_continue(struct job *j, uint32_t rank);
 enum answer_status control_members(const struct core *c, const struct job *j,
                                    const struct member *members, uint32_t n);
 
-/* A signal is meant to end rank (or REQUEST_ALL_RANKS): its exit is not a failure of the job. */
+/* A signal is meant to end rank (or REQUEST_ALL_RANKS): its exit is not a failure of the job.
+ * With REQUEST_ALL_RANKS the job has been asked to end. */
 void control_commanded(struct job *j, uint32_t rank);
 
 /* Among the channels of a subscription: what is read for it is shown by nobody else. */

@@ -145,6 +145,7 @@ struct job {
     bool owes_kill, owes_end; /* effects that could not be queued for want of memory */
     uint32_t nreturn;         /* processes that are expected to be started again */
     bool keep_going;          /* the failure of a process does not end the others */
+    bool asked_to_end;        /* as a whole: nothing of it is started again */
     uint32_t epoch;           /* how often processes that others know of were started again */
     bool failed;
     int exit_code;     /* of the whole job, once failed */

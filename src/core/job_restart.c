@@ -24,9 +24,10 @@ bool job_may_restart(const struct job *j, uint32_t rank)
 {
     const struct proc *p = &j->procs[rank];
 
-    return j->keep_going && j->phase == JOB_RUNNING && p->restarts < most_restarts(j, rank) &&
-           !p->commanded && !p->aborted && !p->unreachable && !j->is_tool && !j->is_adopted &&
-           !j->is_foreign && !j->plan.nodes[j->plan.procs[rank].node].lost;
+    return j->keep_going && j->phase == JOB_RUNNING && !j->asked_to_end &&
+           p->restarts < most_restarts(j, rank) && !p->commanded && !p->aborted &&
+           !p->unreachable && !j->is_tool && !j->is_adopted && !j->is_foreign &&
+           !j->plan.nodes[j->plan.procs[rank].node].lost;
 }
 
 /* Values that fences of this node were to bring to others have not come there. */

@@ -10,6 +10,8 @@
  *
  * A process that has not joined the job is started again by its node alone (daemon/process.c): no
  * other one knows of it yet.
+ *
+ * Once the job has been asked to end, all nodes know of it, and none starts anything again.
  */
 #ifndef WIREUP_CORE_JOB_RESTART_H
 #define WIREUP_CORE_JOB_RESTART_H

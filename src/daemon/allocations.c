@@ -266,7 +266,9 @@ static uint32_t signal_jobs(const struct allocation_call *k, int sig, bool ends)
     LIST_EACH(l, &core_of(k->a)->jobs)
     {
         struct job *j = LIST_OF(l, struct job, link);
-        struct op_signal m = { j->id, JOB_NO_RANK, sig, ends };
+        struct op_signal m = {
+            .job = j->id, .rank = JOB_NO_RANK, .signal = sig, .ends_procs = ends
+        };
         if (j->session != k->of->number || j->phase == JOB_ENDED)
             continue;
         count++;

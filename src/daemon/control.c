@@ -124,7 +124,7 @@ static void ask(struct control *u, int sig)
               LIMIT_ASKED_MS / 1000);
     end_progress_begin(u->config.ends);
     timer_set(&u->patience, LIMIT_ASKED_MS);
-    signals_all(u->config.processes, sig);
+    signals_end(u->config.processes, NULL, sig);
 }
 
 static void end_job(struct control *u)
@@ -218,6 +218,7 @@ static void happen(struct control *u, enum phase_event event, int sig)
         phase_state_step(&u->phase, PHASE_EVENT_STARTED);
     if (event == PHASE_EVENT_SIGNAL && u->ended_by == 0)
         u->ended_by = sig;
+    u->late = u->late || event == PHASE_EVENT_LATE;
     switch (phase_state_step(&u->phase, event)) {
     case PHASE_ACTION_give_up: give_up(u, event == PHASE_EVENT_LATE); break;
     case PHASE_ACTION_ask: ask(u, sig); break;
@@ -250,6 +251,11 @@ void control_stands(struct control *u)
         supervisor_limit(context_of(u)->config->control_fd, 0, 0);
     launcher_state_event(context_of(u)->state, LAUNCHER_EVENT_STAND, context_of(u)->log);
     happen(u, PHASE_EVENT_STAND, 0);
+}
+
+bool control_is_asked(const struct control *u)
+{
+    return u->late || u->ended_by;
 }
 
 int control_code(const struct control *u)
@@ -369,7 +375,10 @@ static void warn(void *arg)
 {
     struct control *u = arg;
 
-    signals_all(u->config.processes, context_of(u)->config->warning);
+    if (phase_is_end(context_of(u)->config->warning))
+        signals_end(u->config.processes, NULL, context_of(u)->config->warning);
+    else
+        signals_all(u->config.processes, context_of(u)->config->warning);
     turn_end(context_of(u)->turn);
 }
 
@@ -395,7 +404,7 @@ int control_open(struct control *u, const struct control_config *config)
     timer_init(&u->leaving, context_of(u)->loop, left_behind, u);
     timer_init(&u->patience, context_of(u)->loop, out_of_patience, u);
     u->phase = PHASE_STATE_RISING;
-    u->some_ended = u->left_behind = false;
+    u->late = u->some_ended = u->left_behind = false;
     if (context_of(u)->config->timeout_s)
         set_limit(u);
     if (context_of(u)->config->control_fd < 0)

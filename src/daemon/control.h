@@ -35,6 +35,7 @@ struct control {
     struct control_config config;
     enum phase_state phase; /* of the launcher: decides what a signal does */
     int ended_by;           /* the first signal that asked for the end; 0: none */
+    bool late;              /* a time limit has asked for it */
     struct watch supervisor;
     struct timer timeout;  /* of the job */
     struct timer leaving;  /* of the processes that the first one to end leaves behind */
@@ -57,6 +58,9 @@ void control_stands(struct control *u); /* all daemons are up and stay, without 
 /* The end of a turn: if a process of the first job has ended, the time of the others begins
  * (-exit-timeout). */
 void control_turn(struct control *u);
+
+/* A signal or the time limit has asked for the end. */
+bool control_is_asked(const struct control *u);
 
 /* The exit code for the user: after an interruption, that of the signal. */
 int control_code(const struct control *u);

@@ -26,6 +26,7 @@
 #include "daemon/cluster_io.h"
 #include "daemon/name_query.h"
 #include "daemon/pending_query.h"
+#include "daemon/phase.h"
 #include "daemon/served_vars.h"
 #include "daemon/shutdown.h"
 #include "daemon/signals.h"
@@ -238,7 +239,10 @@ static void reply_signal(struct control_socket *d, struct slice args, struct buf
         buf_str(out, good ? "none\n" : "error: not a signal\n");
         return;
     }
-    signals_everywhere(d->config.processes, j, (int)sig);
+    if (phase_is_end((int)sig) || sig == SIGKILL)
+        signals_end(d->config.processes, j, (int)sig);
+    else
+        signals_everywhere(d->config.processes, j, (int)sig);
     buf_str(out, "ok\n");
 }
 

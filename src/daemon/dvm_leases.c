@@ -368,16 +368,32 @@ void dvm_leases_changed(struct dvm_leases *l)
 }
 
 /* One that does not read must not cost memory without bound. */
-void dvm_leases_news(struct dvm_leases *l, int code, const char *name, uint32_t slots)
+static void send_to_holders(struct dvm_leases *l, struct slice line)
 {
     LIST_EACH(k, &l->all)
     {
         struct dvm_lessee *e = LIST_OF(k, struct dvm_lessee, link);
         if (e->state != DVM_LESSEE_HELD || buf_len(&e->out) > DVM_LEASES_NEWS)
             continue;
-        buf_printf(&e->out, "news %d %s %u\n", code, name, slots);
+        buf_slice_put(&e->out, line);
         flush(e);
     }
+}
+
+void dvm_leases_news(struct dvm_leases *l, int code, const char *name, uint32_t slots)
+{
+    struct buf line = BUF_NULL(DVM_LEASES_LINE);
+
+    buf_printf(&line, "news %d %s %u\n", code, name, slots);
+    if (buf_ok(&line))
+        send_to_holders(l, buf_slice(&line));
+    buf_free(&line);
+}
+
+void dvm_leases_end(struct dvm_leases *l)
+{
+    if (l->cluster)
+        send_to_holders(l, SLICE("ends\n"));
 }
 
 /* It does not answer; its connection ends. */

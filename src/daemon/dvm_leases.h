@@ -18,8 +18,11 @@
  *
  *     DVM       news CODE NAME SLOTS               a node joins or leaves (wireup_client.h)
  *
- * News go to those that have taken slots, and are dropped if they do not read.  Instead of any
- * answer: `error: SENTENCE`, and the connection ends.
+ *     DVM       ends                               it has been asked to end, and takes the job
+ * along
+ *
+ * News and the end go to those that have taken slots, and are dropped if they do not read.  Instead
+ * of any answer: `error: SENTENCE`, and the connection ends.
  */
 #ifndef WIREUP_DAEMON_DVM_LEASES_H
 #define WIREUP_DAEMON_DVM_LEASES_H
@@ -76,6 +79,9 @@ uint32_t dvm_leases_used(const struct dvm_leases *l, uint32_t position);
 
 /* Tells all launchers that have a job of a node that joins or leaves. */
 void dvm_leases_news(struct dvm_leases *l, int code, const char *name, uint32_t slots);
+
+/* Tells all launchers that have a job that the DVM ends. */
+void dvm_leases_end(struct dvm_leases *l);
 
 /* Launchers that wait. */
 uint32_t dvm_leases_waiting(const struct dvm_leases *l);

@@ -395,6 +395,13 @@ bool node_is_interrupted(const struct node *n)
     return n->control.ended_by != 0;
 }
 
+bool node_is_asked_to_end(const struct node *n)
+{
+    const struct job *first = core_job(&n->server.core, n->jobs.first);
+
+    return control_is_asked(&n->control) || (first && first->asked_to_end);
+}
+
 /* ---- effects ---- */
 
 /* PMI_hwloc_xmlfile, the only one that takes time to compute; the job knows it from now on. */
@@ -764,6 +771,13 @@ void node_places(const struct node *n, struct buf *out)
     local_jobs_places(&n->jobs, out);
 }
 
+void node_dvm_ends(struct node *n)
+{
+    server_deliver(&n->server,
+                   INPUT(signal, .job = JOB_NO_RANK, .rank = JOB_NO_RANK, .ends_jobs = true));
+    turn_end(&n->turn);
+}
+
 void node_dvm_news(struct node *n, int code, struct slice name, uint32_t slots)
 {
     server_dvm_news(&n->server, code, name, slots);
@@ -820,5 +834,6 @@ int node_run(struct node *n)
 
 bool node_has_failed(const struct node *n)
 {
-    return n->control.phase == PHASE_STATE_LEAVING && control_code(&n->control) != 0;
+    return n->control.phase == PHASE_STATE_LEAVING && control_code(&n->control) != 0 &&
+           !node_is_asked_to_end(n);
 }

@@ -154,6 +154,9 @@ void node_places(const struct node *n, struct buf *out);
  * wireup_client.h. */
 void node_dvm_news(struct node *n, int code, struct slice name, uint32_t slots);
 
+/* The DVM ends, and its daemons with it: nothing of a job is started again. */
+void node_dvm_ends(struct node *n);
+
 /* All daemons are up and stay, without a job: the time limit was for their start, and so were our
  * standard output and error. */
 void node_stands(struct node *n);
@@ -174,11 +177,13 @@ void node_go_on(struct node *n);
 
 /* A signal has asked for the end. */
 bool node_is_interrupted(const struct node *n);
+/* Somebody or the time limit has asked for the end of the launch or of its first job. */
+bool node_is_asked_to_end(const struct node *n);
 
 /* Runs until every job has ended and its output is written.  Returns the exit code for the user. */
 int node_run(struct node *n);
 
-/* After it: the job has failed by itself, neither interrupted nor too late. */
+/* After it: the job has failed by itself, and nothing has asked for its end. */
 bool node_has_failed(const struct node *n);
 
 #endif

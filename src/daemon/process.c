@@ -564,7 +564,7 @@ static bool is_to_start_again(struct task *t, int status)
     const struct proc *p = &job->procs[t->rank];
 
     if (p->restarts >= job->plan.apps[job->plan.procs[t->rank].app].restarts ||
-        p->state != PROC_STATE_RUNNING || p->last_word || p->commanded ||
+        p->state != PROC_STATE_RUNNING || p->last_word || p->commanded || job->asked_to_end ||
         job->phase != JOB_RUNNING || status == 0)
         return false;
     source_catch_up(&t->err);
@@ -615,6 +615,20 @@ static void close_connections(struct processes *p, const struct job *job, uint32
     }
 }
 
+/* The job has been asked to end since the order came: it stays as it was before. */
+static void stay_ended(const struct processes *p, const struct job *job, uint32_t rank,
+                       enum proc_event how, int code)
+{
+    struct server *s = p->config.context->server;
+    const struct proc *of = &job->procs[rank];
+
+    server_proc_state(s, job, rank, PROC_EVENT_STARTED, (int)of->restarts, of->pid);
+    if (how == PROC_EVENT_HANGUP) /* with its node */
+        server_proc_state(s, job, rank, PROC_EVENT_DEATH, SIGKILL, 0);
+    else
+        server_proc_state(s, job, rank, how, code, 0);
+}
+
 void process_restart(struct processes *p, struct job *job, uint32_t rank, enum proc_event how,
                      int code)
 {
@@ -625,7 +639,10 @@ void process_restart(struct processes *p, struct job *job, uint32_t rank, enum p
             process_close(t);
     }
     close_connections(p, job, rank);
-    start_again(p, job, rank, how, code);
+    if (job->asked_to_end)
+        stay_ended(p, job, rank, how, code);
+    else
+        start_again(p, job, rank, how, code);
 }
 
 void process_ended(struct task *t, int wait_status)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "io/child.h"
+#include "daemon/dvm_leases.h"
 #include "daemon/job_shutdown.h"
 #include "daemon/launcher.h"
 #include "daemon/local_job.h"
@@ -177,6 +178,8 @@ static void dismiss(struct shutdown *d, enum launcher_state before)
 
     for (uint32_t p = 1; p < s->daemons.count; p++)
         daemon_states_event(&s->daemons, p, DAEMON_EVENT_STOP);
+    if (d->context->config->dvm_leases)
+        dvm_leases_end(d->context->config->dvm_leases);
     if (s->calls.on_quit)
         s->calls.on_quit(s->arg, before);
     node_msgs_quit(s);

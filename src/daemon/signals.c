@@ -63,6 +63,18 @@ void signals_everywhere(struct processes *p, const struct job *j, int sig)
     signals_elsewhere(p, j, JOB_NO_RANK, sig, false);
 }
 
+void signals_end(struct processes *p, const struct job *j, int sig)
+{
+    struct op_signal end = {
+        .job = j ? j->id : JOB_NO_RANK, .rank = JOB_NO_RANK, .signal = sig, .ends_jobs = true
+    };
+    struct msg m = { .kind = MSG_signal, .u.signal = end };
+
+    signals_receive(p, &end);
+    if (p->config.context->cluster)
+        cluster_io_send(p->config.context->cluster, &m, MSG_EVERYBODY);
+}
+
 void signals_effect(struct processes *p, const struct op_signal *e)
 {
     struct job *job = core_job(&p->config.context->server->core, e->job);
@@ -81,10 +93,11 @@ void signals_receive(struct processes *p, const struct op_signal *m)
     if ((m->job != JOB_NO_RANK && !j) || (j && rank >= (int64_t)j->plan.nprocs) || m->signal <= 0 ||
         m->signal > SIGRTMAX)
         return;
-    if (j && m->ends_procs)
-        server_deliver(p->config.context->server, INPUT(signal, .job = m->job, .rank = m->rank,
-                                                        .signal = m->signal, .ends_procs = true));
-    if (m->ends_procs)
+    if (m->ends_jobs || (j && m->ends_procs))
+        server_deliver(p->config.context->server,
+                       INPUT(signal, .job = m->job, .rank = m->rank, .signal = m->signal,
+                             .ends_procs = m->ends_procs, .ends_jobs = m->ends_jobs));
+    if (m->ends_procs || m->ends_jobs)
         signals_meant(p, j, rank, m->signal);
     else
         signals_send(p, j, rank, m->signal);

@@ -20,6 +20,10 @@ void signals_all(struct processes *p, int sig);
 /* To all processes of a job on all nodes, by request of the user: their ends are failures. */
 void signals_everywhere(struct processes *p, const struct job *j, int sig);
 
+/* To all processes of a job, or (NULL) of all jobs, on all nodes, by request of the user, who asks
+ * them to end: nothing is started again from now on; their ends are failures. */
+void signals_end(struct processes *p, const struct job *j, int sig);
+
 /* EFFECT_signal: by request of a process, here and on other nodes. */
 void signals_effect(struct processes *p, const struct op_signal *e);
 

@@ -250,8 +250,11 @@ static void take_news(struct dvm_lease *l, struct slice line)
     struct slice name = slice_cut(&line, ' ');
     uint32_t number, slots;
 
-    if (slice_is(word, "news") && slice_starts(code, SLICE("-")) &&
-        slice_u32(slice_skip(code, 1), &number) && number <= INT32_MAX && slice_u32(line, &slots))
+    if (slice_is(word, "ends") && !line.len)
+        node_dvm_ends(l->node);
+    else if (slice_is(word, "news") && slice_starts(code, SLICE("-")) &&
+             slice_u32(slice_skip(code, 1), &number) && number <= INT32_MAX &&
+             slice_u32(line, &slots))
         node_dvm_news(l->node, -(int)number, name, slots);
 }
 

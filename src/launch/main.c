@@ -251,7 +251,7 @@ static void worker_killed(void *arg, const char *sentence)
 
 /* With -nnodes the next start does without the nodes that this one has lost, or that did not come
  * up. */
-static void note_lost_nodes(struct launch *l)
+static void note_lost_nodes(struct launch *l, const struct node *node)
 {
     const char *const *names;
     uint32_t n = l->options->nnodes.max ? remote_lost(&l->remote, &names) : 0;
@@ -260,7 +260,7 @@ static void note_lost_nodes(struct launch *l)
         node_names_add(&l->lost, names[i]);
     for (uint32_t i = 0; l->options->nnodes.max && i < l->remote.failures.count; i++) {
         node_names_add(&l->lost, l->remote.failures.items[i].name);
-        l->failed = true;
+        l->failed = !node_is_asked_to_end(node);
     }
 }
 
@@ -284,7 +284,7 @@ static int run_plan(struct launch *launch, struct job_map *plan, struct log log)
         dvm_lease_follow(&launch->lease, node);
         code = node_run(node);
         launch->failed = node_has_failed(node);
-        note_lost_nodes(launch);
+        note_lost_nodes(launch, node);
     } else {
         log_error(&log, "%s", err.text);
     }

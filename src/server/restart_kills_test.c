@@ -6,8 +6,10 @@
  * informed of every start while it lives, of some together; a barrier is good for all of its
  * members or for none, but for those that have died; nobody waits for ever; and after the last
  * barrier all see what the living have put.  So it is when a spare node takes the place of a lost
- * one; without a spare one all calls are still answered.  With an argument the test runs so many
- * seeds, from the second one on. */
+ * one; without a spare one all calls are still answered.  Nothing is started again in a job that
+ * has been asked to end.  With an argument the test runs so many seeds, from the second one on. */
+#include <signal.h>
+
 #include "core/input.h"
 #include "tests/cluster.h"
 
@@ -344,6 +346,47 @@ static bool run(uint32_t nodes, uint32_t spares, uint64_t seed)
     return !w.wrong[0];
 }
 
+/* ---- a job that has been asked to end
+ * ------------------------------------------------------------------------------
+ */
+
+/* How many ranks are started again that die when all nodes, or only the root, have been asked. */
+static uint32_t restarts_when_asked(uint32_t nodes, uint32_t asked, bool all_jobs)
+{
+    struct world w = { .seed = 1 };
+    uint32_t id, n = 0;
+
+    cluster_open(&w.c, nodes, w.seed);
+    w.c.restarts = RESTARTS;
+    cluster_job(&w.c, RANKS, true, true);
+    for (uint32_t r = 0; r < RANKS; r++)
+        begin(&w, r);
+    cluster_settle(&w.c);
+    id = w.c.nodes[0].jobs[0]->id;
+    for (uint32_t i = 0; i < asked; i++)
+        server_deliver(&w.c.nodes[i].server,
+                       INPUT(signal, .job = all_jobs ? JOB_NO_RANK : id, .rank = JOB_NO_RANK,
+                             .signal = SIGTERM, .ends_jobs = true));
+    for (uint32_t r = 0; r < RANKS; r++)
+        die(&w, r);
+    cluster_settle(&w.c);
+    for (uint32_t r = 0; r < RANKS; r++)
+        n += w.c.nodes[0].jobs[0]->procs[r].state != PROC_STATE_GONE;
+    OK_F(!asked || w.c.nodes[0].jobs[0]->phase == JOB_ENDED, "the job has ended on %u nodes",
+         nodes);
+    cluster_close(&w.c);
+    return n;
+}
+
+static void test_asked(void)
+{
+    OK(restarts_when_asked(4, 0, true) == RANKS);
+    OK(restarts_when_asked(1, 1, true) == 0);
+    OK(restarts_when_asked(4, 4, true) == 0);
+    OK(restarts_when_asked(4, 4, false) == 0);
+    OK(restarts_when_asked(4, 1, true) == 0); /* the others have not been told yet */
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -360,5 +403,6 @@ int main(int argc, char **argv)
         OK_F(good == count, "processes are started again on %u nodes, %u spare: %llu of %llu seeds",
              nodes, spares, (unsigned long long)good, (unsigned long long)count);
     }
+    test_asked();
     return tap_done();
 }

@@ -175,12 +175,23 @@ static bool server_on_job_failed(struct server *s, const struct op_job_failed *o
     return true;
 }
 
-/* Another node has sent it, or this one: it is meant to end the processes. */
+static void ask_to_end(struct server *s, const struct job *j)
+{
+    LIST_EACH(l, &s->core.jobs)
+    {
+        struct job *one = LIST_OF(l, struct job, link);
+        one->asked_to_end = one->asked_to_end || !j || one == j;
+    }
+}
+
+/* Another node has sent it, or this one: it is meant to end the processes, or the jobs. */
 static bool server_on_signal(struct server *s, const struct op_signal *o, uint64_t now_ns)
 {
     struct job *j = job_of(s, o->job);
 
     (void)now_ns;
+    if (o->ends_jobs && (j || o->job == JOB_NO_RANK))
+        ask_to_end(s, j);
     if (!j || !o->ends_procs || (o->rank != JOB_NO_RANK && o->rank >= j->plan.nprocs))
         return false;
     control_commanded(j, o->rank == JOB_NO_RANK ? REQUEST_ALL_RANKS : o->rank);

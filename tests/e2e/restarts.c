@@ -9,6 +9,8 @@
  *
  *   restarts spawn HOW:RANK ...  spawns four processes that do it
  *
+ *   restarts stay                joins the job, prints `ready`, and waits for a signal
+ *
  * A step: the victim fails; the fence of each other rank, on its way or next, is to fail with
  * PMIX_ERR_PROC_RESTART; then all fence with data, the new process, too, and look at its card.
  *
@@ -285,6 +287,12 @@ int main(int argc, char **argv)
         argv[1] = argv[0];
         spawn(argv + 1);
         return PMIx_Finalize(NULL, 0) != PMIX_SUCCESS;
+    }
+    if (argc > 1 && strcmp(argv[1], "stay") == 0) {
+        must("init", PMIx_Init(&me, NULL, 0));
+        puts("ready");
+        fflush(stdout);
+        return pause();
     }
     lies = argc > 1 && strcmp(argv[1], "lie") == 0;
     for (int i = lies ? 2 : 1; i < argc && nsteps < STEPS; i++) {
