@@ -128,8 +128,7 @@ static bool name_members(const struct pmix_session *s, struct pmix_group *g, str
     g->nprocs = 0;
     g->procs = calloc(count(records) + 1, sizeof *g->procs);
     while (g->procs && group_record_next(&records, &r)) {
-        const char *job =
-            r.kind == GROUP_MEMBER ? core_job_name(s->base.peer->core, r.job) : NULL;
+        const char *job = r.kind == GROUP_MEMBER ? core_job_name(s->base.peer->core, r.job) : NULL;
         if (job)
             pmix_set_proc(&g->procs[g->nprocs++], job, r.rank);
     }
