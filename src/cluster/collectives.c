@@ -70,43 +70,71 @@ void collectives_contribute(const struct core_context *x, const struct contribut
                                        .status = rc == -ENOMEM ? ANSWER_NO_MEMORY : ANSWER_FAILED));
 }
 
-/* A member of the group that has ended on that node of the job; JOB_NO_RANK: none. */
-static uint32_t ended_there(const struct job *j, const struct collective_group *g, uint32_t node)
+/* Whose rounds end with a node: of the job, or (NULL) across jobs. */
+struct rounds {
+    const struct core_context *x;
+    const struct job *of;
+    uint32_t position; /* of the node */
+};
+
+/* For its own job a process that is gone may return. */
+static bool ended_there(const struct rounds *r, const struct job *j, uint32_t rank)
+{
+    const struct proc *p = &j->procs[rank];
+
+    return j->spread && (p->unreachable || (!r->of && p->state == PROC_STATE_GONE)) &&
+           node_map_rank(r->x->map, j, rank) == r->position;
+}
+
+/* A member that has ended on that node; NULL: none. */
+static const struct job *find_ended(const struct rounds *r, const struct collective_group *g,
+                                    uint32_t *rank_p)
 {
     for (uint32_t i = 0; i < g->nall; i++) {
-        uint32_t rank = g->all ? g->all[i] : i;
-        if (j->procs[rank].unreachable && j->plan.procs[rank].node == node)
-            return rank;
+        uint32_t id = g->all ? g->all[i] : i;
+        const struct job *j = r->of ? r->of : core_job_of_id(r->x->core, id);
+        *rank_p = r->of || !j ? id : id - j->base;
+        if (j && ended_there(r, j, *rank_p))
+            return j;
     }
-    return JOB_NO_RANK;
+    return NULL;
+}
+
+/* Those that bear losses go on without that node. */
+static bool may_end(const struct collective_group *g)
+{
+    return g->spread && !list_empty(&g->rounds) && !coll_kind_is_flexible(g->kind);
 }
 
 /* Ends one such round; false: there is none.  The question about the member may have been lost with
  * its node. */
-static bool end_round(const struct core_context *x, const struct job *j, uint32_t node)
+static bool end_round(const struct rounds *r, const struct collective_set *s)
 {
-    LIST_EACH(l, &j->colls.all)
+    LIST_EACH(l, &s->all)
     {
         const struct collective_group *g = LIST_OF(l, struct collective_group, link);
-        uint32_t rank =
-            g->spread && !list_empty(&g->rounds) ? ended_there(j, g, node) : JOB_NO_RANK;
-        if (rank == JOB_NO_RANK)
+        uint32_t rank;
+        const struct job *j = may_end(g) ? find_ended(r, g, &rank) : NULL;
+        if (!j)
             continue;
-        return x->calls.deliver(
-            x->arg, INPUT(collective_reply, .job = j->id, .rank = rank, .contributes = false,
-                          .id = collective_id(
-                              LIST_OF(list_first(&g->rounds), struct collective, link), j->id)));
+        return r->x->calls.deliver(
+            r->x->arg, INPUT(collective_reply, .job = j->id, .rank = rank, .contributes = false,
+                             .id = collective_id(
+                                 LIST_OF(list_first(&g->rounds), struct collective, link), j->id)));
     }
     return false;
 }
 
 void collectives_lost(const struct core_context *x, uint32_t position)
 {
+    struct rounds r = { .x = x, .position = position };
+
+    while (end_round(&r, &x->core->meetings))
+        continue;
     LIST_EACH(l, &x->core->jobs)
     {
-        const struct job *j = LIST_OF(l, struct job, link);
-        uint32_t node = j->spread ? node_map_node(x->map, j, position) : JOB_NONE_HERE;
-        while (j->keep_going && node != JOB_NONE_HERE && end_round(x, j, node))
+        r.of = LIST_OF(l, struct job, link);
+        while (r.of->keep_going && end_round(&r, &r.of->colls))
             continue;
     }
 }

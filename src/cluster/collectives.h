@@ -14,8 +14,8 @@ struct contribution;
 void collectives_contribute(const struct core_context *x, const struct contribution *k,
                             uint64_t now_ns);
 
-/* A node is lost: the fences that this node has not contributed to, and whose members there had
- * ended before, are over.  (Of the others the core is told with the ends of their members.) */
+/* A node is lost: the collectives that this node has not contributed to, and whose members there
+ * had ended before, are over.  (Of the others the core is told with the ends of their members.) */
 void collectives_lost(const struct core_context *x, uint32_t position);
 
 /* The overlay's OVERLAY_COMPLETED. */

@@ -291,15 +291,24 @@ static void send_modex_request(struct rpc *r, const struct effect *e)
         send_effect(r, e, to);
 }
 
-/* A fence that this node has not contributed to is not over on any: without the lost node it never
- * will be.  One that it has contributed to the overlay ends. */
+/* The set of a collective that fails without the lost node; NULL: it does not, or is not known. */
+static const struct collective_set *set_of(const struct core_context *x, uint32_t job,
+                                           const struct coll_id *id)
+{
+    const struct job *j = core_context_job(x, job);
+
+    if (coll_kind_is_meeting(id->kind))
+        return coll_kind_is_flexible(id->kind) ? NULL : &x->core->meetings;
+    return j ? &j->colls : NULL;
+}
+
+/* A collective that this node has not contributed to is not over on any: without the lost node it
+ * never will be.  One that it has contributed to the overlay ends. */
 static void answer_for_lost(const struct rpc *r, const struct op_collective_query *q)
 {
     const struct core_context *x = r->context;
-    const struct job *j = core_context_job(x, q->job);
-    const struct collective *c = j && !coll_kind_is_meeting(q->id.kind)
-                                     ? collective_find(&j->colls, q->id.group, q->id.generation)
-                                     : NULL;
+    const struct collective_set *s = set_of(x, q->job, &q->id);
+    const struct collective *c = s ? collective_find(s, q->id.group, q->id.generation) : NULL;
 
     if (c && !c->contributed)
         x->calls.deliver(x->arg, INPUT(collective_reply, .job = q->job, .rank = q->rank,
