@@ -116,7 +116,6 @@ static void take_answer(struct world *w, uint32_t job, uint32_t rank, uint32_t t
         complain(w, "an answer that nobody waits for", job, rank);
         return;
     }
-        printf("@ answer job %u rank %u\n", job, rank);
     m->answers++;
     m->status = pmix_status(&body);
     memset(m->group, 0, sizeof m->group);
@@ -188,7 +187,6 @@ static void call(struct world *w, uint32_t job, uint32_t rank, int command)
     }
     snprintf(text + n, sizeof text - n, "%s",
              w->bears && is_of_group(command) ? " 0201 0220 'pmix.grp.ftcoll' 00 0101" : " 0200");
-        printf("@%u call %s by job %u rank %u\n", w->e.c.at[job][rank], text, job, rank);
     write_to(w, job, rank, text);
 }
 
