@@ -202,22 +202,29 @@ void collectives_completed(const struct core_context *x, const struct overlay_ev
     free(blocks);
 }
 
+static bool meeting_is_over(const struct core_context *x, struct slice group)
+{
+    struct coll_meeting m;
+    struct member *members =
+        coll_meeting_read(group, &m) ? calloc((size_t)m.nmembers + 1, sizeof *members) : NULL;
+    bool over;
+
+    if (!members)
+        return false;
+    coll_meeting_members(group, members);
+    over = collective_multijob_is_over(x->core, members, m.nmembers);
+    free(members);
+    return over;
+}
+
 bool collectives_are_over(void *context, const char *what)
 {
     const struct core_context *x = context;
     struct coll_id id;
-    struct coll_meeting m;
-    struct member *members;
-    bool over;
 
-    if (!coll_id_read(slice_str(what), 0, &id) || !coll_kind_is_meeting(id.kind) ||
-        !coll_meeting_read(id.group, &m))
+    if (!coll_id_read(slice_str(what), 0, &id))
         return false;
-    members = calloc((size_t)m.nmembers + 1, sizeof *members);
-    if (!members)
-        return false;
-    coll_meeting_members(id.group, members);
-    over = collective_multijob_is_over(x->core, members, m.nmembers);
-    free(members);
-    return over;
+    if (coll_kind_is_meeting(id.kind))
+        return meeting_is_over(x, id.group);
+    return !core_job(x->core, id.job) && core_ended_number(x->core, id.job);
 }

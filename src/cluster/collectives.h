@@ -21,7 +21,7 @@ void collectives_lost(const struct core_context *x, uint32_t position);
 /* The overlay's OVERLAY_COMPLETED. */
 void collectives_completed(const struct core_context *x, const struct overlay_event *e);
 
-/* Of overlay_config, with a core_context: it is across jobs, and names one that is over. */
+/* Of overlay_config, with a core_context: its job is over, or one of those that it is across. */
 bool collectives_are_over(void *context, const char *what);
 
 #endif

@@ -172,14 +172,37 @@ static void bury(struct core *c, const struct job *j)
     snprintf(g->nspace, sizeof g->nspace, "%s", j->nspace);
 }
 
-const struct ended_job *core_ended_job(const struct core *c, struct slice nspace)
+static bool has_name(const struct ended_job *g, const void *nspace)
+{
+    return slice_is(*(const struct slice *)nspace, g->nspace);
+}
+
+static bool has_number(const struct ended_job *g, const void *id)
+{
+    return g->id == *(const uint32_t *)id;
+}
+
+/* The most recent one; NULL: none. */
+static const struct ended_job *find_ended(const struct core *c,
+                                          bool (*is)(const struct ended_job *g, const void *what),
+                                          const void *what)
 {
     for (uint32_t i = c->nended; i > 0 && c->nended - i < CORE_ENDED_JOBS; i--) {
         const struct ended_job *g = &c->ended_jobs[(i - 1) % CORE_ENDED_JOBS];
-        if (slice_is(nspace, g->nspace))
+        if (is(g, what))
             return g;
     }
     return NULL;
+}
+
+const struct ended_job *core_ended_job(const struct core *c, struct slice nspace)
+{
+    return find_ended(c, has_name, &nspace);
+}
+
+const struct ended_job *core_ended_number(const struct core *c, uint32_t id)
+{
+    return find_ended(c, has_number, &id);
 }
 
 void core_job_remove(struct core *c, struct job *j)
@@ -228,15 +251,9 @@ bool core_job_number(const struct core *c, struct slice nspace, uint32_t *id_p)
 const char *core_job_name(const struct core *c, uint32_t id)
 {
     const struct job *j = core_job(c, id);
+    const struct ended_job *g = j ? NULL : core_ended_number(c, id);
 
-    if (j)
-        return j->nspace;
-    for (uint32_t i = c->nended; i > 0 && c->nended - i < CORE_ENDED_JOBS; i--) {
-        const struct ended_job *g = &c->ended_jobs[(i - 1) % CORE_ENDED_JOBS];
-        if (g->id == id)
-            return g->nspace;
-    }
-    return NULL;
+    return j ? j->nspace : g ? g->nspace : NULL;
 }
 
 struct job *core_job_of_id(const struct core *c, uint32_t id)

@@ -127,8 +127,9 @@ struct job *core_job_order(struct core *c, const struct job_order *o);
 void core_job_remove(struct core *c,
                      struct job *j); /* removes its published names too, except those that stay */
 struct job *core_job(const struct core *c, uint32_t id); /* also another launcher's */
-/* A job of that name that has been removed; NULL: none is recorded. */
+/* A job of that name, or that number, that has been removed; NULL: none is recorded. */
 const struct ended_job *core_ended_job(const struct core *c, struct slice nspace);
+const struct ended_job *core_ended_number(const struct core *c, uint32_t id);
 /* The number of a job and its name, also of one that has been removed: what an answer names may be
  * over when the answer is written.  False, NULL: none is known, or recorded. */
 bool core_job_number(const struct core *c, struct slice nspace, uint32_t *id_p);

@@ -534,6 +534,7 @@ static void test_found(void)
     } found[] = {
         { LOSSES, 5706 },  /* a member whose job is over when the group is answered */
         { LOSSES, 20154 }, /* the node that is asked about a member that has ended is lost */
+        { LOSSES, 20022 }, /* a fence that some nodes have contributed to when its job ends */
     };
 
     for (size_t i = 0; i < sizeof found / sizeof *found; i++)
