@@ -702,8 +702,10 @@ void key_store_ended(struct job *j, uint32_t rank)
     struct call one = { .s = j->key_store, .core = j->core, .job = j };
     bool well = !j->procs[rank].signalled && !j->procs[rank].code;
 
-    if (j->epoch + well < j->attempts)
-        j->attempts = j->epoch + well;
+    /* (Else there is nothing to look for among the keys: all processes end.) */
+    if (j->epoch + well >= j->attempts || !job_restarts(j))
+        return;
+    j->attempts = j->epoch + well;
     if (one.s)
         end_attempts(&one);
 }
