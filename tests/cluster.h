@@ -30,6 +30,10 @@
 
 enum { CLUSTER_NODES = 12, CLUSTER_RANKS = 64, CLUSTER_JOBS = 8, CLUSTER_WIDTH = 2 };
 
+/* Bytes of the store of each job on each node, here and when it is played back: all of them are
+ * zeroed each time. */
+enum { CLUSTER_STORE = 1 << 16 };
+
 struct cluster;
 struct cluster_node;
 
@@ -554,7 +558,7 @@ cluster_job_named(struct cluster *c, const char *name, uint32_t ranks, bool cycl
         cluster_plan(&plan, ranks, used, cyclic);
         plan.words[JOB_CONNECTIVITY] = c->connectivity;
         plan.apps[0].restarts = c->restarts;
-        if (seg_memory_open(1 << 22, &n->regions[id]) < 0)
+        if (seg_memory_open(CLUSTER_STORE, &n->regions[id]) < 0)
             abort();
         n->jobs[id] =
             server_job_order(&n->server, &(struct job_order){ .nspace = name,
@@ -814,7 +818,7 @@ __attribute__((unused)) static void cluster_tick(struct cluster *c, uint64_t ns)
 
 static void cluster_play_back(struct cluster_node *n, uint32_t number)
 {
-    struct replay *r = replay_new(1 << 24);
+    struct replay *r = replay_new(CLUSTER_STORE);
     struct replay_count count = { 0 };
     struct errmsg err = { "" };
     int rc = replay_feed(r, buf_slice(&n->recording), &err);

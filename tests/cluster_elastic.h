@@ -156,7 +156,7 @@ static struct job *elastic_add_job(struct cluster_node *n, struct job_order *o)
 {
     struct seg_region *region = &n->regions[o->id];
 
-    if (seg_memory_open(1 << 22, region) < 0)
+    if (seg_memory_open(CLUSTER_STORE, region) < 0)
         abort();
     o->region = region;
     o->numbered = true;
