@@ -337,11 +337,13 @@
 #define LIMIT_AGENT_OUTPUT  4096
 
 /* Files that are brought to nodes (docs/design/staging.md): in all, and how many; one message of
- * them, and bytes under way to the slowest daemon, behind which other messages wait. */
+ * them, and bytes under way to the slowest daemon, behind which other messages wait; threads that
+ * ask the file system for them. */
 #define LIMIT_STAGING_BYTES   (UINT64_C(64) << 30)
 #define LIMIT_STAGING_ENTRIES 1000000u
 #define LIMIT_STAGING_PIECE   (64u << 10)
 #define LIMIT_STAGING_WINDOW  (1u << 20)
+#define LIMIT_STAGING_ASKERS  16
 
 /* The bootstrap record that a daemon reads: the names of a hundred thousand nodes. */
 #define LIMIT_BOOTSTRAP_RECORD (32u << 20)

@@ -9,11 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-
-struct staging_source {
-    const char *name; /* in the stream */
-    const char *path; /* here; followed if it is a link */
-};
+#include "io/staging_walk.h"
 
 /* Writes them to `out`.  0, or not with a sentence: something cannot be read, has changed meanwhile
  * or is neither file, directory nor link; it is too much; or nobody reads. */

@@ -1,6 +1,6 @@
 /* staging_test.c - what is packed is unpacked: contents, modes, times and links; each changed byte
  * of the stream is noticed, and so is its early end; a full disk, and files that cannot be staged,
- * are refused in words. */
+ * are refused in words; many files come in the order of their names, with threads and without. */
 #include "io/staging_pack.h"
 
 #include <fcntl.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -160,6 +161,106 @@ static void test_refused(void)
     OK(refused(path_of("huge"), "too large"));
 }
 
+/* ---- many files ------------------------------------------------------------------------------ */
+
+enum { DIRECTORIES = 20, FILES = 25 };
+
+/* Backwards: who tells them in the order in which they were made tells them in another one. */
+static void make_many(const char *name, bool backwards)
+{
+    char text[64];
+
+    OK(mkdir(path_of(name), 0755) == 0);
+    for (int i = 0; i < DIRECTORIES * (FILES + 1); i++) {
+        int k = backwards ? DIRECTORIES - 1 - i / (FILES + 1) : i / (FILES + 1);
+        int file = i % (FILES + 1) - 1, n = backwards ? FILES - 1 - file : file;
+        int fd;
+
+        snprintf(text, sizeof text, "%s/d%d", name, k);
+        if (file < 0) {
+            mkdir(path_of(text), 0755);
+            continue;
+        }
+        snprintf(text, sizeof text, "%s/d%d/f%d", name, k, n);
+        fd = open(path_of(text), O_WRONLY | O_CREAT | O_EXCL, 0600);
+        dprintf(fd, "%d %d", k, n);
+        futimens(fd, (const struct timespec[2]){ changed, changed });
+        close(fd);
+    }
+}
+
+static unsigned wrong_contents(const char *name)
+{
+    char text[64], expected[64];
+    unsigned wrong = 0;
+
+    for (int i = 0; i < DIRECTORIES * FILES; i++) {
+        snprintf(text, sizeof text, "%s/d%d/f%d", name, i / FILES, i % FILES);
+        snprintf(expected, sizeof expected, "%d %d", i / FILES, i % FILES);
+        wrong += !has(text, 0600, expected);
+    }
+    return wrong;
+}
+
+static void pack_many(const char *name, struct buf *stream)
+{
+    const struct staging_source source = { "many", path_of(name) };
+    struct errmsg err = { "" };
+
+    EQ(pack_to(&source, 1, stream, &err), 0);
+    OK_F(!err.text[0], "%s", err.text);
+}
+
+/* (Sanitizers need more memory for themselves than any limit that a thread's stack exceeds.) */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static void pack_without_threads(const char *name, struct buf *stream)
+{
+    pack_many(name, stream);
+}
+#else
+static unsigned long mapped(void)
+{
+    unsigned long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+
+    if (f && fscanf(f, "%lu", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return pages * (unsigned long)sysconf(_SC_PAGESIZE);
+}
+
+static void pack_without_threads(const char *name, struct buf *stream)
+{
+    struct rlimit before, few;
+
+    getrlimit(RLIMIT_AS, &before);
+    few = (struct rlimit){ mapped() + (4u << 20), before.rlim_max };
+    OK(setrlimit(RLIMIT_AS, &few) == 0);
+    pack_many(name, stream);
+    OK(setrlimit(RLIMIT_AS, &before) == 0);
+}
+#endif
+
+static void test_many(void)
+{
+    struct buf one = BUF_NULL(1 << 20), two = BUF_NULL(1 << 20), alone = BUF_NULL(1 << 20);
+    struct errmsg err = { "" };
+
+    make_many("one", false);
+    make_many("two", true);
+    pack_without_threads("two", &alone);
+    pack_many("one", &one);
+    pack_many("two", &two);
+    OK(slice_eq(buf_slice(&one), buf_slice(&two)));
+    OK(slice_eq(buf_slice(&one), buf_slice(&alone)));
+    EQ(unpack_from(buf_slice(&one), path_of("back"), &err), 0);
+    EQ(wrong_contents("back/many"), 0);
+    buf_free(&one);
+    buf_free(&two);
+    buf_free(&alone);
+}
+
 /* A file of /proc has no size, but content. */
 static void test_changed(void)
 {
@@ -187,6 +288,7 @@ int main(void)
     test_damaged(buf_slice(&stream));
     test_refused();
     test_changed();
+    test_many();
     buf_free(&stream);
     free((char *)sources[0].path);
     free((char *)sources[1].path);
