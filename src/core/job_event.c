@@ -141,13 +141,19 @@ static void end_well(struct job *j, uint32_t rank, enum proc_state before)
     job_count_end(j, rank);
 }
 
+/* A core that follows calls a job ended when its own processes have: others may run elsewhere. */
+static bool may_run(const struct job *j)
+{
+    return j->phase == JOB_RUNNING || (j->follows && j->phase == JOB_ENDED);
+}
+
 /* It ended without harm to a program that does not need it; no collective will include it any more.
  */
 static void leave(struct job *j, uint32_t rank)
 {
     struct proc *p = &j->procs[rank];
 
-    if (p->state != PROC_STATE_GONE || p->unreachable || p->returns || j->phase != JOB_RUNNING)
+    if (p->state != PROC_STATE_GONE || p->unreachable || p->returns || !may_run(j))
         return;
     p->left = p->joined || p->code == 0 || !j->keep_going;
     job_fence_forget(j, rank);

@@ -16,18 +16,19 @@ enum { RANKS_MAX = 8, SEEDS = 12, ROUNDS = 5, NO_ANSWER = 1, FIRST_TAG = 0x100 }
 enum { FENCE = 3, FINALIZE = 5, CONNECT = 10, DISCONNECT = 11, CONSTRUCT = 24, DESTRUCT = 28 };
 
 /* What happens between two messages. */
-enum trouble { JOIN, LEAVE, BEGIN, END, KILL, LOSE, TROUBLES };
+enum trouble { JOIN, LEAVE, BEGIN, END, EXIT, KILL, LOSE, TROUBLES };
 
 struct kind {
     const char *name;
     uint32_t troubles[TROUBLES]; /* how often, compared to the others */
 };
 
-enum { JOINS, LEAVES, LOSSES };
+enum { JOINS, LEAVES, EXITS, LOSSES };
 
 static const struct kind kinds[] = {
     [JOINS] = { "joins", { [JOIN] = 2, [BEGIN] = 1 } },
     [LEAVES] = { "leaves", { [JOIN] = 2, [LEAVE] = 2, [BEGIN] = 1, [END] = 1 } },
+    [EXITS] = { "exits", { [JOIN] = 1, [BEGIN] = 1, [EXIT] = 4 } },
     [LOSSES] = { "losses",
                  { [JOIN] = 2, [LEAVE] = 1, [BEGIN] = 1, [END] = 1, [KILL] = 1, [LOSE] = 1 } },
 };
@@ -252,6 +253,21 @@ static void finalize(struct world *w, uint32_t job, uint32_t rank)
     write_to(w, job, rank, text);
 }
 
+/* With or without having taken part in anything. */
+static void exit_one(struct world *w)
+{
+    uint32_t job, rank;
+
+    if (!choose_process(w, &job, &rank))
+        return;
+    if (w->members[job][rank].greeted &&
+        !(w->members[job][rank].in && w->members[job][rank].called))
+        finalize(w, job, rank);
+    cluster_effects(&w->e.c);
+    read_all(w);
+    elastic_end_proc(&w->e, job, rank, PROC_EVENT_EXIT, 0);
+}
+
 /* Its processes leave, if none of them is in a call. */
 static void end_job(struct world *w, uint32_t job)
 {
@@ -277,6 +293,7 @@ static void happen(struct world *w, enum trouble t)
     case LEAVE: leave(w); break;
     case BEGIN: begin_job(w); break;
     case END: end_job(w, below(w, w->e.c.njobs)); break;
+    case EXIT: exit_one(w); break;
     case KILL: kill_one(w); break;
     case LOSE: lose_node(w); break;
     case TROUBLES: break;
@@ -532,6 +549,7 @@ static void test_found(void)
         uint32_t kind;
         uint64_t seed;
     } found[] = {
+        { EXITS, 109 },    /* one ends well elsewhere when those of its job here have ended */
         { LOSSES, 5706 },  /* a member whose job is over when the group is answered */
         { LOSSES, 20154 }, /* the node that is asked about a member that has ended is lost */
         { LOSSES, 20022 }, /* a fence that some nodes have contributed to when its job ends */
