@@ -73,7 +73,8 @@ struct daemon_link_net {
     struct acceptor acceptor;
     uint16_t port;
     struct list unauthenticated, all;
-    struct quota *quota; /* the config's, or our own */
+    struct daemon_link *held; /* what is queued on it goes with the end of its callback; or NULL */
+    struct quota *quota;      /* the config's, or our own */
     struct quota own;
     /* Of daemon_link_admit(). */
     const unsigned char *other_key; /* NULL: nobody else may call */
@@ -236,6 +237,8 @@ static void drop_tries(struct daemon_link *h, const struct line *but)
 static void daemon_link_clear(struct daemon_link *h)
 {
     h->gone = true;
+    if (h->net->held == h)
+        h->net->held = NULL;
     drop_tries(h, NULL);
     if (h->line)
         line_free(h->line);
@@ -271,6 +274,19 @@ static void flush_later_errors(struct daemon_link *h)
         go_on_broken(h);
 }
 
+/* Data of a callback's own link is held until its end, but not behind that of others: of many
+ * neighbours the one whose message is being handled is the one that was awaited longest. */
+static void hold(struct daemon_link *h)
+{
+    struct daemon_link *before = h->net->held;
+
+    if (before == h)
+        return;
+    h->net->held = h->busy ? h : NULL;
+    if (before)
+        flush_later_errors(before);
+}
+
 static void enter(struct daemon_link *h)
 {
     h->busy++;
@@ -281,6 +297,8 @@ static void leave(struct daemon_link *h)
 {
     if (--h->busy > 0)
         return;
+    if (h->net->held == h)
+        h->net->held = NULL;
     if (h->gone)
         free(h);
     else if (daemon_link_waiting(h))
@@ -1010,6 +1028,7 @@ int daemon_link_send(struct daemon_link *h, const struct slice *parts, size_t np
     rc = daemon_link_crypto_send(&h->line->code, parts, nparts);
     if (rc)
         return rc;
+    hold(h);
     if (!waits && !h->busy)
         flush_later_errors(h);
     if (daemon_link_waiting(h) > LIMIT_DAEMON_LINK_HIGH)

@@ -24,6 +24,8 @@ static const unsigned char other_key[DAEMON_LINK_KEY] = "the key of another job.
 static struct loop loop;
 static struct timer guard;
 
+static void send_text(struct daemon_link *h, const char *text);
+
 /* The events that one daemon has seen. */
 struct seen {
     struct daemon_link_net *net;
@@ -37,6 +39,8 @@ struct seen {
     char last[64];
     bool stop_at_up, stop_at_message, stop_at_down, stop_at_room, echo, drop_at_message;
     bool drop_at_up;
+    struct daemon_link *other; /* a message is answered on its link, then on this one */
+    size_t held, then_held;    /* ... queued on its link after each */
 };
 
 static void hang(void *arg)
@@ -78,6 +82,12 @@ static void on_message(void *arg, struct daemon_link *h, struct slice m)
     snprintf(s->last, sizeof s->last, SLICE_FMT, SLICE_ARG(slice_head(m, sizeof s->last - 1)));
     if (s->echo)
         daemon_link_send(h, &m, 1);
+    if (s->other) {
+        send_text(h, "first");
+        s->held = daemon_link_waiting(h);
+        send_text(s->other, "second");
+        s->then_held = daemon_link_waiting(h);
+    }
     if (s->drop_at_message) {
         daemon_link_drop(h);
         s->found = NULL;
@@ -225,6 +235,29 @@ static void test_talk(void)
     OK_F(a->how == DAEMON_LINK_DOWN_BYE && b->how == DAEMON_LINK_DOWN_BYE, "a good-bye: %s / %s",
          a->why.text, b->why.text);
     daemon_free(a);
+    daemon_free(b);
+}
+
+/* A result for several neighbours comes with the message of one of them, which is the first. */
+static void test_order(void)
+{
+    struct seen *b = listener(key), *a = daemon_new(3, key, 0, 0), *c = daemon_new(4, key, 0, 0);
+
+    link_up(a, b);
+    b->ups = 0;
+    link_up(c, b);
+    b->other = b->found;
+    a->stop_at_message = true;
+    send_text(a->found, "all are here");
+    run();
+    OK(b->held > 0 && !strcmp(a->last, "first"));
+    OK_F(b->then_held == 0, "%zu bytes are held behind those of another link", b->then_held);
+    c->stop_at_message = true;
+    if (!c->messages)
+        run();
+    OK(!strcmp(c->last, "second"));
+    daemon_free(a);
+    daemon_free(c);
     daemon_free(b);
 }
 
@@ -816,6 +849,7 @@ int main(void)
     to_pipe.fd = log_pipe[1];
     timer_init(&guard, &loop, hang, NULL);
     test_talk();
+    test_order();
     test_both_end();
     test_broken();
     test_pressure();
