@@ -11,6 +11,7 @@
 #include "pmix_common.h"
 #include "server/server_priv.h"
 #include "wire/pmix_mem.h"
+#include "wireup_client.h"
 
 struct kept_event {
     struct list link;
@@ -276,9 +277,22 @@ static void recall_ends(struct server *s, struct peer *p)
     }
 }
 
+/* Ends have codes of PMIx; programs choose theirs below those, and Wireup's own. */
+static bool may_be_ends(const struct request_recall *rq)
+{
+    int code;
+
+    for (size_t i = 0; i < rq->count && (i + 1) * sizeof code <= rq->codes.len; i++) {
+        memcpy(&code, rq->codes.ptr + i * sizeof code, sizeof code);
+        if (code >= WIREUP_EVENT_NODE_LEFT)
+            return true;
+    }
+    return false;
+}
+
 void server_event_recall(struct server *s, struct peer *p, const struct request_recall *rq)
 {
-    if (rq->count || rq->ends)
+    if (rq->ends || may_be_ends(rq))
         subscribe_exits(s, p);
     if (rq->ends)
         recall_ends(s, p);

@@ -723,6 +723,47 @@ static void test_monitored_files(void)
     buf_free(&m.w.recording);
 }
 
+/* ---- ends of processes ---- */
+
+/* Is the launcher asked for the ends of processes when a client registers for that code? */
+static bool asks_for_ends(int code)
+{
+    struct server s;
+    struct seg_region region;
+    struct job_map plan;
+    struct effect e;
+    struct peer *p;
+    struct job *j;
+    bool asks = false;
+
+    server_init(&s, 7, NULL);
+    seg_memory_open(1 << 20, &region);
+    plan_of_one_node(&plan, 1);
+    j = server_job_order(&s, &(struct job_order){ .nspace = "ends",
+                                                  .plan = &plan,
+                                                  .region = &region,
+                                                  .parent = JOB_NO_RANK,
+                                                  .here = JOB_ALL_HERE });
+    p = server_peer_new(&s, j, 0, false, NULL);
+    s.core.has_others = true;
+    server_event_recall(
+        &s, p, &(struct request_recall){ .codes = slice_mem(&code, sizeof code), .count = 1 });
+    while (server_effect(&s, &e)) {
+        asks |= e.kind == EFFECT_subscribe_exits;
+        effect_drop(&e);
+    }
+    server_free(&s);
+    seg_memory_close(&region);
+    return asks;
+}
+
+static void test_ends(void)
+{
+    OK(asks_for_ends(PMIX_EVENT_PROC_TERMINATED));
+    OK(asks_for_ends(PMIX_ERR_PROC_ABORTED_BY_SIG));
+    OK(!asks_for_ends(PMIX_EXTERNAL_ERR_BASE - 1000)); /* a program's own */
+}
+
 int main(void)
 {
     test_due();
@@ -738,5 +779,6 @@ int main(void)
     test_rule_breakers();
     test_ours();
     test_spawn();
+    test_ends();
     return tap_done();
 }
