@@ -20,6 +20,8 @@ def arguments(description, sizes, more=None):
     p.add_argument('--rounds', type=int, default=5, help='runs of each contender (default: 5)')
     p.add_argument('--only', default='', help='contenders, by name (default: all that are here)')
     p.add_argument('--wireup', help='the launcher to measure (default: that of the build)')
+    p.add_argument('--hydra', metavar='PATH', action='append', default=[],
+                   help='one more mpiexec.hydra beside that of the path; may be given again')
     p.add_argument('--no-memory', action='store_true', help='leave out the memory runs')
     p.add_argument('--json', action='store_true', help='print JSON instead of lines')
     p.add_argument('--update', metavar='FILE',
@@ -50,17 +52,47 @@ def have(program):
 os.environ['WIREUP_LIBRARIES'] = 'no'
 
 
+def version_of(program):
+    """None: it is not here."""
+    try:
+        text = subprocess.run([program, '--version'], capture_output=True, text=True).stdout
+    except OSError:
+        return None
+    m = re.search(r'(\d+\.\d+(\.\d+)?)', text)
+    return m.group(1) if m else '?'
+
+
+def hydras(args):
+    """name -> program: 'hydra', that of the path, where it is here, and 'hydra-VERSION' for each --hydra."""
+    found = {'hydra': 'mpiexec.hydra'} if have('mpiexec.hydra') else {}
+    for path in args.hydra:
+        version = version_of(path)
+        if version is None:
+            sys.exit(f'--hydra: {path} cannot be run')
+        found[f'hydra-{version}'] = os.path.abspath(path)
+    return found
+
+
 def launchers(args):
     """name -> function (number, command) giving the command line; those that are here."""
-    known = {
-        'wireup': lambda n, cmd: [args.wireup, '-n', str(n), *cmd],
-        'hydra': lambda n, cmd: ['mpiexec.hydra', '-n', str(n), *cmd],
-    }
-    if not os.access(args.wireup, os.X_OK):
-        del known['wireup']
-    if not have('mpiexec.hydra'):
-        del known['hydra']
-    return known
+    found = {'wireup': args.wireup} if os.access(args.wireup, os.X_OK) else {}
+    found.update(hydras(args))
+    return {name: lambda n, cmd, program=program: [program, '-n', str(n), *cmd]
+            for name, program in found.items()}
+
+
+def peers_first(names):
+    return sorted(names, key=lambda name: name == 'wireup')
+
+
+def base_hydra(args):
+    """The Hydra that the others are compared with: the last that the user has named."""
+    return next(reversed(hydras(args)), 'hydra')
+
+
+def marker(args, name):
+    """Of a document's table: one of more than one Hydra stands beside the usual one."""
+    return f'{name}-hydras' if args.hydra else name
 
 
 def chosen(args, contenders):
@@ -156,16 +188,9 @@ def machine():
 
 
 def versions(args):
-    found = []
-    for name, command in (('wireup', [args.wireup, '--version']),
-                          ('Hydra', ['mpiexec.hydra', '--version'])):
-        try:
-            text = subprocess.run(command, capture_output=True, text=True).stdout
-            m = re.search(r'(\d+\.\d+(\.\d+)?)', text)
-            found.append(f'{name} {m.group(1) if m else "?"}')
-        except OSError:
-            pass
-    return ', '.join(found)
+    found = [('wireup', version_of(args.wireup))]
+    found += [('Hydra', version_of(program)) for program in hydras(args).values()]
+    return ', '.join(f'{name} {version}' for name, version in found if version)
 
 
 def update(path, marker, table):
