@@ -72,7 +72,7 @@ static void open_remote_stdin(struct launcher *l, const struct job *job)
 static void all_started(struct launcher *l, struct local_job *w)
 {
     local_job_step(w, LOCAL_JOB_EVENT_TRY);
-    prefork_close(w);
+    prefork_all_tried(w);
     if (w->job->id == l->jobs->first) {
         open_remote_stdin(l, w->job);
         start_pump(l);

@@ -271,6 +271,21 @@ bool prefork_reaped(struct local_jobs *jobs, pid_t pid)
     return false;
 }
 
+void prefork_all_tried(struct local_job *w)
+{
+    bool is_needed = false;
+
+    for (uint32_t i = 0; w->prefork && i < w->prefork->n; i++) {
+        struct loaded *l = &w->prefork->apps[i];
+        bool stays = l->ready && w->job->plan.apps[i].restarts > 0;
+        is_needed = is_needed || stays;
+        if (!stays)
+            zygote_close(&l->zygote);
+    }
+    if (!is_needed)
+        prefork_close(w);
+}
+
 void prefork_close(struct local_job *w)
 {
     for (uint32_t i = 0; w->prefork && i < w->prefork->n; i++)

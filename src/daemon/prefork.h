@@ -30,7 +30,10 @@ int prefork_start(struct local_job *w, uint32_t rank, const struct child_plan *p
 /* False: that child is none of ours. */
 bool prefork_reaped(struct local_jobs *jobs, pid_t pid);
 
-/* No rank of it is started any more.  Harmless twice. */
+/* All ranks have been tried: what stays loaded are programs whose ranks may be started again. */
+void prefork_all_tried(struct local_job *w);
+
+/* No rank of the job is started any more.  Harmless twice. */
 void prefork_close(struct local_job *w);
 
 #endif

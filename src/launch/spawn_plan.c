@@ -292,10 +292,11 @@ static bool starts_in_session(const struct spawn_command *c)
     return false;
 }
 
-static uint32_t flags_of(const struct spawn_command *c)
+static uint32_t flags_of(const struct spawn_command *c, const struct job_map *like)
 {
     return (starts_in_session(c) ? JOB_MAP_APP_SESSION : 0u) |
-           (spawn_info(c, SPAWN_INDEX).len ? JOB_MAP_APP_INDEX : 0u);
+           (spawn_info(c, SPAWN_INDEX).len ? JOB_MAP_APP_INDEX : 0u) |
+           (like->apps[0].flags & JOB_MAP_APP_PREFORK);
 }
 
 static uint32_t count_words(struct slice text)
@@ -371,7 +372,7 @@ static int make_app(struct spawn_plan *r, uint32_t at)
 
     if (rc == 0)
         rc = spawn_env_build(a, r->like->apps[0].env, c, &app->env, r->err);
-    app->flags = flags_of(c);
+    app->flags = flags_of(c, r->like);
     app->pmi = r->like->apps[0].pmi;
     if (spawn_info(c, SPAWN_PSET).len)
         app->pset = arena_str(a, spawn_info(c, SPAWN_PSET));

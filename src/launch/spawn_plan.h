@@ -48,10 +48,10 @@
 #include "core/spawn.h"
 #include "launch/options.h"
 
-/* The job gets nodes, environment and directory of the plan `like` (the requester's, or that of the
- * launcher's first job), unless the request says otherwise.  Fills *plan_p (which it initialises).
- * codes has one entry per requested process (spawn_nprocs). 0; enum spawn_failure, with one
- * sentence (about the first command that is impossible) and the codes of its processes. */
+/* The job gets nodes, environment, directory and -prefork of the plan `like` (the requester's, or
+ * that of the launcher's first job), unless the request says otherwise.  Fills *plan_p (which it
+ * initialises). codes has one entry per requested process (spawn_nprocs). 0; enum spawn_failure,
+ * with one sentence (about the first command that is impossible) and the codes of its processes. */
 int spawn_plan_build(const struct launch_options *opt, const struct job_map *like,
                      const struct spawn_request *rq, struct job_map *plan_p, int *codes,
                      struct errmsg *err);

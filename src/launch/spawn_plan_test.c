@@ -145,6 +145,11 @@ static void test_plain(void)
          nodes());
     OK_F(!strcmp(env_of("COLOUR"), "red"), "and its environment");
     EQ(spawn("sh", 1, INFOS("arch", "vax", "unknown", "word")), 0);
+    OK(!(plan.apps[0].flags & JOB_MAP_APP_PREFORK));
+    parent->plan.apps[0].flags |= JOB_MAP_APP_PREFORK;
+    EQ(spawn("sh", 1, INFOS("index-argv", "1")), 0);
+    EQ(plan.apps[0].flags, JOB_MAP_APP_PREFORK | JOB_MAP_APP_INDEX);
+    parent->plan.apps[0].flags ^= JOB_MAP_APP_PREFORK;
 }
 
 static void test_where(void)

@@ -5,6 +5,8 @@
  *   prefork exit             rank 1 exits with 4
  *   prefork signal           rank 1 kills itself
  *   prefork wait             says so, and waits
+ *   prefork again FILE       as how; rank 1 makes FILE, and exits with 3 if it was not there
+ *   prefork alone FILE       likewise, and first it kills what its parent forks for its ranks
  */
 #include <ctype.h>
 #include <errno.h>
@@ -12,6 +14,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,6 +226,38 @@ static int print_how(void)
     return 0;
 }
 
+/* A child of our parent that is no rank. */
+static bool is_zygote(const char *pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%s/environ", pid);
+    return !strstr(read_all(path), "PMI_RANK=");
+}
+
+static void kill_zygotes(void)
+{
+    char path[64], all[4096], *rest = all;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", getppid(), getppid());
+    snprintf(all, sizeof all, "%s", read_all(path));
+    for (char *pid; (pid = strsep(&rest, " "));) {
+        if (*pid && is_zygote(pid))
+            kill(atoi(pid), SIGKILL);
+    }
+}
+
+static int fail_once(const char *file, bool alone)
+{
+    print_how();
+    fflush(stdout);
+    if (strcmp(rank, "1") || open(file, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600) < 0)
+        return 0;
+    if (alone)
+        kill_zygotes();
+    return 3;
+}
+
 static int wait_here(void)
 {
     puts("waiting");
@@ -240,6 +275,8 @@ int main(int argc, char **argv, char **env)
         return print_state(argc, argv, env);
     if (!strcmp(what, "how"))
         return print_how();
+    if (argc > 2 && (!strcmp(what, "again") || !strcmp(what, "alone")))
+        return fail_once(argv[2], !strcmp(what, "alone"));
     if (!strcmp(what, "exit"))
         return strcmp(rank, "1") ? 0 : 4;
     if (!strcmp(what, "signal") && !strcmp(rank, "1"))

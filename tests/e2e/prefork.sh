@@ -94,6 +94,25 @@ kill -9 "$job"
 wait "$job" 2>/dev/null
 nothing_left "of a job whose launcher was killed"
 
+# ---- ranks that are started again, and spawned ones ----
+
+run 60 "$WIREUP" -prefork -max-restarts 1 -n 3 "$prefork" again "$tmp/once"
+same "a rank that is started again is forked again" \
+    "$rc $(sort "$out" | tr '\n' ,) $(grep -c 'it is started again' "$err") $(grep -c "$line" "$err")" \
+    "0 0 forked,1 forked,1 forked,2 forked, 1 0" || explain
+run 60 "$WIREUP" -launch-agent "$tmp/agent" -hosts n1,n2 -prefork -max-restarts 1 -n 4 -ppn 2 "$prefork" again "$tmp/far"
+same "on another node, too" "$rc $(sort "$out" | tr '\n' ,) $(grep -c "$line" "$err")" \
+    "0 0 forked,1 forked,1 forked,2 forked,3 forked, 0" || explain
+run 60 "$WIREUP" -prefork -max-restarts 1 -n 2 "$prefork" alone "$tmp/alone"
+same "what is forked was killed meanwhile: it is started" \
+    "$rc $(sort "$out" | tr '\n' ,) $(grep -c "$line" "$err")" "0 0 forked,1 forked,1 started, 1" || explain
+nothing_left "of jobs whose ranks could be started again"
+run 60 "$WIREUP" -hosts localhost:4 -prefork -n 1 "$WU_BUILD/tests/e2e/e2e-spawner" 3 "$prefork" how
+same "spawned processes are forked" "$rc $(grep -v spawned "$out" | sort | tr '\n' ,) $(cat "$err")" \
+    "0 0 forked,1 forked,2 forked, " || explain
+run 60 "$WIREUP" -hosts localhost:4 -n 1 "$WU_BUILD/tests/e2e/e2e-spawner" 3 "$prefork" how
+same "and without the option they are not" "$rc $(grep -c started "$out")" "0 3" || explain
+
 # ---- programs that cannot be forked ----
 
 started_as_ever() # NAME WHY PROGRAM...
