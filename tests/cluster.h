@@ -326,7 +326,7 @@ static void cluster_lose_rank(struct cluster_node *n, const struct job *j, uint3
     bool root = n->router.config.me == 0, planned = j->procs[rank].state == PROC_STATE_PLANNED;
 
     if (root && planned && j->phase == JOB_RUNNING) {
-        server_proc_state(&n->server, j, rank, PROC_EVENT_STARTED, 0, 1);
+        server_proc_state(&n->server, j, rank, PROC_EVENT_STARTED, 0, j->procs[rank].pid);
         planned = false;
     }
     server_proc_state(&n->server, j, rank,

@@ -12,6 +12,7 @@
 
 #include "core/input.h"
 #include "core/job_connect.h"
+#include "core/job_end.h"
 #include "core/job_map_pack.h"
 #include "tests/cluster_pmix.h"
 
@@ -32,7 +33,12 @@ enum elastic_fault {
     ELASTIC_NOT_REPEATED, /* ... is not told of the jobs that are there */
     ELASTIC_KEEPS_JOBS,   /* nodes do not forget jobs that are over */
     ELASTIC_OTHER_STATUS, /* they report other exit statuses than those of the processes */
-    ELASTIC_TWICE         /* of the test: processes get some answers twice */
+    ELASTIC_TWICE,        /* of the test: processes get some answers twice */
+    ELASTIC_SPAWN_UNTOLD, /* the root does not answer spawns */
+    ELASTIC_ABORT_UNTOLD, /* other nodes do not hear that a job has to end */
+    ELASTIC_ABORT_ALL,    /* an abort ends all jobs */
+    ELASTIC_NAMES_LOST,   /* the root does not hear of what others publish */
+    ELASTIC_STAYS         /* processes of nodes that have lost the root go on */
 };
 
 struct elastic {
@@ -43,7 +49,11 @@ struct elastic {
     bool leaves[CLUSTER_NODES];
     bool asked[CLUSTER_JOBS]; /* its spawn has no answer yet */
     uint64_t tickets[CLUSTER_JOBS];
-    bool over[CLUSTER_JOBS]; /* at the root */
+    bool over[CLUSTER_JOBS];        /* at the root */
+    int codes[CLUSTER_JOBS];        /* ... then */
+    uint32_t spawner[CLUSTER_JOBS]; /* the job that has spawned it; JOB_NO_RANK: none */
+    bool ended_early[CLUSTER_JOBS]; /* before its spawner had an answer */
+    bool not_started[CLUSTER_JOBS]; /* its spawner has been told so */
     struct elastic_proc procs[CLUSTER_JOBS][CLUSTER_RANKS];
     uint32_t sizes[CLUSTER_JOBS];
     bool top_is_lost;  /* all others have to end */
@@ -127,6 +137,8 @@ static void elastic_end_proc(struct elastic *e, uint32_t job, uint32_t rank, enu
 
 static void elastic_lose_procs(struct elastic *e, uint32_t node)
 {
+    if (e->fault == ELASTIC_STAYS && e->top_is_lost)
+        return;
     for (uint32_t j = 0; j < e->c.njobs; j++) {
         for (uint32_t r = 0; r < e->sizes[j]; r++) {
             struct elastic_proc *p = &e->procs[j][r];
@@ -279,6 +291,7 @@ static struct job *elastic_begin_job(struct elastic *e, uint32_t ranks, const st
 
     if (e->c.njobs == CLUSTER_JOBS)
         return NULL;
+    e->spawner[e->c.njobs] = o.parent;
     e->sizes[e->c.njobs++] = ranks;
     snprintf(name, sizeof name, "job%u", o.id);
     elastic_plan(&plan, ranks, n);
@@ -319,10 +332,13 @@ static bool elastic_all_tried(const struct job *j)
 static void elastic_answer_spawn(struct cluster_node *top, uint64_t ticket, const struct job *j,
                                  bool failed)
 {
+    const struct elastic *e = elastic_of(top);
     struct answer a = ANSWER_TO(spawn, failed ? ANSWER_FAILED : ANSWER_OK,
                                 .nspace = j ? slice_str(j->nspace) : SLICE_NULL,
                                 .failure = failed ? SPAWN_NOT_STARTED : 0);
 
+    if (e->fault == ELASTIC_SPAWN_UNTOLD)
+        return;
     if (!rpc_answer(&top->dispatch.rpc, ticket, &a))
         server_answer(&top->server, ticket, &a);
 }
@@ -332,7 +348,7 @@ static bool elastic_has_failed_start(const struct job *j)
     bool failed = false;
 
     for (uint32_t r = 0; r < j->plan.nprocs; r++)
-        failed = failed || (j->procs[r].state == PROC_STATE_GONE && j->procs[r].pid == 0);
+        failed = failed || proc_was_not_started(&j->procs[r]);
     return failed;
 }
 
@@ -345,8 +361,9 @@ static void elastic_on_states(struct cluster_node *n, struct job *j)
         return;
     failed = elastic_has_failed_start(j);
     e->asked[j->id] = false;
+    e->not_started[j->id] = failed;
     elastic_answer_spawn(n, e->tickets[j->id], j, failed);
-    if (!failed && j->failed)
+    if (!failed && e->ended_early[j->id])
         server_abort_connected(&n->server, j);
 }
 
@@ -373,13 +390,20 @@ static void elastic_on_spawn(struct cluster_node *top, const struct op_spawn *s)
 
 static void elastic_kill(struct cluster_node *n, struct job *j)
 {
-    const struct elastic *e = elastic_of(n);
+    struct elastic *e = elastic_of(n);
 
     n->kills++;
     if (!j->follows) {
-        if (!e->asked[j->id])
+        if (e->asked[j->id])
+            e->ended_early[j->id] = true;
+        else
             server_abort_connected(&n->server, j);
-        job_states_kill(&n->dispatch.context, j);
+        if (e->fault != ELASTIC_ABORT_UNTOLD)
+            job_states_kill(&n->dispatch.context, j);
+    }
+    for (uint32_t i = 0; e->fault == ELASTIC_ABORT_ALL && i < e->c.njobs; i++) {
+        if (n->jobs[i])
+            elastic_signal(n, n->jobs[i], JOB_NO_RANK, SIGTERM);
     }
     elastic_signal(n, j, JOB_NO_RANK, SIGTERM);
 }
@@ -395,6 +419,7 @@ static void elastic_job_ended(struct cluster_node *n, struct job *j)
     elastic_on_states(n, j);
     elastic_check_exits(e, j);
     e->over[j->id] = true;
+    e->codes[j->id] = job_exit_code(j);
     send_queue_to(&n->dispatch.queue, &m, MSG_EVERYBODY);
     elastic_forget(n, (uint32_t)m.u.job_done.job);
 }
@@ -459,7 +484,7 @@ static bool elastic_grow(struct elastic *e)
     uint32_t parent = tree_living_parent(CLUSTER_WIDTH, p, top->member.overlay.lost);
     struct msg m = { .kind = MSG_grow };
 
-    if (p == e->c.places || !membership_has(&top->member, parent))
+    if (e->top_is_lost || p == e->c.places || !membership_has(&top->member, parent))
         return false;
     e->c.nnodes++;
     e->c.nodes[p].gone = true; /* until it starts */
@@ -577,6 +602,7 @@ static bool elastic_message(struct cluster_node *n, const struct msg *m)
         elastic_forget(n, (uint32_t)m->u.job_done.job);
         return true;
     case MSG_signal: elastic_on_signal(n, &m->u.signal); return true;
+    case MSG_names: return elastic_of(n)->fault == ELASTIC_NAMES_LOST;
     default: return false;
     }
 }

@@ -193,6 +193,13 @@ struct job *job_free(struct job *j); /* returns NULL */
 /* Processes of the job may be started again after they have joined it. */
 bool job_restarts(const struct job *j);
 
+/* It has ended before it ran.  One that was lost with its node counts as started: that is not
+ * known. */
+static inline bool proc_was_not_started(const struct proc *p)
+{
+    return p->state == PROC_STATE_GONE && p->pid == 0 && !p->signalled;
+}
+
 static inline bool job_rank_is_here(const struct job *j, uint32_t rank)
 {
     return !j->spread || j->plan.procs[rank].node == j->here;

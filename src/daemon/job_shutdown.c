@@ -51,7 +51,9 @@ void job_shutdown_begin(struct job_shutdown *d, struct job *job)
     if (!job->follows) {
         notify_debugger(d->context->config->control_fd, job);
         /* Until a spawn is answered, its failure is the answer, and does not end the requester. */
-        if (!w || (w->spawning != SPAWNING_STATE_AWAITED && !w->late))
+        if (w && w->spawning == SPAWNING_STATE_AWAITED)
+            w->ended_early = true;
+        else if (!w || !w->late)
             server_abort_connected(d->context->server, job);
         if (d->context->cluster)
             job_states_kill(&d->context->cluster->dispatch.context, job);

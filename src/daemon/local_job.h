@@ -63,6 +63,7 @@ struct local_job {
     bool listed;                 /* launcher: debuggers find its processes (mpir.h) */
     bool reports_late;           /* its state is reported when its time has passed … */
     bool stacks_late;            /* … with the stacks of its processes */
+    bool ended_early;            /* it has been ended before its spawn was answered */
     bool late;                   /* one has passed: its end is no failure of its parent */
     struct timer limit;          /* of its start, then of itself (spawn_limit.h) */
     struct timer grace;          /* until its processes are killed (job_shutdown.c): … */

@@ -96,7 +96,7 @@ static enum spawn_failure mark_failures(struct local_job *w)
 
     for (uint32_t i = 0; i < w->ncodes && i < job->plan.nprocs; i++) {
         const struct proc *p = &job->procs[i];
-        if (p->state != PROC_STATE_GONE || p->pid != 0)
+        if (!proc_was_not_started(p))
             continue;
         w->codes[i] = -1;
         if (!why || why == SPAWN_NOT_STARTED)
@@ -121,7 +121,7 @@ static void answer(struct local_job *w)
                   .codes = { w->codes, failed ? w->ncodes : 0 }, .failure = failed);
     w->both = NULL;
     answer_spawner(w->jobs, &who, job->id, &a);
-    if (!failed && job->failed && !w->late) /* it was started, and died meanwhile */
+    if (!failed && w->ended_early && !w->late) /* it was started, and failed meanwhile */
         server_abort_connected(w->jobs->context->server, job);
 }
 

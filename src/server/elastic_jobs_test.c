@@ -1,29 +1,57 @@
-/* elastic_jobs_test.c - groups, fences and connections of processes of several jobs, while nodes of
- * their DVM join and leave, nodes and processes are lost, jobs begin and end: whole daemons joined
- * without a network (tests/cluster_elastic.h), whose messages a seed puts in order.
+/* elastic_jobs_test.c - groups, fences, connections, spawns, aborts and names of processes of
+ * several jobs, while nodes of their DVM join and leave, nodes, processes and the root are lost,
+ * jobs begin and end: whole daemons joined without a network (tests/cluster_elastic.h), whose
+ * messages a seed puts in order.
  *
  * Every member that lives gets one answer to each call, the same as all others; a call is good if
  * no member of it has ended and no node of one is lost: nodes that join, and nodes and jobs that
  * have nothing to do with it, spoil none.  Members of a group know of the same members.  Nothing
  * is received that was not asked for.  The root knows the exit status of each process that its node
- * has seen.  When the last process has ended all jobs have, and no node knows of them any more.
+ * has seen.  A spawn, a publication and a look-up have one answer.  An abort ends its job and those
+ * that are connected with it, and no others.  When the root is lost, all others end, and come to
+ * another one.  When the last process has ended all jobs have, and no node knows of them any more.
  * Arguments: the number of seeds, the first one, and the name of a kind; then only these are run.
  */
 #include "tests/cluster_elastic.h"
 
 enum { RANKS_MAX = 8, SEEDS = 12, ROUNDS = 5, NO_ANSWER = 1, FIRST_TAG = 0x100 };
+enum { ASKS = 64, ABORT_CODES = 30 };
 
-enum { FENCE = 3, FINALIZE = 5, CONNECT = 10, DISCONNECT = 11, CONSTRUCT = 24, DESTRUCT = 28 };
+enum {
+    ABORT = 1,
+    FENCE = 3,
+    FINALIZE = 5,
+    PUBLISH = 6,
+    LOOKUP = 7,
+    SPAWN = 9,
+    CONNECT = 10,
+    DISCONNECT = 11,
+    CONSTRUCT = 24,
+    DESTRUCT = 28
+};
 
 /* What happens between two messages. */
-enum trouble { JOIN, LEAVE, BEGIN, END, EXIT, KILL, LOSE, TROUBLES };
+enum trouble {
+    JOIN,
+    LEAVE,
+    BEGIN,
+    END,
+    EXIT,
+    KILL,
+    LOSE,
+    SPAWN_JOB,
+    ABORT_JOB,
+    PUBLISH_NAME,
+    LOSE_TOP,
+    TROUBLES
+};
 
 struct kind {
     const char *name;
     uint32_t troubles[TROUBLES]; /* how often, compared to the others */
 };
 
-enum { JOINS, LEAVES, EXITS, LOSSES };
+enum { JOINS, LEAVES, EXITS, LOSSES, SPAWNS, ABORTS, TAKEOVERS };
 
 static const struct kind kinds[] = {
     [JOINS] = { "joins", { [JOIN] = 2, [BEGIN] = 1 } },
@@ -31,14 +59,48 @@ static const struct kind kinds[] = {
     [EXITS] = { "exits", { [JOIN] = 1, [BEGIN] = 1, [EXIT] = 4 } },
     [LOSSES] = { "losses",
                  { [JOIN] = 2, [LEAVE] = 1, [BEGIN] = 1, [END] = 1, [KILL] = 1, [LOSE] = 1 } },
+    [SPAWNS] = { "spawns",
+                 { [JOIN] = 2,
+                   [LEAVE] = 2,
+                   [END] = 2,
+                   [EXIT] = 1,
+                   [LOSE] = 1,
+                   [SPAWN_JOB] = 4,
+                   [PUBLISH_NAME] = 4 } },
+    [ABORTS] = { "aborts",
+                 { [JOIN] = 2,
+                   [LEAVE] = 2,
+                   [BEGIN] = 4,
+                   [SPAWN_JOB] = 2,
+                   [ABORT_JOB] = 1,
+                   [PUBLISH_NAME] = 2 } },
+    [TAKEOVERS] = { "takeovers",
+                    { [JOIN] = 4,
+                      [LEAVE] = 1,
+                      [BEGIN] = 1,
+                      [LOSE] = 1,
+                      [SPAWN_JOB] = 2,
+                      [ABORT_JOB] = 1,
+                      [PUBLISH_NAME] = 2,
+                      [LOSE_TOP] = 1 } },
 };
 
 struct caller {
     bool greeted, in, called;
+    bool outlives;                /* it lived when the root was lost */
     uint32_t tag;                 /* of its call */
     unsigned answers;             /* to that */
     int status;                   /* NO_ANSWER */
     uint32_t group[CLUSTER_JOBS]; /* bits of ranks: the members that it was told */
+};
+
+/* What a process asks for alone. */
+struct ask {
+    int command;
+    uint32_t job, rank, tag, of; /* of: the publication that is looked for, of this tag */
+    unsigned answers;
+    int status;
+    bool full; /* SPAWN: there was no room for a job */
 };
 
 struct world {
@@ -47,8 +109,14 @@ struct world {
     uint64_t seed;
     struct caller members[CLUSTER_JOBS][RANKS_MAX];
     uint32_t tag, name;
-    bool bears; /* PMIX_GROUP_FT_COLLECTIVE */
-    uint32_t counts[TROUBLES], good, failed;
+    bool takes[CLUSTER_JOBS]; /* it has members */
+    bool bears;               /* PMIX_GROUP_FT_COLLECTIVE */
+    struct ask asks[ASKS];
+    uint32_t nasks;
+    bool aborted[CLUSTER_JOBS];               /* it, or one that ends with it */
+    bool related[CLUSTER_JOBS][CLUSTER_JOBS]; /* those have ever been connected */
+    uint32_t codes;                           /* bits: of the aborts */
+    uint32_t counts[TROUBLES], good, failed, eras;
     char wrong[200]; /* empty: all is well */
 };
 
@@ -113,6 +181,14 @@ static void take_answer(struct world *w, uint32_t job, uint32_t rank, uint32_t t
 {
     struct caller *m = &w->members[job][rank];
 
+    for (uint32_t i = 0; i < w->nasks; i++) {
+        struct ask *a = &w->asks[i];
+        if (a->tag != tag || a->job != job || a->rank != rank)
+            continue;
+        a->answers++;
+        a->status = pmix_status(&body);
+        return;
+    }
     if (tag != m->tag) {
         complain(w, "an answer that nobody waits for", job, rank);
         return;
@@ -189,6 +265,70 @@ static void call(struct world *w, uint32_t job, uint32_t rank, int command)
     snprintf(text + n, sizeof text - n, "%s",
              w->bears && is_of_group(command) ? " 0201 0220 'pmix.grp.ftcoll' 00 0101" : " 0200");
     write_to(w, job, rank, text);
+}
+
+/* ---- what a process asks for alone ----------------------------------------------------------- */
+
+static void ask(struct world *w, uint32_t job, uint32_t rank, int command, uint32_t of,
+                const char *body)
+{
+    struct ask *a = &w->asks[w->nasks];
+    char text[400];
+
+    if (!w->members[job][rank].greeted)
+        greet(w, job, rank);
+    w->nasks++;
+    *a = (struct ask){ command, job, rank, w->tag++, of, 0, NO_ANSWER, false };
+    snprintf(text, sizeof text, "00000000 %08x 00000000 00000000 02%02x %s", a->tag, command, body);
+    write_to(w, job, rank, text);
+}
+
+static bool may_ask(const struct world *w)
+{
+    return w->nasks < ASKS;
+}
+
+/* PMIX_JOB_RECOVERABLE, one application, and no attributes of it. */
+static void ask_spawn(struct world *w, uint32_t job, uint32_t rank)
+{
+    char body[100];
+
+    snprintf(body, sizeof body,
+             "0201 02 1a 'pmix.recover' 00 0101 0201 02 0a 'prog' 00 00 02 '' %02x 00",
+             2 * (1 + below(w, RANKS_MAX)));
+    ask(w, job, rank, SPAWN, 0, body);
+}
+
+/* The name is the tag of the request. */
+static void ask_publish(struct world *w, uint32_t job, uint32_t rank)
+{
+    char body[100];
+
+    snprintf(body, sizeof body, "0200 0201 02 12 '%08x' 00 03 04 'v'", w->tag);
+    ask(w, job, rank, PUBLISH, 0, body);
+}
+
+static void ask_lookup(struct world *w, uint32_t job, uint32_t rank, uint32_t name)
+{
+    char body[100];
+
+    snprintf(body, sizeof body, "0200 0201 02 12 '%08x' 0200", name);
+    ask(w, job, rank, LOOKUP, name, body);
+}
+
+/* Of the own job, or of a related one. */
+static void ask_abort(struct world *w, uint32_t job, uint32_t rank, uint32_t victim)
+{
+    uint32_t code = 1 + below(w, ABORT_CODES);
+    char body[100];
+
+    if (victim == job)
+        snprintf(body, sizeof body, "02 %02x 02 02 '' 0200", 2 * code);
+    else
+        snprintf(body, sizeof body, "02 %02x 02 02 '' 0201 02 0a 'job%u' feffffff0f", 2 * code,
+                 victim);
+    w->codes |= UINT32_C(1) << code;
+    ask(w, job, rank, ABORT, victim, body);
 }
 
 /* ---- troubles -------------------------------------------------------------------------------- */
@@ -285,8 +425,60 @@ static void end_job(struct world *w, uint32_t job)
     }
 }
 
+static void spawn(struct world *w)
+{
+    uint32_t job, rank;
+
+    if (may_ask(w) && choose_process(w, &job, &rank))
+        ask_spawn(w, job, rank);
+}
+
+/* A name, or its value. */
+static void publish(struct world *w)
+{
+    uint32_t job, rank;
+
+    if (!may_ask(w) || !choose_process(w, &job, &rank))
+        return;
+    for (uint32_t i = 0; i < w->nasks; i++) {
+        const struct ask *a = &w->asks[i];
+        if (a->command == PUBLISH && a->answers && below(w, 3) == 0) {
+            ask_lookup(w, job, rank, a->tag);
+            return;
+        }
+    }
+    ask_publish(w, job, rank);
+}
+
+static void abort_job(struct world *w)
+{
+    uint32_t job, rank;
+
+    if (!may_ask(w) || !choose_process(w, &job, &rank))
+        return;
+    for (uint32_t j = 0; j < w->e.c.njobs; j++) {
+        if (w->e.spawner[j] == job && w->e.sizes[j] && !w->e.over[j] && below(w, 2)) {
+            ask_abort(w, job, rank, j);
+            return;
+        }
+    }
+    ask_abort(w, job, rank, job);
+    w->aborted[job] = true;
+}
+
+static void lose_top(struct world *w)
+{
+    cluster_effects(&w->e.c);
+    read_all(w);
+    w->e.top_is_lost = true;
+    elastic_die(&w->e, 0);
+    EACH_PROC(w, j, r) w->members[j][r].outlives = lives(w, j, r);
+}
+
 static void happen(struct world *w, enum trouble t)
 {
+    if (w->e.top_is_lost)
+        return;
     w->counts[t]++;
     switch (t) {
     case JOIN: elastic_grow(&w->e); break;
@@ -296,6 +488,10 @@ static void happen(struct world *w, enum trouble t)
     case EXIT: exit_one(w); break;
     case KILL: kill_one(w); break;
     case LOSE: lose_node(w); break;
+    case SPAWN_JOB: spawn(w); break;
+    case ABORT_JOB: abort_job(w); break;
+    case PUBLISH_NAME: publish(w); break;
+    case LOSE_TOP: lose_top(w); break;
     case TROUBLES: break;
     }
 }
@@ -333,12 +529,123 @@ static bool next_caller(struct world *w, uint32_t *job, uint32_t *rank)
     return n;
 }
 
+/* Jobs that have spawned one another, or have been connected, may end together. */
+static bool spread_aborts(struct world *w)
+{
+    bool more = false;
+
+    for (uint32_t a = 0; a < w->e.c.njobs; a++) {
+        for (uint32_t b = 0; b < w->e.c.njobs; b++) {
+            bool together = w->related[a][b] || w->e.spawner[a] == b || w->e.spawner[b] == a;
+            if (together && w->aborted[a] && !w->aborted[b])
+                more = w->aborted[b] = true;
+        }
+    }
+    return more;
+}
+
+/* Jobs end by aborts of theirs, and by no others. */
+static void check_aborts(struct world *w)
+{
+    while (spread_aborts(w))
+        continue;
+    EACH_PROC(w, j, r)
+    {
+        const struct elastic_proc *p = &w->e.procs[j][r];
+        bool may_end = w->aborted[j] || w->e.not_started[j];
+        if (p->ended && p->event == PROC_EVENT_DEATH && p->code == SIGTERM && !may_end)
+            complain(w, "ended by an abort of others", j, r);
+    }
+    for (uint32_t j = 0; j < w->e.c.njobs; j++) {
+        bool by_abort = w->e.over[j] && w->aborted[j] && w->kind == &kinds[ABORTS];
+        if (by_abort && w->e.codes[j] && w->e.codes[j] < 128 &&
+            !(w->codes & UINT32_C(1) << (w->e.codes[j] & 31)))
+            complain(w, "its code is not that of an abort", j, 0);
+    }
+}
+
+static bool runs(const struct world *w, uint32_t job)
+{
+    for (uint32_t r = 0; r < w->e.sizes[job]; r++) {
+        if (lives(w, job, r))
+            return true;
+    }
+    return false;
+}
+
+/* Of a living asker: nothing else ends a wait. */
+static void check_ask(struct world *w, struct ask *a)
+{
+    bool good = a->status == 0, quiet = !w->counts[LOSE] && !w->counts[ABORT_JOB];
+
+    if (!lives(w, a->job, a->rank))
+        return;
+    if (a->answers != 1)
+        complain(w, a->answers ? "a request is answered twice" : "a request is never answered",
+                 a->job, a->rank);
+    else if (a->command == SPAWN && !good && quiet && w->e.c.njobs < CLUSTER_JOBS)
+        complain(w, "a spawn fails", a->job, a->rank);
+    else if (a->command == PUBLISH && !good)
+        complain(w, "a name is not published", a->job, a->rank);
+    else if (a->command == ABORT && a->of == a->job)
+        complain(w, "lives after its abort", a->job, a->rank);
+    else if (a->command == ABORT && good && runs(w, a->of))
+        complain(w, "a job that it has aborted lives", a->job, a->rank);
+}
+
+static const struct ask *publication(const struct world *w, uint32_t name)
+{
+    for (uint32_t i = 0; i < w->nasks; i++) {
+        if (w->asks[i].command == PUBLISH && w->asks[i].tag == name)
+            return &w->asks[i];
+    }
+    return NULL;
+}
+
+/* Names stay as long as their publisher at least. */
+static void check_lookup(struct world *w, const struct ask *a)
+{
+    const struct ask *of = publication(w, a->of);
+
+    if (lives(w, a->job, a->rank) && of && of->status == 0 && lives(w, of->job, of->rank) &&
+        a->status != 0)
+        complain(w, "a published name is not found", a->job, a->rank);
+}
+
+/* Publications stay, as they may be looked for. */
+static void check_asks(struct world *w)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < w->nasks; i++)
+        check_ask(w, &w->asks[i]);
+    for (uint32_t i = 0; i < w->nasks; i++) {
+        if (w->asks[i].command == LOOKUP)
+            check_lookup(w, &w->asks[i]);
+    }
+    for (uint32_t i = 0; i < w->nasks; i++) {
+        if (w->asks[i].command == PUBLISH && kept < ASKS / 2)
+            w->asks[kept++] = w->asks[i];
+    }
+    w->nasks = kept;
+}
+
+/* A job of which the spawner was told that it has not started has ended. */
+static void check_spawned(struct world *w)
+{
+    EACH_PROC(w, j, r)
+    {
+        if (w->e.not_started[j] && lives(w, j, r))
+            complain(w, "runs in a job that has failed to start", j, r);
+    }
+}
+
 static void all_call(struct world *w, int command)
 {
     uint32_t troubles = below(w, 5), job, rank;
 
     EACH_PROC(w, j, r) w->members[j][r].called = false;
-    while (next_caller(w, &job, &rank)) {
+    while (!w->e.top_is_lost && next_caller(w, &job, &rank)) {
         call(w, job, rank, command);
         some_steps(w, 8);
         for (; troubles && below(w, 3) == 0; troubles--) {
@@ -351,6 +658,11 @@ static void all_call(struct world *w, int command)
         trouble(w);
     }
     settle(w);
+    if (w->e.top_is_lost)
+        return;
+    check_asks(w);
+    check_spawned(w);
+    check_aborts(w);
 }
 
 static bool is_spoiled(const struct world *w)
@@ -418,19 +730,34 @@ static bool choose_members(struct world *w)
 {
     uint32_t of = below(w, 2) ? below(w, w->e.c.njobs) : CLUSTER_JOBS, n = 0;
 
+    memset(w->takes, 0, sizeof w->takes);
     EACH_PROC(w, j, r)
     {
         bool may = lives(w, j, r) && (of == CLUSTER_JOBS || of == j);
         n += w->members[j][r].in = may && below(w, 2);
+        w->takes[j] = w->takes[j] || w->members[j][r].in;
     }
     return n > 1;
+}
+
+/* Members of jobs that have once been connected. */
+static void relate(struct world *w)
+{
+    for (uint32_t a = 0; a < CLUSTER_JOBS; a++) {
+        for (uint32_t b = 0; b < CLUSTER_JOBS; b++)
+            w->related[a][b] = w->related[a][b] || (w->takes[a] && w->takes[b]);
+    }
 }
 
 static bool succeeds(struct world *w, int command)
 {
     const struct caller *first;
 
+    if (command == CONNECT)
+        relate(w);
     all_call(w, command);
+    if (w->e.top_is_lost)
+        return false;
     check_answers(w);
     if (command == CONSTRUCT)
         check_group(w);
@@ -450,6 +777,57 @@ static void round_of_calls(struct world *w)
     w->bears = below(w, 2);
     if (!succeeds(w, pair[0]) || !succeeds(w, pair[1]))
         w->name++; /* otherwise the next group has the same */
+}
+
+static void begin(struct world *w, uint32_t nodes, uint64_t seed, enum elastic_fault fault)
+{
+    memset(&w->e, 0, sizeof w->e);
+    memset(w->members, 0, sizeof w->members);
+    memset(w->aborted, 0, sizeof w->aborted);
+    memset(w->related, 0, sizeof w->related);
+    w->nasks = w->codes = 0;
+    elastic_open(&w->e, nodes, CLUSTER_NODES, seed);
+    w->e.fault = fault;
+    w->tag = FIRST_TAG;
+    elastic_begin_job(&w->e, RANKS_MAX, NULL, 0, true);
+    if (below(w, 2))
+        elastic_begin_job(&w->e, 1 + below(w, RANKS_MAX), NULL, 0, true);
+    settle(w);
+}
+
+/* ---- the root is lost ------------------------------------------------------------------------ */
+
+/* Nobody is there any more, and no two of those that have been answered have different answers. */
+static void check_lost_top(struct world *w)
+{
+    int status = NO_ANSWER;
+
+    for (uint32_t n = 0; n < w->e.c.nnodes; n++) {
+        if (!w->e.c.nodes[n].gone)
+            complain(w, "a node stays without a root", 0, n);
+    }
+    EACH_PROC(w, j, r)
+    {
+        const struct caller *m = &w->members[j][r];
+        if (lives(w, j, r))
+            complain(w, "runs without a root", j, r);
+        if (m->answers > 1)
+            complain(w, "answered twice", j, r);
+        if (!m->in || !m->called || !m->answers || !m->outlives)
+            continue;
+        if (status != NO_ANSWER && (status != 0) != (m->status != 0))
+            complain(w, "another status when the root is lost", j, r);
+        status = m->status;
+    }
+}
+
+/* The nodes come to another root, one by one. */
+static void take_over(struct world *w)
+{
+    check_lost_top(w);
+    cluster_close(&w->e.c);
+    w->eras++;
+    begin(w, 1, rand_next(&w->e.c.rand), w->e.fault);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -489,16 +867,7 @@ static void finish(struct world *w)
         complain(w, w->e.wrong, 0, 0);
 }
 
-static void begin(struct world *w, enum elastic_fault fault)
-{
-    elastic_open(&w->e, 1 + below(w, 5), CLUSTER_NODES, w->seed);
-    w->e.fault = fault;
-    w->tag = FIRST_TAG;
-    elastic_begin_job(&w->e, RANKS_MAX, NULL, 0, true);
-    if (below(w, 2))
-        elastic_begin_job(&w->e, 1 + below(w, RANKS_MAX), NULL, 0, true);
-    settle(w);
-}
+/* ---- a run ----------------------------------------------------------------------------------- */
 
 struct totals {
     uint64_t good, calls, failed, troubles[TROUBLES];
@@ -516,12 +885,15 @@ static void count(const struct world *w, struct totals *t)
 static void run(const struct kind *k, uint64_t seed, enum elastic_fault fault, struct totals *t)
 {
     static struct world w;
+    uint64_t rand = seed;
 
     w = (struct world){ .seed = seed, .kind = k };
-    w.e.c.rand = seed;
-    begin(&w, fault);
-    for (uint32_t n = 0; n < ROUNDS && !w.wrong[0]; n++)
+    begin(&w, 1 + (uint32_t)rand_below(&rand, 5), seed, fault);
+    for (uint32_t n = 0; n < ROUNDS && !w.wrong[0]; n++) {
         round_of_calls(&w);
+        if (w.e.top_is_lost)
+            take_over(&w);
+    }
     finish(&w);
     if (w.wrong[0] && !fault)
         printf("# %s, %s\n", k->name, w.wrong);
@@ -550,6 +922,7 @@ static void test_found(void)
         uint64_t seed;
     } found[] = {
         { EXITS, 109 },    /* one ends well elsewhere when those of its job here have ended */
+        { SPAWNS, 17 },    /* a node is lost with processes that have not been started yet */
         { LOSSES, 5706 },  /* a member whose job is over when the group is answered */
         { LOSSES, 20154 }, /* the node that is asked about a member that has ended is lost */
         { LOSSES, 20022 }, /* a fence that some nodes have contributed to when its job ends */
@@ -580,6 +953,11 @@ static void test_controls(void)
     test_control("nodes keep jobs that are over", losses, ELASTIC_KEEPS_JOBS);
     test_control("a node reports another exit status", losses, ELASTIC_OTHER_STATUS);
     test_control("an answer is sent twice", losses, ELASTIC_TWICE);
+    test_control("spawns are not answered", &kinds[SPAWNS], ELASTIC_SPAWN_UNTOLD);
+    test_control("nodes do not hear of aborts", &kinds[ABORTS], ELASTIC_ABORT_UNTOLD);
+    test_control("an abort ends all jobs", &kinds[ABORTS], ELASTIC_ABORT_ALL);
+    test_control("names do not arrive", &kinds[SPAWNS], ELASTIC_NAMES_LOST);
+    test_control("processes go on without a root", &kinds[TAKEOVERS], ELASTIC_STAYS);
 }
 
 int main(int argc, char **argv)
