@@ -6,7 +6,7 @@ _wireup_values()
 {
     case $1 in
     env|genv) [[ $2 == *=* ]] && echo 1 || echo 2 ;;
-    n|np|c|wdir|wd|chdir|pset|max-restarts|stage|preload-files|job-name|configfile|config|tune|am|amca|timeout|timeout-signal|exit-timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|default-hostfile|dvm|batch|name|spare-hosts|jobs|job-slots|job-nodes|job-time|join-token-file|join-port|join-file|keep|keep-time|takeover|launchers-dir|ppn|perhost|npernode|N|map-by|cpus-per-rank|cpus-per-task|cpus-per-proc|gpus-per-rank|gpus-per-task|gpus-per-proc|g|ranks-per-device|ranks-per-gpu|topology|rank-by|rankby|rankmap|rankfile|rf|nnodes|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|connectivity|port-range|usize|bind-to|binding|cpu-list|cpu-set|membind|topolib|env|envlist|genv|genvlist|env-style|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-file|output-directory|output-from|on-failure|restart-job|pmi|use-wireup-libraries|memory-alloc-kinds|job-attr|debugger|debugger-ranks|breakpoint|trace|tool-files|tools|display|output|with-ft|path|prefix|runtime-options|rtos|npersocket|output-filename|app|ppr|file|mapby|bindto|set-env|initial-errhandler|stream-buffering|nproc-per-node|nproc_per_node|max_restarts|log-dir|log_dir|master-addr|master_addr|master-port|master_port|demux|gpu-support|personality|forward-signals|rdzv-backend|rdzv_backend|rdzv-endpoint|rdzv_endpoint|rdzv-id|rdzv_id|rdzv-conf|rdzv_conf|monitor-interval|monitor_interval|start-method|start_method|signals-to-handle|signals_to_handle) echo 1 ;;
+    n|np|c|wdir|wd|chdir|pset|max-restarts|stage|preload-files|job-name|configfile|config|tune|am|amca|timeout|timeout-signal|exit-timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|default-hostfile|dvm|batch|name|spare-hosts|jobs|job-slots|job-nodes|job-time|join-token-file|join-port|join-file|keep|keep-time|takeover|launchers-dir|ppn|perhost|npernode|N|map-by|cpus-per-rank|cpus-per-task|cpus-per-proc|gpus-per-rank|gpus-per-task|gpus-per-proc|g|ranks-per-device|ranks-per-gpu|topology|rank-by|rankby|rankmap|rankfile|rf|nnodes|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|connectivity|port-range|usize|bind-to|binding|cpu-list|cpu-set|membind|topolib|env|envlist|genv|genvlist|env-style|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-file|output-directory|output-from|on-failure|replace-wait|restart-job|pmi|use-wireup-libraries|memory-alloc-kinds|job-attr|debugger|debugger-ranks|breakpoint|trace|tool-files|tools|display|output|with-ft|path|prefix|runtime-options|rtos|npersocket|output-filename|app|ppr|file|mapby|bindto|set-env|initial-errhandler|stream-buffering|nproc-per-node|nproc_per_node|max_restarts|log-dir|log_dir|master-addr|master_addr|master-port|master_port|demux|gpu-support|personality|forward-signals|rdzv-backend|rdzv_backend|rdzv-endpoint|rdzv_endpoint|rdzv-id|rdzv_id|rdzv-conf|rdzv_conf|monitor-interval|monitor_interval|start-method|start_method|signals-to-handle|signals_to_handle) echo 1 ;;
     mca|gmca|omca|gomca|pmixmca|gpmixmca|prtemca|gprtemca) echo 2 ;;
     pmi_args) echo 4 ;;
     *) echo 0 ;;
@@ -117,27 +117,27 @@ tree-width collective connectivity port-range usize bind-to binding report-bindi
 cpu-list cpu-set membind topolib env envlist envnone envall genv genvlist genvnone
 genvall env-style x mca gmca omca gomca stdin s prepend-rank l tag-output prepend-time
 prepend-pattern outfile-pattern outfile errfile-pattern errfile merge-output raw-output
-xml-output xml output-file output-directory output-from on-failure disable-auto-cleanup
-enable-recovery continuous enable-auto-cleanup restart-job print-all-exitcodes
-pmi use-wireup-libraries pmi-port disable-hostname-propagation enable-hostname-propagation
-memory-alloc-kinds job-attr debugger debugger-ranks stop-on-exec stop-in-init stop-in-app
-breakpoint verbose debug v very-verbose vv quiet q display-map display-allocation
-dry-run do-not-launch donotlaunch picture svg ask-nodes trace report-startup tool-files
-tools json version V info help h display output with-ft pmixmca gpmixmca prtemca
-gprtemca path prefix runtime-options rtos set-cwd-to-session-dir prefork index-argv-by-rank
-bynode byslot pernode npersocket bycore bysocket bind-to-none bind-to-core bind-to-socket
-display-devel-map timestamp-output merge-stderr-to-stdout output-filename app ppr
-file disable-recovery debug-daemons debug-devel d show-progress parsable parseable
-p mapby bindto set-env display-comm display-comm-finalize initial-errhandler stream-buffering
-display-devel-allocation display-diffable-map nproc-per-node nproc_per_node max_restarts
-log-dir log_dir master-addr master_addr master-port master_port disable-x enable-x
-demux allow-run-as-root report-state-on-timeout use-hwthread-cpus noprefix leave-session-attached
-novm fwd-environment hetero-nodes uniform-nodes no-aggregate-help no-app-prefix
-gpu-support no-ready-msg personality forward-signals do-not-resolve use-regexp
-enable-instant-on-support fwd-mpirun-port standalone rdzv-backend rdzv_backend
-rdzv-endpoint rdzv_endpoint rdzv-id rdzv_id rdzv-conf rdzv_conf monitor-interval
-monitor_interval start-method start_method signals-to-handle signals_to_handle
-no-python no_python"
+xml-output xml output-file output-directory output-from on-failure replace-wait
+disable-auto-cleanup enable-recovery continuous enable-auto-cleanup restart-job
+print-all-exitcodes pmi use-wireup-libraries pmi-port disable-hostname-propagation
+enable-hostname-propagation memory-alloc-kinds job-attr debugger debugger-ranks
+stop-on-exec stop-in-init stop-in-app breakpoint verbose debug v very-verbose vv
+quiet q display-map display-allocation dry-run do-not-launch donotlaunch picture
+svg ask-nodes trace report-startup tool-files tools json version V info help h
+display output with-ft pmixmca gpmixmca prtemca gprtemca path prefix runtime-options
+rtos set-cwd-to-session-dir prefork index-argv-by-rank bynode byslot pernode npersocket
+bycore bysocket bind-to-none bind-to-core bind-to-socket display-devel-map timestamp-output
+merge-stderr-to-stdout output-filename app ppr file disable-recovery debug-daemons
+debug-devel d show-progress parsable parseable p mapby bindto set-env display-comm
+display-comm-finalize initial-errhandler stream-buffering display-devel-allocation
+display-diffable-map nproc-per-node nproc_per_node max_restarts log-dir log_dir
+master-addr master_addr master-port master_port disable-x enable-x demux allow-run-as-root
+report-state-on-timeout use-hwthread-cpus noprefix leave-session-attached novm
+fwd-environment hetero-nodes uniform-nodes no-aggregate-help no-app-prefix gpu-support
+no-ready-msg personality forward-signals do-not-resolve use-regexp enable-instant-on-support
+fwd-mpirun-port standalone rdzv-backend rdzv_backend rdzv-endpoint rdzv_endpoint
+rdzv-id rdzv_id rdzv-conf rdzv_conf monitor-interval monitor_interval start-method
+start_method signals-to-handle signals_to_handle no-python no_python"
 _wireup_commands="who serve names enter trace fetch timeline replay sim up tools ps top kill attach down grow shrink on doctor bug-report map srun conform config help version"
 
 # The options of the command $1.

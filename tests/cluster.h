@@ -100,7 +100,10 @@ struct cluster {
     const char *connectivity;               /* of the next jobs */
     unsigned ahead;                         /* bytes that were sent ahead */
     uint32_t restarts;                      /* of each process of the next jobs */
-    uint32_t spares; /* the last nodes have no process of the next jobs, and replace lost ones */
+    uint32_t
+        spares; /* the last nodes have no process of the next jobs, and replace lost ones ... */
+    bool late;  /* ... when cluster_replace_late() says so */
+    uint32_t awaited;                         /* the position of the lost one; 0: there is none */
     uint32_t at[CLUSTER_JOBS][CLUSTER_RANKS]; /* the node where each peer is */
 };
 
@@ -303,6 +306,10 @@ static bool cluster_replaces(struct cluster_node *n, const struct job *j, uint32
 
     if (!n->cluster->spares || !spare || node == JOB_NONE_HERE)
         return false;
+    if (n->cluster->late && !n->cluster->awaited) {
+        n->cluster->awaited = lost;
+        return membership_defer(&n->member, lost) == 0;
+    }
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         if (j->plan.procs[r].node == node && j->procs[r].state != PROC_STATE_GONE) {
             ranks[count] = r;
@@ -318,6 +325,20 @@ static bool cluster_replaces(struct cluster_node *n, const struct job *j, uint32
     send_queue_to(&n->dispatch.queue, &m, MSG_EVERYBODY);
     cluster_replace(n, &m.u.node_replaced);
     return true;
+}
+
+/* The node that was awaited has come. */
+static inline void cluster_replace_late(struct cluster *c)
+{
+    struct cluster_node *n = &c->nodes[0];
+
+    for (uint32_t i = 0; c->awaited && i < c->njobs; i++) {
+        if (n->jobs[i])
+            cluster_replaces(n, n->jobs[i], c->awaited);
+    }
+    if (c->awaited)
+        membership_settle(&n->member, c->awaited);
+    c->awaited = 0;
 }
 
 /* A process that has not been started is nobody's who could die. */

@@ -467,9 +467,15 @@ static void decide(struct overlay *o, struct gather *c)
     o->no_memory = o->no_memory || !good;
 }
 
+/* Top: what the loss of a participant means for it is not known yet. */
+static bool is_deferred(const struct overlay *o, const struct gather *c)
+{
+    return c->losses == OVERLAY_LOSS_ORDERED && rank_set_meets(&c->all, &o->deferred);
+}
+
 void gather_advance(struct overlay *o, struct gather *c)
 {
-    if (c->phase != GATHER_GATHERS || c->sent || !is_ready(o, c))
+    if (c->phase != GATHER_GATHERS || c->sent || !is_ready(o, c) || is_deferred(o, c))
         return;
     if (o->config.me == 0) {
         if (o->losses.count)

@@ -337,6 +337,17 @@ void membership_lose(struct membership *m, uint32_t position)
     turn(m);
 }
 
+int membership_defer(struct membership *m, uint32_t position)
+{
+    return overlay_defer(&m->overlay, position);
+}
+
+void membership_settle(struct membership *m, uint32_t position)
+{
+    overlay_settle(&m->overlay, position);
+    turn(m);
+}
+
 void membership_welcome(struct membership *m, uint32_t position)
 {
     overlay_welcome(&m->overlay, position);

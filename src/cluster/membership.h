@@ -99,6 +99,10 @@ void membership_forget(struct membership *m);
 
 /* Launcher: that daemon is lost, whichever node noticed. */
 void membership_lose(struct membership *m, uint32_t position);
+/* Launcher, during on_lost(): what it means is decided by membership_settle() (overlay_defer()).  0
+ * or -ENOMEM. */
+int membership_defer(struct membership *m, uint32_t position);
+void membership_settle(struct membership *m, uint32_t position); /* harmless of another one */
 /* Launcher: that position has a node now: it is ready. */
 void membership_welcome(struct membership *m, uint32_t position);
 /* A daemon: it has been asked to leave, and does not seek another ancestor any more. */

@@ -48,6 +48,13 @@ bool node_map_replaces(const struct node_map *m, uint32_t job)
     return p && p->replaces;
 }
 
+struct part_uints node_map_positions(const struct node_map *m, uint32_t job)
+{
+    const struct placement *p = placement_of(m, job);
+
+    return p ? (struct part_uints){ p->positions, p->nnodes } : (struct part_uints){ NULL, 0 };
+}
+
 void node_map_drop(struct node_map *m, uint32_t job)
 {
     struct placement *p = placement_of(m, job);

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "core/job.h"
+#include "wire/parts.h"
 
 struct router;
 
@@ -37,6 +38,8 @@ bool node_map_keep(struct node_map *m, uint32_t job, const uint32_t *positions, 
 /* That node of the plan is at this position from now on. */
 void node_map_move(struct node_map *m, uint32_t job, uint32_t node, uint32_t position);
 bool node_map_replaces(const struct node_map *m, uint32_t job);
+/* Of all its nodes; empty: the job is unknown.  Valid until it is dropped. */
+struct part_uints node_map_positions(const struct node_map *m, uint32_t job);
 void node_map_drop(struct node_map *m, uint32_t job);
 
 /* The position of a node of a job's plan; our own position if the job is unknown. */

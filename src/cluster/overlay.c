@@ -261,6 +261,7 @@ void overlay_free(struct overlay *o)
     rank_set_free(&o->subtree);
     rank_set_free(&o->members);
     rank_set_free(&o->losses);
+    rank_set_free(&o->deferred);
     rank_set_free(&o->broken);
     free(o->lost);
     free(o->shunned);
@@ -555,8 +556,24 @@ static void after_losses(struct overlay *o, const struct rank_set *gone)
     }
 }
 
+int overlay_defer(struct overlay *o, uint32_t gone)
+{
+    return rank_set_add(&o->deferred, gone, 1);
+}
+
+void overlay_settle(struct overlay *o, uint32_t gone)
+{
+    if (!rank_set_has(&o->deferred, gone))
+        return;
+    if (rank_set_remove(&o->deferred, gone) < 0)
+        o->no_memory = true;
+    overlay_decide(o, gone);
+}
+
 void overlay_decide(struct overlay *o, uint32_t gone)
 {
+    if (rank_set_has(&o->deferred, gone))
+        return;
     LIST_EACH(l, &o->pendings)
     {
         struct gather *c = LIST_OF(l, struct gather, link);

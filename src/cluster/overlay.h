@@ -182,6 +182,7 @@ struct overlay {
     uint64_t *lost;           /* bits */
     uint64_t *shunned;        /* bits: ancestors that cannot be reached */
     struct rank_set losses;   /* the same */
+    struct rank_set deferred; /* top: of these, the ones about which the host has yet to speak */
     struct rank_set broken;   /* below us, gone, and not yet announced by the top */
     struct map pending, done; /* struct gather, by what and generation */
     struct list pendings, dones;
@@ -210,8 +211,15 @@ bool overlay_link_up(struct overlay *o, uint32_t position);
 void overlay_link_down(struct overlay *o, uint32_t position);
 /* Top: that node is lost, whichever node noticed it. */
 void overlay_lose(struct overlay *o, uint32_t position);
-/* Top, after the event OVERLAY_LOST has been handled: fails the collectives that it decides. */
+/* Top, while the event OVERLAY_LOST is handled: another node may take the place of that one, and
+ * its host will say so, or not.  Until overlay_settle() no collective in order
+ * (OVERLAY_LOSS_ORDERED) fails because of it.  0 or -ENOMEM. */
+int overlay_defer(struct overlay *o, uint32_t gone);
+/* Top, after the event OVERLAY_LOST has been handled: fails the collectives that it decides, unless
+ * that is deferred. */
 void overlay_decide(struct overlay *o, uint32_t gone);
+/* Top: the host has said what becomes of the deferred loss.  Harmless of another one. */
+void overlay_settle(struct overlay *o, uint32_t gone);
 /* Top: that position has a node now, which is linked to its living parent.  (Only of members is it
  * expected that they come to another parent when theirs is lost.) */
 void overlay_welcome(struct overlay *o, uint32_t position);

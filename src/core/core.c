@@ -12,6 +12,7 @@
 #include "core/group_bootstrap.h"
 #include "core/host_calls.h"
 #include "core/job_connect.h"
+#include "core/job_restart.h"
 #include "core/modex.h"
 #include "core/name_batch.h"
 #include "core/store_counters.h"
@@ -118,6 +119,8 @@ struct job *core_job_order(struct core *c, const struct job_order *o)
     j->is_adopted = o->is_adopted;
     j->is_foreign = o->is_foreign;
     j->session = o->session;
+    if (o->epoch)
+        job_restart_join(j, o->epoch);
     c->next_job = id >= c->next_job ? id + 1 : c->next_job;
     base += j->plan.nprocs;
     c->next_base = base > c->next_base ? base : c->next_base;

@@ -111,6 +111,7 @@ struct job_order {
     bool is_adopted;  /* something else starts its processes */
     bool is_foreign;  /* another launcher's */
     uint32_t session; /* the reservation that it runs in (reservation.h); 0: none */
+    uint32_t epoch;   /* job_restart.h: where the others are, if this node comes later */
 };
 
 void core_init(struct core *c, uint64_t seed);

@@ -20,14 +20,18 @@ static uint32_t most_restarts(const struct job *j, uint32_t rank)
     return j->plan.apps[j->plan.procs[rank].app].restarts;
 }
 
-bool job_may_restart(const struct job *j, uint32_t rank)
+bool job_may_move(const struct job *j, uint32_t rank)
 {
     const struct proc *p = &j->procs[rank];
 
     return j->keep_going && j->phase == JOB_RUNNING && !j->asked_to_end &&
            p->restarts < most_restarts(j, rank) && !p->commanded && !p->aborted &&
-           !p->unreachable && !j->is_tool && !j->is_adopted && !j->is_foreign &&
-           !j->plan.nodes[j->plan.procs[rank].node].lost;
+           !p->unreachable && !j->is_tool && !j->is_adopted && !j->is_foreign;
+}
+
+bool job_may_restart(const struct job *j, uint32_t rank)
+{
+    return job_may_move(j, rank) && !j->plan.nodes[j->plan.procs[rank].node].lost;
 }
 
 /* Values that fences of this node were to bring to others have not come there. */
@@ -37,6 +41,11 @@ static void renew_values(struct job *j)
         if (modex_keys_renew(j, j->mine[i]) < 0)
             job_abort(j, j->mine[i], 1, "out of memory for the values of rank %u", j->mine[i]);
     }
+}
+
+static void count_anew(struct job *j)
+{
+    collective_set_renew(&j->colls, (uint64_t)j->epoch << EPOCH_BITS);
 }
 
 /* Those that wait know of it thereby. */
@@ -56,7 +65,7 @@ static void end_rounds(struct job *j)
     }
     if (sent)
         renew_values(j);
-    collective_set_renew(&j->colls, (uint64_t)j->epoch << EPOCH_BITS);
+    count_anew(j);
 }
 
 static void begin_epoch(struct job *j)
@@ -138,6 +147,12 @@ void job_restart_node(struct job *j, const struct node_replacement *n)
         p->state = PROC_STATE_GONE;
         begin_anew(j, n->ranks[i], n->times[i], PROC_EVENT_HANGUP);
     }
+}
+
+void job_restart_join(struct job *j, uint32_t epoch)
+{
+    j->epoch = epoch;
+    count_anew(j);
 }
 
 bool job_restart_is_news(struct job *j, uint32_t rank)

@@ -30,12 +30,18 @@ struct node_replacement {
 /* This one is started again if it fails now. */
 bool job_may_restart(const struct job *j, uint32_t rank);
 
+/* The same, of a node that is lost: on another machine. */
+bool job_may_move(const struct job *j, uint32_t rank);
+
 /* A process that is GONE is started again, for that time: EFFECT_restart on its node. */
 void job_restart(struct job *j, uint32_t rank, uint32_t times);
 
 /* The same for processes of a node that is another machine from now on (job_event.h): they begin
  * together, as one epoch. */
 void job_restart_node(struct job *j, const struct node_replacement *n);
+
+/* The job is new here, and elsewhere in that epoch: this node has no process of it. */
+void job_restart_join(struct job *j, uint32_t epoch);
 
 /* The process enters a fence or ring: true, once: of a start it does not know yet, which is
  * its answer. */

@@ -337,6 +337,7 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
     }
     if (s->calls.on_ready)
         s->calls.on_ready(s->arg, position);
+    replacing_offer(&s->replacing);
 }
 
 /* A daemon: a link towards the launcher is up. */
@@ -432,6 +433,7 @@ int cluster_io_open(struct cluster_io *s, struct node *n, const struct router_io
     list_init(&s->reasons);
     buf_init(&s->scratch, LIMIT_DAEMON_LINK_MESSAGE);
     open_dispatch(s, config->router.me);
+    replacing_open(&s->replacing, s, node_failure_ranks);
     c.router.calls = membership_router_calls();
     c.router.arg = &s->overlay_io.member;
     c.quota = &n->quota;
@@ -450,6 +452,7 @@ void cluster_io_close(struct cluster_io *s)
 {
     if (!s->context)
         return;
+    replacing_close(&s->replacing);
     streams_close(&s->streams);
     overlay_io_close(&s->overlay_io);
     router_io_close(&s->router_io);

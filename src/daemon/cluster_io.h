@@ -15,6 +15,7 @@
 #include "daemon/own_state.h"
 #include "daemon/router_io.h"
 #include "daemon/node_context.h"
+#include "daemon/replacing.h"
 #include "daemon/streams.h"
 #include "daemon/overlay_io.h"
 
@@ -80,10 +81,11 @@ struct cluster_io {
     struct daemon_states daemons;
     const char *const *names; /* launcher: of the nodes, by position; [0] is our own or NULL */
     struct streams streams;
-    const uint32_t *slots; /* launcher of a DVM: of the nodes, by position; or NULL */
-    const char *trace;     /* launcher: prefix of the trace files of all nodes; NULL: none */
-    struct list reasons;   /* why daemons are lost, until it is reported (node_failure.c) */
-    bool lost_late;        /* the loss of a node at the end has been reported */
+    const uint32_t *slots;      /* launcher of a DVM: of the nodes, by position; or NULL */
+    const char *trace;          /* launcher: prefix of the trace files of all nodes; NULL: none */
+    struct list reasons;        /* why daemons are lost, until it is reported (node_failure.c) */
+    struct replacing replacing; /* launcher: lost nodes of jobs */
+    bool lost_late;             /* the loss of a node at the end has been reported */
     struct buf scratch;
     enum own_state own;   /* how far this daemon is; the launcher's stays joining */
     bool outlives;        /* a daemon of a DVM: it outlives its launcher (up -keep) */

@@ -35,17 +35,18 @@ static void dvm_growth_free(struct dvm_growth *g)
 }
 
 /* Our end of a connection with that request on it; -errno. */
-static int ask(const struct node_context *c, const char *words, struct slice nodes)
+static int ask(const struct dvm_growths *g, const char *words, struct slice nodes)
 {
+    const struct node_context *c = g->context;
     struct buf line = BUF_NULL(DVM_GROWTH_TEXT);
     int ends[2], rc;
 
     buf_printf(&line, "%s " SLICE_FMT, words, SLICE_ARG(nodes));
-    rc = !c->config->resize ? -ENOTSUP : buf_ok(&line) ? 0 : -ENOMEM;
+    rc = !g->resize ? -ENOTSUP : buf_ok(&line) ? 0 : -ENOMEM;
     if (rc == 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
         rc = -errno;
     if (rc == 0)
-        c->config->resize(c->config->arg, ends[1], buf_slice(&line));
+        g->resize(c->config->arg, ends[1], buf_slice(&line));
     buf_free(&line);
     return rc < 0 ? rc : ends[0];
 }
@@ -118,7 +119,7 @@ bool dvm_growth_begin(struct dvm_growths *g, void *request, struct slice nodes)
     *new = (struct dvm_growth){ .of = g, .request = request };
     buf_init(&new->in, DVM_GROWTH_TEXT);
     buf_init(&new->joined, DVM_GROWTH_TEXT);
-    new->fd = ask(g->context, "grow", nodes);
+    new->fd = ask(g, "grow", nodes);
     if (new->fd < 0) {
         free(new);
         return false;
@@ -133,7 +134,7 @@ bool dvm_growth_begin(struct dvm_growths *g, void *request, struct slice nodes)
 void dvm_growth_undo(const struct dvm_growths *g, struct slice nodes)
 {
     while (nodes.len) {
-        int fd = ask(g->context, "shrink drain", slice_cut(&nodes, ','));
+        int fd = ask(g, "shrink drain", slice_cut(&nodes, ','));
         if (fd >= 0)
             close(fd);
     }
@@ -154,7 +155,7 @@ void dvm_growth_forget(struct dvm_growths *g, const void *request)
 void dvm_growths_open(struct dvm_growths *g, const struct node_context *c,
                       const struct dvm_growth_calls *calls)
 {
-    *g = (struct dvm_growths){ .context = c, .calls = *calls };
+    *g = (struct dvm_growths){ .context = c, .calls = *calls, .resize = c->config->resize };
     list_init(&g->all);
 }
 

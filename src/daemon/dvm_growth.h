@@ -24,6 +24,7 @@ struct dvm_growths {
     const struct node_context *context; /* NULL: not open */
     struct list all;
     struct dvm_growth_calls calls;
+    void (*resize)(void *arg, int fd, struct slice words); /* node_config's resize, or add_nodes */
 };
 
 void dvm_growths_open(struct dvm_growths *g, const struct node_context *c,

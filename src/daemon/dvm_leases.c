@@ -1,4 +1,5 @@
-/* dvm_leases.c - see dvm_leases.h.  Reading order: what is in use; the turn; connections. */
+/* dvm_leases.c - see dvm_leases.h.  Reading order: what is in use; the turn; more nodes for a
+ * job that runs; connections. */
 #include "daemon/dvm_leases.h"
 
 #include <errno.h>
@@ -37,6 +38,8 @@ struct dvm_lessee {
     char *only;         /* "n1,n2"; NULL: all nodes */
     uint32_t *ranks;    /* by position; NULL: none yet */
     uint32_t count;
+    uint32_t needs;  /* a node for so many ranks of a lost one; 0: none */
+    char *not_these; /* "n1,n2" */
 };
 
 /* ---- what is in use -------------------------------------------------------------------------- */
@@ -176,6 +179,7 @@ static void dvm_lessee_free(struct dvm_lessee *e)
     buf_free(&e->in);
     buf_free(&e->out);
     free(e->only);
+    free(e->not_these);
     free(e->ranks);
     free(e);
 }
@@ -340,6 +344,115 @@ static bool consider(struct dvm_lessee *e, bool others_wait)
     return waits;
 }
 
+/* ---- more nodes for a job that runs ---------------------------------------------------------- */
+
+/* The ranks that move are no reason against it, should they be counted there still. */
+static uint32_t used_by_others(const struct dvm_lessee *e, const struct dvm_slots_node *by,
+                               uint32_t position)
+{
+    uint32_t own = position < e->count ? e->ranks[position] : 0;
+
+    return by[position].used > own ? by[position].used - own : 0;
+}
+
+static bool may_replace(const struct dvm_lessee *e, const struct dvm_slots_node *by,
+                        uint32_t position)
+{
+    const struct dvm_slots_node *n = &by[position];
+    uint32_t used = used_by_others(e, by, position);
+
+    return n->name && n->usable && is_among(e->only, n->name) &&
+           !(e->not_these && is_among(e->not_these, n->name)) &&
+           (used == 0 || (n->slots > used && n->slots - used >= e->needs));
+}
+
+/* Of those that may replace a lost node of the job, the one with the most free slots; the count:
+ * none.  Not the launchers' own. */
+static uint32_t find_replacement(const struct dvm_lessee *e, const struct dvm_slots_node *by)
+{
+    uint32_t count = count_of(e->of), best = count;
+
+    for (uint32_t p = 1; p < count; p++) {
+        if (may_replace(e, by, p) &&
+            (best == count || (int64_t)by[p].slots - used_by_others(e, by, p) >
+                                  (int64_t)by[best].slots - used_by_others(e, by, best)))
+            best = p;
+    }
+    return best;
+}
+
+/* Nobody else gets its slots before the launcher says what it uses. */
+static void give_node(struct dvm_lessee *e, const struct dvm_slots_node *node, uint32_t position)
+{
+    if (position < e->count)
+        e->ranks[position] += e->needs;
+    e->needs = 0;
+    buf_printf(&e->out, "node %s %u\n", node->name, node->slots);
+    flush(e);
+}
+
+static void replace_if_possible(struct dvm_lessee *e)
+{
+    struct arena a = ARENA_NULL(DVM_LEASES_ARENA);
+    const struct dvm_slots_node *by = by_position(e->of, &a);
+    uint32_t p = by ? find_replacement(e, by) : count_of(e->of);
+
+    if (p < count_of(e->of))
+        give_node(e, &by[p], p);
+    arena_free(&a);
+}
+
+/* "RANKS NAMES" */
+static bool read_need(struct dvm_lessee *e, struct slice words)
+{
+    bool good = slice_u32(slice_cut(&words, ' '), &e->needs);
+
+    free(e->not_these);
+    e->not_these = slice_is(words, "-") ? NULL : strndup(words.ptr, words.len);
+    return good && words.len && (e->not_these || slice_is(words, "-"));
+}
+
+static uint32_t nodes_of(const struct dvm_lessee *e, uint32_t but)
+{
+    uint32_t n = 0;
+
+    for (uint32_t p = 0; p < e->count; p++)
+        n += e->ranks[p] && p != but;
+    return n;
+}
+
+/* Why the job may not use that node; 0: it may. */
+static int check_more(const struct dvm_lessee *e, struct slice name, uint32_t position,
+                      struct errmsg *err)
+{
+    const struct dvm_leases *l = e->of;
+    const char *dvm = l->config.name;
+
+    if (position == count_of(l))
+        return errmsg_set(err, 1, SLICE_FMT " is not a node of your DVM %s",
+                          SLICE_ARG(slice_head(name, 200)), dvm);
+    if (!is_usable(l, position))
+        return errmsg_set(
+            err, 1, "node %s of your DVM %s %s", l->cluster->names[position], dvm,
+            l->config.use(l->config.arg, position) == DVM_NODE_RESERVED ? "is reserved"
+            : l->config.use(l->config.arg, position) == DVM_NODE_COMES  ? "is not up yet"
+                                                                        : "is leaving");
+    return dvm_limits_check(&l->config.limits, dvm, 0, nodes_of(e, position) + 1, err);
+}
+
+static void answer_about(struct dvm_lessee *e, struct slice name)
+{
+    uint32_t p = position_of(e->of, name);
+    struct errmsg err;
+
+    if (check_more(e, name, p, &err))
+        buf_printf(&e->out, "not " SLICE_FMT " %s\n", SLICE_ARG(name), err.text);
+    else
+        buf_printf(&e->out, "is " SLICE_FMT " %u\n", SLICE_ARG(name),
+                   e->of->cluster->slots ? e->of->cluster->slots[p] : 1);
+    flush(e);
+}
+
 uint32_t dvm_leases_used(const struct dvm_leases *l, uint32_t position)
 {
     struct arena a = ARENA_NULL(DVM_LEASES_ARENA);
@@ -362,6 +475,8 @@ void dvm_leases_changed(struct dvm_leases *l)
         struct dvm_lessee *e = LIST_OF(k, struct dvm_lessee, link);
         if (l->turn)
             return;
+        if (e->state == DVM_LESSEE_HELD && e->needs)
+            replace_if_possible(e);
         if (e->state == DVM_LESSEE_QUEUED)
             others_wait = consider(e, others_wait) || others_wait;
     }
@@ -432,7 +547,14 @@ static bool read_taken(struct dvm_lessee *e, struct slice words)
 static bool take_line(struct dvm_lessee *e, struct slice line)
 {
     struct slice word = slice_cut(&line, ' ');
+    bool held = e->state == DVM_LESSEE_HELD;
 
+    if (held && slice_is(word, "need"))
+        return read_need(e, line);
+    if (held && slice_is(word, "ask")) {
+        answer_about(e, line);
+        return true;
+    }
     if (!slice_is(word, "took") || (e->state != DVM_LESSEE_TURN && e->state != DVM_LESSEE_HELD) ||
         !read_taken(e, line))
         return false;
@@ -516,6 +638,10 @@ static void begin(struct dvm_lessee *e)
 {
     const struct dvm_limits *most = &e->of->config.limits;
 
+    if (e->state == DVM_LESSEE_HELD) {
+        buf_str(&e->out, "held\n");
+        flush(e);
+    }
     if (e->state == DVM_LESSEE_QUEUED && dvm_limits_any(most)) {
         buf_str(&e->out, "limits ");
         dvm_limits_write(most, &e->out);

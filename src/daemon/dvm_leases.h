@@ -15,6 +15,15 @@
  *     launcher  took NAME RANKS NAME RANKS ...     within LIMIT_DVM_TURN_MS; again if it changes
  *
  *     launcher  lease 0 again NAME RANKS ...       to the DVM's next launcher: what it has taken
+ *     DVM       held                               what it was asked is to be asked again
+ *
+ *     launcher  need RANKS NAMES                   a node that takes the place of a lost one: not
+ * one of NAMES (commas, or -); 0: none is needed DVM       node NAME SLOTS                    once,
+ * when there is one: without processes, or with that many free slots
+ *
+ *     launcher  ask NAME                           may what it spawns go to that node?
+ *     DVM       is NAME SLOTS                      yes
+ *     DVM       not NAME SENTENCE
  *
  *     DVM       news CODE NAME SLOTS               a node joins or leaves (wireup_client.h)
  *

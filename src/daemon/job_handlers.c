@@ -55,7 +55,8 @@ static struct job *follow(struct cluster_io *s, struct job_map *plan, const stru
                            .id = (uint32_t)m->job,
                            .base = (uint32_t)m->base,
                            .is_asked = m->flags & JOB_FLAG_ASKED,
-                           .session = (uint32_t)m->session };
+                           .session = (uint32_t)m->session,
+                           .epoch = (uint32_t)m->epoch };
     char name[256];
     struct local_job *w;
 
@@ -172,6 +173,15 @@ static void on_job(struct cluster_io *s, const struct op_job *m)
 /* ---- a node of it is replaced -----------------------------------------------------------------
  */
 
+/* Its ranks come here by being started again; the job may have been announced a moment ago. */
+static void skip_start(struct cluster_io *s, const struct job *j)
+{
+    struct local_job *w = local_job_of(s->jobs, j);
+
+    if (w && w->next < j->plan.nprocs)
+        launcher_skip(w);
+}
+
 static void on_node_replaced(struct cluster_io *s, const struct op_node_replaced *m)
 {
     struct job *j = cluster_io_job(s, m->job);
@@ -181,6 +191,8 @@ static void on_node_replaced(struct cluster_io *s, const struct op_node_replaced
     if (!j || o.node >= j->plan.nnodes)
         return;
     o.here = o.position == s->router.config.me;
+    if (o.here)
+        skip_start(s, j);
     node_map_move(&s->dispatch.map, j->id, o.node, o.position);
     if (o.here && bind_here(&j->plan, o.node, &err) != 0)
         job_msgs_ask_end(s, j, JOB_NO_RANK, SPAWN_CODE_REFUSED, err.text);

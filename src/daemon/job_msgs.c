@@ -30,8 +30,8 @@ static void put_config(const struct node_config *c, struct op_job *m)
 }
 
 /* The server's own entries in the store are sent along, so that all nodes have the same. */
-static void put_presets(const struct cluster_io *s, const struct spawn_request *rq,
-                        struct op_job *m, struct slice *pairs)
+static void put_presets(const struct cluster_io *s, const struct local_job *w, struct op_job *m,
+                        struct slice *pairs)
 {
     const struct node_config *c = s->context->config;
     uint32_t n = 0;
@@ -44,9 +44,9 @@ static void put_presets(const struct cluster_io *s, const struct spawn_request *
         pairs[n++] = SLICE("PMI_mpi_memory_alloc_kinds");
         pairs[n++] = slice_str(c->memory_kinds);
     }
-    for (uint32_t i = 0; rq && i < rq->npreputs; i++) {
-        pairs[n++] = rq->preputs[i].key;
-        pairs[n++] = rq->preputs[i].value;
+    for (uint32_t i = 0; i < w->npreputs; i++) {
+        pairs[n++] = w->preputs[i].key;
+        pairs[n++] = w->preputs[i].value;
     }
     m->presets = (struct part_texts){ pairs, n };
 }
@@ -68,13 +68,11 @@ static bool replaces(const struct node_config *c, const struct job *j)
 }
 
 /* flags: of those that only the first announcement has. */
-static void announce(struct cluster_io *s, const struct local_job *w,
-                     const struct spawn_request *rq, uint32_t flags)
+static void announce(struct cluster_io *s, const struct local_job *w, uint32_t flags)
 {
     const struct node_config *c = s->context->config;
     struct job *j = w->job;
-    struct slice *pairs =
-        calloc(2 * ((size_t)c->njob_attrs + 1 + (rq ? rq->npreputs : 0)), sizeof *pairs);
+    struct slice *pairs = calloc(2 * ((size_t)c->njob_attrs + 1 + w->npreputs), sizeof *pairs);
     struct msg m = { .kind = MSG_job };
     struct op_job *o = &m.u.job;
 
@@ -90,19 +88,35 @@ static void announce(struct cluster_io *s, const struct local_job *w,
     o->nspace = slice_str(j->nspace);
     o->parent = j->parent;
     o->parent_rank = j->parent_rank;
-    o->positions = (struct part_uints){ w->positions, j->plan.nnodes };
+    o->positions = node_map_positions(&s->dispatch.map, j->id);
     o->plan = buf_slice(&s->scratch);
     o->push_to = push_of(w);
     o->trace = s->trace ? slice_str(s->trace) : SLICE_NULL;
     put_config(c, o);
     o->keep_going = j->keep_going;
     o->session = j->session;
+    o->epoch = j->epoch;
     o->flags |= flags;
     o->flags |= j->is_asked ? JOB_FLAG_ASKED : 0;
     o->flags |= replaces(c, j) ? JOB_FLAG_REPLACES : 0;
-    put_presets(s, rq, o, pairs);
+    put_presets(s, w, o, pairs);
     cluster_io_send(s, &m, MSG_EVERYBODY);
     free(pairs);
+}
+
+/* For nodes that join later, too.  False: no memory. */
+static bool keep_preputs(struct local_job *w, const struct spawn_request *rq)
+{
+    struct arena *a = &w->job->plan.arena;
+    uint32_t n = rq ? rq->npreputs : 0;
+    struct spawn_pair *to = arena_array(a, (size_t)n + 1, sizeof *to);
+
+    for (uint32_t i = 0; to && i < n; i++)
+        to[i] = (struct spawn_pair){ arena_copy(a, rq->preputs[i].key),
+                                     arena_copy(a, rq->preputs[i].value) };
+    w->preputs = to;
+    w->npreputs = to ? n : 0;
+    return arena_ok(a);
 }
 
 void job_msgs_announce(struct cluster_io *s, struct local_job *w, const struct spawn_request *rq)
@@ -110,9 +124,9 @@ void job_msgs_announce(struct cluster_io *s, struct local_job *w, const struct s
     struct job *j = w->job;
     uint32_t flags = startup_timing_wants(s->context->timing, j) ? JOB_FLAG_TIMED : 0;
 
-    if (node_map_keep(&s->dispatch.map, j->id, w->positions, j->plan.nnodes,
-                      replaces(s->context->config, j)))
-        announce(s, w, rq, flags | (preflight_waits(w) ? JOB_FLAG_HELD : 0));
+    if (keep_preputs(w, rq) && node_map_keep(&s->dispatch.map, j->id, w->positions, j->plan.nnodes,
+                                             replaces(s->context->config, j)))
+        announce(s, w, flags | (preflight_waits(w) ? JOB_FLAG_HELD : 0));
     else
         server_abort(cluster_io_server(s), j, JOB_NO_RANK, 1, "out of memory for announcing a job");
 }
@@ -124,7 +138,7 @@ void job_msgs_repeat(struct cluster_io *s)
         const struct local_job *w = LIST_OF(l, struct local_job, link);
         if (!w->positions || w->job->is_tool || w->job->phase == JOB_ENDED)
             continue;
-        announce(s, w, NULL, 0);
+        announce(s, w, 0);
         job_states_repeat(&s->dispatch.context, w->job);
     }
 }

@@ -45,6 +45,8 @@ struct local_job {
     struct staging *staging;   /* files come to its nodes first (staging.h); NULL: none do */
     const uint32_t *positions; /* of the plan's nodes, in its arena; NULL: this is the only node */
     enum local_job_state state;
+    const struct spawn_pair *preputs; /* launcher: of its store, given before its start */
+    uint32_t npreputs;
     uint32_t next;           /* next rank to start */
     struct rank_set entered; /* ranks that `wireup enter` has given out (served_vars.h) */
     bool *awaited; /* launcher: it is held because of these nodes, by position (preflight.h) */

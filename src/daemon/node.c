@@ -696,8 +696,10 @@ static void node_settle(void *node)
     effect_host_settle(&n->host);
     if (n->server.core.startup)
         startup_timing_settle(&n->timing);
-    if (n->context.cluster)
+    if (n->context.cluster) {
+        replacing_turn(&n->context.cluster->replacing);
         dispatch_settle(&n->context.cluster->dispatch);
+    }
     control_turn(&n->control);
     shutdown_seek(&n->shutdown);
 }

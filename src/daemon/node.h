@@ -60,8 +60,11 @@ struct node_config {
     uint32_t exit_wait_s;  /* the job ends so long after its first process; 0: it does not */
     bool exit_warns;       /* ... or there is only a warning */
     bool keep_going;
-    bool replace;  /* lost nodes of jobs that start processes again, by nodes that have none */
-    bool pmi_port; /* PMI_PORT/PMI_ID instead of an inherited descriptor */
+    bool replace; /* lost nodes of jobs that start processes again, by nodes that have none */
+    uint32_t replace_wait_s; /* ... or by those that come within so long */
+    /* ... a node is wanted for so many ranks; 0: none is, any more.  NULL: none can come. */
+    void (*seek_node)(void *arg, uint32_t ranks);
+    bool pmi_port;         /* PMI_PORT/PMI_ID instead of an inherited descriptor */
     bool print_exit_codes; /* of every rank, at the end */
     bool hostname;         /* pass processes the name of their node */
     bool one_rank_speaks;  /* show the output of speaker only */
@@ -83,13 +86,17 @@ struct node_config {
      */
     int (*plan_spawn)(void *arg, const struct job_map *like, const struct spawn_request *rq,
                       struct job_map *plan_p, int *codes, struct errmsg *err);
-    /* A DVM: appends the nodes that a spawn request adds, as in -hosts, as far as they can be read;
-     * as spawn_hosts_added() of the launcher.  NULL: this is none. */
+    /* Appends the nodes that join for a spawn request if they are not there, as in -hosts, as far
+     * as they can be read: a DVM's are spawn_hosts_added() of the launcher, those of a job on one
+     * spawn_hosts_all().  NULL: none can. */
     void (*added_nodes)(void *arg, const struct spawn_request *rq, struct buf *out);
     struct dvm_leases *dvm_leases; /* of a DVM; NULL: this is none */
     /* A DVM: nodes are to join or leave.  Takes over the connection, and the words of the request
      * line, to which it answers.  NULL: this is none. */
     void (*resize)(void *arg, int fd, struct slice words);
+    /* The same, of a job's launcher: nodes are to join the job (`grow HOSTS`), for a spawn that
+     * names them in added_nodes(). */
+    void (*add_nodes)(void *arg, int fd, struct slice words);
     /* That process leads the DVM of this name from now on; or NULL. */
     void (*successor)(void *arg, pid_t pid, struct slice name);
     const struct job_map *tools_like; /* what jobs of tools are like; NULL: the first job */

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/job_restart.h"
-#include "daemon/job_msgs.h"
 #include "daemon/job_shutdown.h"
 #include "daemon/dvm_exec.h"
 #include "daemon/dvm_leases.h"
@@ -63,90 +61,27 @@ static bool has_ranks_at(const struct cluster_io *s, const struct job *j, uint32
     return false;
 }
 
-/* ---- a lost node is replaced --------------------------------------------------------------------
- */
-
-/* A daemon without a process of the job; 0: there is none. */
-static uint32_t find_spare(const struct cluster_io *s, const struct job *j)
-{
-    for (uint32_t p = 1; p < s->router.config.count; p++) {
-        if (s->names[p] && !router_is_lost(&s->router, p) &&
-            node_map_node(&s->dispatch.map, j, p) == JOB_NONE_HERE)
-            return p;
-    }
-    return 0;
-}
-
-/* The processes of that node that have not ended.  False: one of them may not be started again. */
-static bool list_ranks(const struct job *j, uint32_t node, uint32_t *ranks, uint32_t *times,
-                       uint32_t *n_p)
-{
-    *n_p = 0;
-    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
-        if (j->plan.procs[r].node != node || j->procs[r].state == PROC_STATE_GONE)
-            continue;
-        if (!job_may_restart(j, r))
-            return false;
-        ranks[*n_p] = r;
-        times[(*n_p)++] = j->procs[r].restarts + 1;
-    }
-    return true;
-}
-
-static bool move_node(struct cluster_io *s, struct job *j, uint32_t node, uint32_t spare,
-                      uint32_t *ranks, uint32_t *times)
-{
-    uint32_t n;
-
-    if (!list_ranks(j, node, ranks, times, &n))
-        return false;
-    server_node_down(s->context->server, j, node);
-    return job_msgs_replace(
-        s, j,
-        &(struct node_replacement){ node, slice_str(s->names[spare]), false, ranks, times, n },
-        spare);
-}
-
-static bool replace_node(struct cluster_io *s, struct job *j, uint32_t node, const char *why)
-{
-    uint32_t spare = node_map_replaces(&s->dispatch.map, j->id) ? find_spare(s, j) : 0;
-    const char *name = j->plan.nodes[node].name;
-    uint32_t *both;
-    bool moved;
-
-    if (!spare || j->phase != JOB_RUNNING)
-        return false;
-    both = calloc(2 * (j->plan.nodes[node].nprocs + (size_t)1), sizeof *both);
-    moved = both && move_node(s, j, node, spare, both, both + j->plan.nodes[node].nprocs + 1);
-    if (moved)
-        log_error(s->context->log, "node %s is lost: %s; node %s takes its place", name, why,
-                  s->names[spare]);
-    free(both);
-    return moved;
-}
-
 /* ---- the consequences for jobs ------------------------------------------------------------------
  */
 
-/* Its processes are gone with it, as far as we know. */
-static void lose_ranks(struct cluster_io *s, struct job *j, uint32_t position, const char *why)
+/* It is the job's failure. */
+static void blame(struct cluster_io *s, struct job *j, uint32_t position, const char *why)
 {
-    uint32_t plan_node = node_map_node(&s->dispatch.map, j, position);
     struct errmsg text;
 
-    if (!has_ranks_at(s, j, position) ||
-        (plan_node < j->plan.nnodes && replace_node(s, j, plan_node, why)))
-        return;
     errmsg_set(&text, 0, "node %s is lost: %s", s->names[position], why);
-    if (j->keep_going) {
-        server_job_failed(s->context->server, j, 1, slice_str(text.text));
-        if (j->phase == JOB_RUNNING)
-            job_shutdown_log(s->job_shutdown, &text); /* at the end the reason is an old one */
-    } else {
+    if (!j->keep_going) {
         server_abort(s->context->server, j, JOB_NO_RANK, 1, "%s", text.text);
+        return;
     }
-    if (plan_node < j->plan.nnodes)
-        server_node_down(s->context->server, j, plan_node);
+    server_job_failed(s->context->server, j, 1, slice_str(text.text));
+    if (j->phase == JOB_RUNNING)
+        job_shutdown_log(s->job_shutdown, &text); /* at the end the reason is an old one */
+}
+
+/* Its processes are gone with it, as far as we know. */
+static void end_ranks(struct cluster_io *s, struct job *j, uint32_t position)
+{
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         if (node_map_rank(&s->dispatch.map, j, r) != position ||
             j->procs[r].state == PROC_STATE_GONE)
@@ -160,6 +95,27 @@ static void lose_ranks(struct cluster_io *s, struct job *j, uint32_t position, c
                           SIGKILL, 0);
     }
     spawning_on_state(s->jobs, j);
+}
+
+void node_failure_ranks(struct cluster_io *s, struct job *j, uint32_t position, const char *why)
+{
+    if (why)
+        blame(s, j, position, why);
+    end_ranks(s, j, position);
+}
+
+static void lose_ranks(struct cluster_io *s, struct job *j, uint32_t position, const char *why)
+{
+    uint32_t node = node_map_node(&s->dispatch.map, j, position);
+    bool known = node < j->plan.nnodes;
+
+    if (!has_ranks_at(s, j, position) ||
+        (known && replacing_begin(&s->replacing, j, node, position, why)))
+        return;
+    blame(s, j, position, why);
+    if (known)
+        server_node_down(s->context->server, j, node);
+    end_ranks(s, j, position);
 }
 
 static void lose_in_jobs(struct cluster_io *s, uint32_t position, const char *why)

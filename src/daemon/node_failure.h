@@ -11,6 +11,9 @@ void node_failure_reason(struct cluster_io *s, uint32_t position, const char *wh
 /* That daemon is lost, and its processes are gone. */
 void node_failure_position(struct cluster_io *s, uint32_t position);
 
+/* The job's ranks there end, which may be a failure (replacing_lose_fn). */
+void node_failure_ranks(struct cluster_io *s, struct job *j, uint32_t position, const char *why);
+
 void node_failure_free(struct cluster_io *s);
 
 #endif

@@ -437,11 +437,25 @@ static enum query_part_state first_state(const struct router *r, uint32_t at)
     return router_is_lost(r, at) ? QUERY_PART_LOST : QUERY_PART_NOT_ASKED;
 }
 
-/* A node that has left the DVM is not missing. */
+/* Another daemon is at work there, at a later position. */
+static bool is_back(const struct cluster_io *s, uint32_t at)
+{
+    for (uint32_t p = at + 1;
+         s->names && s->names[at] && router_is_lost(&s->router, at) && p < s->router.config.count;
+         p++) {
+        if (s->names[p] && router_reaches(&s->router, p) && !strcmp(s->names[p], s->names[at]))
+            return true;
+    }
+    return false;
+}
+
+/* A node that has left the DVM, or has come again, is not missing. */
 static bool has_left(const struct node_context *n, uint32_t at)
 {
     const struct dvm_leases *l = n->config->dvm_leases;
 
+    if (is_back(n->cluster, at))
+        return true;
     return l && l->cluster && l->config.use(l->config.arg, at) == DVM_NODE_LEFT;
 }
 

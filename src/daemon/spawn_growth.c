@@ -84,6 +84,8 @@ void spawn_growth_open(struct spawn_growths *g, struct local_jobs *jobs, spawn_g
     g->jobs = jobs;
     g->go_on = go;
     dvm_growths_open(&g->growths, jobs->context, &(struct dvm_growth_calls){ go_on, drop, g });
+    if (jobs->context->config->add_nodes)
+        g->growths.resize = jobs->context->config->add_nodes;
 }
 
 void spawn_growth_close(struct spawn_growths *g)

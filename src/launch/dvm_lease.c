@@ -220,7 +220,8 @@ int dvm_lease_nodes(void *arg, struct launch_options *opt, const struct dvm_wish
         return 0;
     if (rc)
         return rc < 0 ? rc : LAUNCH_REFUSED;
-    *used_p = true;
+    *used_p = opt->on_dvm = true;
+    opt->any_node = !opt->hosts.count;
     return lease(l, &place, opt, wish, err);
 }
 
@@ -244,18 +245,65 @@ int dvm_lease_take(struct dvm_lease *l, const struct job_map *plan, struct errms
 
 /* ---- news ------------------------------------------------------------------------------------ */
 
-static void take_news(struct dvm_lease *l, struct slice line)
+/* CODE NAME SLOTS */
+static void take_news(const struct dvm_lease *l, struct slice line)
 {
-    struct slice word = slice_cut(&line, ' '), code = slice_cut(&line, ' ');
-    struct slice name = slice_cut(&line, ' ');
+    struct slice code = slice_cut(&line, ' '), name = slice_cut(&line, ' ');
     uint32_t number, slots;
+
+    if (!slice_starts(code, SLICE("-")) || !slice_u32(slice_skip(code, 1), &number) ||
+        number > INT32_MAX || !slice_u32(line, &slots))
+        return;
+    node_dvm_news(l->node, -(int)number, name, slots);
+    if (l->calls.news)
+        l->calls.news(l->calls.arg, -(int)number, name, slots);
+}
+
+/* NAME SLOTS, or NAME SENTENCE if it is `not`. */
+static void take_answer(const struct dvm_lease *l, struct slice line, bool is)
+{
+    struct slice name = slice_cut(&line, ' ');
+    uint32_t slots = 0;
+
+    if (l->calls.answer && (!is || slice_u32(line, &slots)))
+        l->calls.answer(l->calls.arg, name, slots, is ? SLICE_NULL : line);
+}
+
+static void take_node(const struct dvm_lease *l, struct slice line)
+{
+    struct slice name = slice_cut(&line, ' ');
+    uint32_t slots;
+
+    if (l->calls.node && slice_u32(line, &slots))
+        l->calls.node(l->calls.arg, name, slots);
+}
+
+static void send_need(const struct dvm_lease *l)
+{
+    if (buf_len(&l->need) && buf_ok(&l->need))
+        write_all_slice(l->fd, buf_slice(&l->need));
+}
+
+static void take_line(struct dvm_lease *l, struct slice line)
+{
+    struct slice word = slice_cut(&line, ' ');
 
     if (slice_is(word, "ends") && !line.len)
         node_dvm_ends(l->node);
-    else if (slice_is(word, "news") && slice_starts(code, SLICE("-")) &&
-             slice_u32(slice_skip(code, 1), &number) && number <= INT32_MAX &&
-             slice_u32(line, &slots))
-        node_dvm_news(l->node, -(int)number, name, slots);
+    else if (slice_is(word, "held"))
+        send_need(l);
+    else if (slice_is(word, "news"))
+        take_news(l, line);
+    else if (slice_is(word, "node"))
+        take_node(l, line);
+    else if (slice_is(word, "is") || slice_is(word, "not"))
+        take_answer(l, line, slice_is(word, "is"));
+}
+
+static void gone(const struct dvm_lease *l)
+{
+    if (l->calls.gone)
+        l->calls.gone(l->calls.arg);
 }
 
 /* When the DVM has ended, its daemons end with it, which others notice. */
@@ -268,12 +316,16 @@ static void on_read(void *arg)
 
     if (n > 0)
         buf_commit(&l->in, (size_t)n);
-    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-        watch_close(&l->watch);
+    else if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
     all = buf_slice(&l->in);
     while (slice_find(all, '\n') < all.len)
-        take_news(l, slice_cut(&all, '\n'));
+        take_line(l, slice_cut(&all, '\n'));
     buf_take(&l->in, buf_len(&l->in) - all.len);
+    if (n > 0)
+        return;
+    watch_close(&l->watch);
+    gone(l);
 }
 
 void dvm_lease_follow(struct dvm_lease *l, struct node *n)
@@ -282,8 +334,9 @@ void dvm_lease_follow(struct dvm_lease *l, struct node *n)
         return;
     l->node = n;
     buf_init(&l->in, DVM_LEASE_LINE);
+    buf_init(&l->need, DVM_LEASE_LINE);
     watch_open(&l->watch, node_loop(n), l->fd, on_read, NULL, l);
-    watch_want(&l->watch, LOOP_READ); /* fails: nobody is told */
+    watch_want(&l->watch, LOOP_READ); /* fails: nobody is answer */
 }
 
 /* verb, and what the job uses.  Fails: the DVM has ended. */
@@ -332,10 +385,32 @@ void dvm_lease_renew(struct dvm_lease *l)
         send_use(l, "took");
 }
 
+void dvm_lease_need(struct dvm_lease *l, uint32_t ranks, struct slice but)
+{
+    if (l->fd < 0 || !l->node)
+        return;
+    buf_clear(&l->need);
+    buf_printf(&l->need, "need %u " SLICE_FMT "\n", ranks, SLICE_ARG(but.len ? but : SLICE("-")));
+    send_need(l);
+}
+
+void dvm_lease_ask(struct dvm_lease *l, struct slice name)
+{
+    struct buf line = BUF_NULL(DVM_LEASE_LINE);
+
+    if (l->fd < 0 || !l->node)
+        return;
+    buf_printf(&line, "ask " SLICE_FMT "\n", SLICE_ARG(name));
+    if (!buf_ok(&line) || write_all_slice(l->fd, buf_slice(&line)) < 0)
+        gone(l);
+    buf_free(&line);
+}
+
 /* The connection is another one; what has come on the old one is of no use. */
 static void move_to(struct dvm_lease *l, pid_t pid, int fd)
 {
     watch_close(&l->watch);
+    gone(l);
     close(l->fd);
     buf_clear(&l->in);
     l->fd = fd;
@@ -363,8 +438,10 @@ void dvm_lease_again(struct dvm_lease *l, pid_t pid, struct slice name)
 void dvm_lease_unfollow(struct dvm_lease *l)
 {
     watch_close(&l->watch);
-    if (l->node)
+    if (l->node) {
         buf_free(&l->in);
+        buf_free(&l->need);
+    }
     l->node = NULL;
 }
 

@@ -11,6 +11,16 @@
 #include "io/loop.h"
 #include "launch/plan_builder.h"
 
+/* What the DVM says to a job that runs; all may be NULL. */
+struct dvm_lease_calls {
+    void (*node)(void *arg, struct slice name, uint32_t slots); /* for dvm_lease_need() */
+    /* The answer to dvm_lease_ask(): it may be used, or (why) not. */
+    void (*answer)(void *arg, struct slice name, uint32_t slots, struct slice why);
+    void (*news)(void *arg, int code, struct slice name, uint32_t slots); /* as processes are */
+    void (*gone)(void *arg); /* nothing that it was asked is answered any more */
+    void *arg;
+};
+
 struct dvm_lease {
     int fd;       /* -1: none */
     bool by_rule; /* a DVM is used if there is one (`wireup run`) */
@@ -18,9 +28,11 @@ struct dvm_lease {
     struct dvm_limits limits;
     char name[LIMIT_JOB_NAME + 1]; /* of the DVM */
     pid_t pid;                     /* ... of its launcher */
-    struct node *node;             /* whose processes are told of nodes that join and leave */
+    struct node *node;             /* whose processes are answer of nodes that join and leave */
+    struct dvm_lease_calls calls;
     struct watch watch;
     struct buf in;
+    struct buf need; /* the last line that the DVM was sent by dvm_lease_need() */
 };
 
 /* A dvm_fn; arg: the lease.  Blocks until the DVM has given the launcher its turn. */
@@ -37,14 +49,21 @@ void dvm_lease_bind(const struct dvm_lease *l, struct launch_options *opt);
 /* A job of the node has begun or ended: spawned ones use slots, too.  Harmless without a lease. */
 void dvm_lease_renew(struct dvm_lease *l);
 
-/* The DVM of that name has another launcher, or has nodes again that were lost: it is told what the
- * job uses.  Harmless without a lease, and of another DVM. */
+/* The DVM of that name has another launcher, or has nodes again that were lost: it is answer what
+ * the job uses.  Harmless without a lease, and of another DVM. */
 void dvm_lease_again(struct dvm_lease *l, pid_t pid, struct slice name);
 
-/* From now on processes are told of nodes that join the DVM or leave it.  Harmless without a lease.
+/* From now on processes are answer of nodes that join the DVM or leave it.  Harmless without a
+ * lease.
  */
 void dvm_lease_follow(struct dvm_lease *l, struct node *n);
 void dvm_lease_unfollow(struct dvm_lease *l); /* before the node is freed; harmless twice */
+
+/* A node in the place of a lost one is wanted, for so many ranks; 0: none is.  but: names with
+ * commas, or empty. */
+void dvm_lease_need(struct dvm_lease *l, uint32_t ranks, struct slice but);
+/* May the job use that node of the DVM, too? */
+void dvm_lease_ask(struct dvm_lease *l, struct slice name);
 
 /* Harmless twice. */
 void dvm_lease_end(struct dvm_lease *l);

@@ -18,9 +18,8 @@
 enum { DVM_MEMBERS_OUT = 16 << 20, DVM_MEMBERS_ARENA = 64 << 20 };
 
 enum dvm_member_state {
-    DVM_MEMBER_USUAL,   /* of the beginning, or it has joined */
-    DVM_MEMBER_WAITING, /* until its parent is up */
-    DVM_MEMBER_STARTING,
+    DVM_MEMBER_USUAL,    /* of the beginning, or it has joined */
+    DVM_MEMBER_COMING,   /* coming_node.h */
     DVM_MEMBER_DRAINING, /* it leaves when no process is there */
     DVM_MEMBER_LEAVING,  /* it has been asked to */
     DVM_MEMBER_LEFT,
@@ -39,7 +38,7 @@ struct dvm_resize {
 
 struct dvm_member {
     enum dvm_member_state state;
-    uint32_t parent;          /* STARTING */
+    struct coming_node new;   /* COMING */
     struct dvm_resize *asked; /* whom its end or failure is told; NULL: nobody */
     struct dvm_resize *again; /* LEAVING: who wants it as this one when it has left; NULL: nobody */
     struct host anew;
@@ -97,8 +96,7 @@ static bool is_reserved(const struct dvm_members *m, uint32_t position)
 enum dvm_node_use dvm_members_use(const struct dvm_members *m, uint32_t position)
 {
     switch (m->all ? m->all[position].state : DVM_MEMBER_USUAL) {
-    case DVM_MEMBER_WAITING:
-    case DVM_MEMBER_STARTING: return DVM_NODE_COMES;
+    case DVM_MEMBER_COMING: return DVM_NODE_COMES;
     case DVM_MEMBER_DRAINING:
     case DVM_MEMBER_LEAVING: return DVM_NODE_DRAINING;
     case DVM_MEMBER_LEFT:
@@ -195,7 +193,7 @@ void dvm_members_failed(struct dvm_members *m, uint32_t position, struct slice w
 {
     struct dvm_member *b = &m->all[position];
 
-    if (b->state != DVM_MEMBER_WAITING && b->state != DVM_MEMBER_STARTING)
+    if (b->state != DVM_MEMBER_COMING)
         return;
     b->state = DVM_MEMBER_FAILED;
     if (b->asked) {
@@ -231,7 +229,7 @@ void dvm_members_up(struct dvm_members *m, uint32_t position)
 {
     struct dvm_member *b = &m->all[position];
 
-    if (b->state != DVM_MEMBER_STARTING)
+    if (b->state != DVM_MEMBER_COMING)
         return;
     b->state = DVM_MEMBER_USUAL;
     add_to_plan(m, position);
@@ -244,11 +242,6 @@ void dvm_members_up(struct dvm_members *m, uint32_t position)
     dvm_leases_changed(m->config.leases);
 }
 
-static bool is_up(const struct dvm_members *m, uint32_t position)
-{
-    return position == 0 || router_reaches(&cluster_of(m)->router, position);
-}
-
 /* False: no memory. */
 static bool add_new(struct dvm_resize *q, const struct host *h)
 {
@@ -257,34 +250,16 @@ static bool add_new(struct dvm_resize *q, const struct host *h)
     if (p == 0)
         buf_printf(&q->out, "failed %s out of memory\n", h->name);
     else
-        q->of->all[p] = (struct dvm_member){ .state = DVM_MEMBER_WAITING, .asked = q };
+        q->of->all[p] = (struct dvm_member){ .state = DVM_MEMBER_COMING, .asked = q };
     return p != 0;
-}
-
-/* Its parent is a member, or will not be one. */
-static void maybe_start(struct dvm_members *m, uint32_t position)
-{
-    const struct overlay *o = &cluster_of(m)->overlay_io.member.overlay;
-    uint32_t parent = tree_living_parent(o->config.width, position, o->lost);
-
-    if (!is_up(m, parent) || !cluster_io_has(cluster_of(m), parent))
-        return;
-    m->all[position].state = DVM_MEMBER_STARTING;
-    m->all[position].parent = parent;
-    if (remote_start(m->config.remote, position, parent) < 0)
-        dvm_members_failed(m, position, SLICE("out of memory"));
 }
 
 static void look_at_new(struct dvm_members *m, uint32_t position)
 {
-    struct dvm_member *b = &m->all[position];
+    const char *why = coming_node_look(&m->all[position].new, m->config.remote, position);
 
-    if (b->state == DVM_MEMBER_WAITING)
-        maybe_start(m, position);
-    else if (is_lost(m, position))
-        dvm_members_failed(m, position, SLICE("its daemon was lost while it came up"));
-    else if (is_lost(m, b->parent))
-        dvm_members_failed(m, position, SLICE("the node that started its daemon is lost"));
+    if (why)
+        dvm_members_failed(m, position, slice_str(why));
 }
 
 /* ---- nodes that leave ------------------------------------------------------------------------ */
@@ -336,8 +311,7 @@ static void look_at_all(struct dvm_members *m)
 {
     for (uint32_t p = 1; p < count_of(m) && name_of(m, p); p++) {
         switch (m->all[p].state) {
-        case DVM_MEMBER_WAITING:
-        case DVM_MEMBER_STARTING: look_at_new(m, p); break;
+        case DVM_MEMBER_COMING: look_at_new(m, p); break;
         case DVM_MEMBER_DRAINING:
         case DVM_MEMBER_LEAVING: look_at_old(m, p); break;
         case DVM_MEMBER_USUAL:
@@ -405,7 +379,7 @@ static void lose(struct dvm_members *m, uint32_t position)
 {
     static const char why[] = "it did not answer, and another node has come under its name";
 
-    if (m->all[position].state == DVM_MEMBER_STARTING) {
+    if (m->all[position].state == DVM_MEMBER_COMING) {
         dvm_members_failed(m, position, slice_str(why));
         return;
     }
@@ -418,9 +392,9 @@ static bool may_replace(struct dvm_members *m, uint32_t position)
     struct dvm_member *b = &m->all[position];
     enum joins_answer answer;
 
-    if (position == 0 || (b->state == DVM_MEMBER_STARTING && !b->itself))
+    if (position == 0 || (b->state == DVM_MEMBER_COMING && !b->itself))
         return false;
-    if (b->state != DVM_MEMBER_USUAL && b->state != DVM_MEMBER_STARTING)
+    if (b->state != DVM_MEMBER_USUAL && b->state != DVM_MEMBER_COMING)
         return b->state >= DVM_MEMBER_DRAINING && !b->again; /* when it has left */
     answer = joins_probe_ask(&m->probe, position);
     if (answer == JOINS_ANSWER_NONE)
@@ -445,7 +419,8 @@ int dvm_members_place(struct dvm_members *m, const struct join_request *q, uint3
     p = remote_add(m->config.remote, &h);
     if (p == 0)
         return errmsg_set(err, JOINS_REFUSED, "out of memory for another node");
-    m->all[p] = (struct dvm_member){ .state = DVM_MEMBER_STARTING, .itself = true };
+    m->all[p] =
+        (struct dvm_member){ .state = DVM_MEMBER_COMING, .new.started = true, .itself = true };
     *position_p = p;
     return 0;
 }

@@ -28,6 +28,7 @@
 #include "daemon/dvm_leases.h"
 #include "launch/joins.h"
 #include "launch/joins_probe.h"
+#include "launch/coming_node.h"
 #include "launch/remote.h"
 
 struct dvm_member;

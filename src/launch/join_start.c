@@ -118,6 +118,13 @@ static void report_first(struct join_start *s)
 
 /* ---- nodes that come and go ------------------------------------------------------------------ */
 
+/* In the place of a node that is lost. */
+static bool may_come_late(const struct join_start *s)
+{
+    return s->begun && s->remote->opt->replace &&
+           node_state(s->remote->node) == LAUNCHER_STATE_RUNNING;
+}
+
 static int refuse_late(const struct join_start *s, struct errmsg *err)
 {
     return errmsg_set(err, JOINS_REFUSED, "%s",
@@ -148,7 +155,7 @@ static int place(void *arg, const struct join_request *q, uint32_t *position_p, 
     uint32_t p;
     int rc;
 
-    if (node_state(s->remote->node) != LAUNCHER_STATE_RAISING)
+    if (node_state(s->remote->node) != LAUNCHER_STATE_RAISING && !may_come_late(s))
         return refuse_late(s, err);
     p = position_named(s, q->name);
     rc = p < s->remote->boot.count ? ask_namesake(s, p, err) : 0;
@@ -169,7 +176,7 @@ static void failed(void *arg, uint32_t position, struct slice why)
     struct remote *f = s->remote;
     char line[ERRMSG_MAX];
 
-    if (node_state(f->node) != LAUNCHER_STATE_RAISING ||
+    if ((node_state(f->node) != LAUNCHER_STATE_RAISING && !may_come_late(s)) ||
         f->cluster.daemons.states[position] == DAEMON_STATE_SERVING ||
         router_is_lost(&f->cluster.router, position))
         return;

@@ -17,6 +17,7 @@
 #include "launch/batch.h"
 #include "launch/debuggers.h"
 #include "launch/enter.h"
+#include "launch/job_members.h"
 #include "launch/join_start.h"
 #include "launch/joins.h"
 #include "launch/localhost.h"
@@ -25,6 +26,7 @@
 #include "launch/srun_words.h"
 #include "launch/remote.h"
 #include "launch/plan_builder.h"
+#include "launch/spawn_hosts.h"
 #include "launch/spawn_plan.h"
 #include "launch/dvm.h"
 #include "launch/dvm_lease.h"
@@ -69,6 +71,7 @@ struct launch {
     struct remote remote;
     struct debuggers debuggers;
     struct dvm_lease lease;
+    struct job_members members;
     struct join_start joins;
     struct trace_collect traces;
     struct tool_callback callback;
@@ -129,15 +132,58 @@ static int reach(void *arg, const char *node, struct arena *a, const char **word
     return remote_reach(&l->remote, node, a, words_p, err);
 }
 
+/* With -all-nodes spawned jobs use them, too. */
+static int add_members(const struct launch *l, struct arena *a, struct host_list *spares)
+{
+    struct host_list all = { NULL, 0, 0 };
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < spares->count; i++)
+        rc = hosts_add(a, &all, spares->items[i]);
+    if (rc == 0)
+        rc = job_members_list(&l->members, a, &all);
+    *spares = all;
+    return rc;
+}
+
 static int plan_spawn(void *arg, const struct job_map *like, const struct spawn_request *rq,
                       struct job_map *plan_p, int *codes, struct errmsg *err)
 {
     struct launch *l = arg;
     struct launch_options o = *l->options;
 
+    struct arena a = ARENA_NULL(LIMIT_MAP_MEMORY);
+    int rc;
+
     o.nlost = remote_lost(&l->remote, &o.lost);
     dvm_lease_bind(&l->lease, &o);
-    return spawn_plan_build(&o, like, rq, plan_p, codes, err);
+    rc = add_members(l, &a, &o.spares);
+    if (rc == 0)
+        rc = spawn_plan_build(&o, like, rq, plan_p, codes, err);
+    else
+        errmsg_set(err, rc, "%s", err_text(rc));
+    arena_free(&a);
+    return rc;
+}
+
+static void spawn_hosts(void *arg, const struct spawn_request *rq, struct buf *out)
+{
+    (void)arg;
+    spawn_hosts_all(rq, out);
+}
+
+static void add_nodes(void *arg, int fd, struct slice words)
+{
+    struct launch *l = arg;
+
+    job_members_take(&l->members, fd, words);
+}
+
+static void seek_node(void *arg, uint32_t ranks)
+{
+    struct launch *l = arg;
+
+    job_members_seek(&l->members, ranks);
 }
 
 /* Daemons run in other directories than we do: an absolute path means the same file to all. */
@@ -183,6 +229,10 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .exit_warns = o->exit_warns,
         .keep_going = !o->auto_cleanup,
         .replace = o->replace,
+        .replace_wait_s = o->replace_wait_s,
+        .seek_node = o->on_dvm || o->join ? seek_node : NULL,
+        .added_nodes = o->on_dvm && o->remote ? spawn_hosts : NULL,
+        .add_nodes = add_nodes,
         .pmi_port = o->pmi_port,
         .print_exit_codes = o->print_all_exitcodes,
         .hostname = o->hostname_propagation,
@@ -212,6 +262,12 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
     node_raise_nofile(c);
 }
 
+/* So many nodes may join the job after its start, or before it. */
+static uint32_t room_for(const struct launch_options *o)
+{
+    return o->join ? join_start_room(o) : o->on_dvm ? LIMIT_DVM_JOINS : 0;
+}
+
 static int begin(struct node *node, struct launch *l, struct job_map *plan, struct log log,
                  struct errmsg *err)
 {
@@ -220,7 +276,9 @@ static int begin(struct node *node, struct launch *l, struct job_map *plan, stru
     int rc = node_tools(node, err);
 
     if (rc == 0 && o->remote) {
-        rc = remote_open(&l->remote, o, node, plan, o->join ? join_start_room(o) : 0, log, err);
+        rc = remote_open(&l->remote, o, node, plan, room_for(o), log, err);
+        if (rc == 0 && o->on_dvm && job_members_open(&l->members, &l->remote, &l->lease) < 0)
+            rc = errmsg_set(err, -ENOMEM, "out of memory");
         if (rc == 0 && o->join)
             rc = join_start_open(&l->joins, &l->remote, err);
         if (rc == 0 && o->trace_file)
@@ -290,6 +348,7 @@ static int run_plan(struct launch *launch, struct job_map *plan, struct log log)
     }
     if (rc == NODE_BAD_FILE)
         code = launch_exit_code(LAUNCH_USAGE);
+    job_members_close(&launch->members);
     dvm_lease_unfollow(&launch->lease);
     trace_collect_close(&launch->traces);
     join_start_close(&launch->joins);

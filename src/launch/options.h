@@ -226,6 +226,7 @@ struct launch_options {
     bool auto_cleanup;
     uint32_t restarts;         /* of processes whose program has no number of its own */
     bool replace;              /* lost nodes, by those of the list that have no rank */
+    uint32_t replace_wait_s;   /* ... or that come within so long */
     bool all_nodes;            /* ... are for spawned jobs, too */
     bool hostname_propagation; /* set PMI_HOSTNAME */
     bool print_all_exitcodes;
@@ -244,6 +245,8 @@ struct launch_options {
     const char *memory_alloc_kinds;
     struct launch_staged *stage; /* files and directories that are brought to the nodes */
     const char *job_name;        /* for people; NULL: none */
+    bool on_dvm;                 /* the job is on a DVM (dvm_lease.h) ... */
+    bool any_node;               /* ... and names none of its nodes */
     const char *dvm_name;        /* of `wireup up`; NULL: not given */
     const char *spare_hosts;     /* ... that replace lost ones; NULL: none */
     struct dvm_limits limits;    /* ... of its jobs; of a job on a DVM: what it was told */

@@ -817,7 +817,7 @@ static int list_spares(struct plan_builder *p)
                 spares->items[spares->count++] = *h;
         }
     }
-    if (p->opt->replace && !spares->count)
+    if (p->opt->replace && !spares->count && !p->opt->on_dvm && !p->opt->join)
         return errmsg_set(
             p->err, LAUNCH_USAGE,
             "-on-failure replace needs a node without ranks, besides this machine, to "
@@ -829,7 +829,8 @@ static int list_spares(struct plan_builder *p)
 static int leave_others(struct plan_builder *p)
 {
     const struct launch_options *o = p->opt;
-    bool others = o->join || o->scouting || o->spares.count || !o->here;
+    bool others = o->join || o->scouting || o->spares.count || !o->here ||
+                  (o->on_dvm && o->any_node && o->all_nodes);
 
     for (uint32_t n = 0; n < p->plan->nnodes && !others; n++)
         others = strcmp(p->plan->nodes[n].name, o->here) != 0;

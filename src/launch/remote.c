@@ -270,8 +270,10 @@ static void maybe_begin(struct remote *f)
 /* Nodes join, and may be lost. */
 static bool is_open(const struct remote *f)
 {
-    return node_state(f->node) == LAUNCHER_STATE_STANDING ||
-           (f->enough && node_state(f->node) == LAUNCHER_STATE_RAISING);
+    enum launcher_state state = node_state(f->node);
+
+    return state == LAUNCHER_STATE_STANDING || (f->enough && state == LAUNCHER_STATE_RAISING) ||
+           (f->on_member && state == LAUNCHER_STATE_RUNNING);
 }
 
 static void on_ready(void *arg, uint32_t position)

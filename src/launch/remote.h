@@ -35,8 +35,8 @@ struct remote {
     uint64_t since_ns;
     struct timer progress;
     void (*on_up)(void *arg); /* a DVM: all are up; NULL: the job begins */
-    /* A DVM, once it is up: the daemon of a node that joins is up, or will not come (why: one
-     * sentence).  May be NULL. */
+    /* A DVM, once it is up, and a job that takes nodes while it runs: the daemon of a node that
+     * joins is up, or will not come, or a daemon is lost (why: one sentence).  May be NULL. */
     void (*on_member)(void *arg, uint32_t position);
     void (*on_no_member)(void *arg, uint32_t position, struct slice why);
     void (*on_alive)(void *arg, uint32_t position); /* the answer to a probe; may be NULL */

@@ -72,7 +72,7 @@ static void put_host(const struct host *h, struct buf *out)
                brackets ? "[" : "", h->name, brackets ? "]" : "", h->slots);
 }
 
-void spawn_hosts_added(const struct spawn_request *rq, struct buf *out)
+static void put_named(const struct spawn_request *rq, bool all, struct buf *out)
 {
     struct arena a = ARENA_NULL(SPAWN_HOSTS_ARENA);
 
@@ -80,7 +80,7 @@ void spawn_hosts_added(const struct spawn_request *rq, struct buf *out)
         for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
             struct host_list list = { NULL, 0, 0 };
             struct errmsg why;
-            if (sources[i].added &&
+            if ((all || sources[i].added) &&
                 read_source(&a, &sources[i], &rq->commands[c], &list, &why) != 0)
                 continue;
             for (uint32_t n = 0; n < list.count; n++)
@@ -88,4 +88,14 @@ void spawn_hosts_added(const struct spawn_request *rq, struct buf *out)
         }
     }
     arena_free(&a);
+}
+
+void spawn_hosts_added(const struct spawn_request *rq, struct buf *out)
+{
+    put_named(rq, false, out);
+}
+
+void spawn_hosts_all(const struct spawn_request *rq, struct buf *out)
+{
+    put_named(rq, true, out);
 }

@@ -19,5 +19,7 @@ int spawn_hosts_named(struct arena *a, const struct spawn_command *c, struct hos
  * file with a port of their own are left out, for no list can say it, and so are those that cannot
  * be read: spawn_hosts_named() tells why. */
 void spawn_hosts_added(const struct spawn_request *rq, struct buf *out);
+/* The same of all words that name nodes. */
+void spawn_hosts_all(const struct spawn_request *rq, struct buf *out);
 
 #endif

@@ -355,7 +355,8 @@ static struct job *order_job(struct replay *r, const struct record_job *j, const
                            .is_asked = j->asked != 0,
                            .is_adopted = j->adopted != 0,
                            .is_foreign = j->foreign != 0,
-                           .session = (uint32_t)j->session };
+                           .session = (uint32_t)j->session,
+                           .epoch = (uint32_t)j->epoch };
 
     if (j->base == 0)
         o.base = r->server.core.next_base;

@@ -190,6 +190,8 @@ static void act(struct world *w, uint32_t *deaths)
     uint32_t rank = below(w, RANKS);
 
     begin_restarted(w);
+    if (w->c.awaited && below(w, CALLS / 4) == 0)
+        cluster_replace_late(&w->c);
     if (w->a_node_dies && !w->node_is_lost && !w->is_replaced && below(w, CALLS) == 0) {
         node_dies(w);
     } else if (*deaths && !w->procs[rank].dead && below(w, 4) == 0) {
@@ -218,6 +220,8 @@ static void finish(struct world *w)
 {
     bool over = false;
 
+    cluster_settle(&w->c);
+    cluster_replace_late(&w->c);
     for (int n = 0; !over && n < LAST_CALLS; n++) {
         settle(w);
         over = true;
@@ -323,7 +327,7 @@ static void check(struct world *w)
     check_values(w);
 }
 
-static bool run(uint32_t nodes, uint32_t spares, uint64_t seed)
+static bool run(uint32_t nodes, uint32_t spares, bool late, uint64_t seed)
 {
     struct world w = { .seed = seed };
     uint32_t deaths;
@@ -331,6 +335,7 @@ static bool run(uint32_t nodes, uint32_t spares, uint64_t seed)
     cluster_open(&w.c, nodes, seed);
     w.c.restarts = RESTARTS;
     w.c.spares = spares;
+    w.c.late = late;
     cluster_job(&w.c, RANKS, true, true);
     for (uint32_t r = 0; r < RANKS; r++)
         begin(&w, r);
@@ -391,7 +396,9 @@ int main(int argc, char **argv)
 {
     static const struct {
         uint32_t nodes, spares;
-    } sizes[] = { { 1, 0 }, { 4, 0 }, { 8, 0 }, { 4, 1 }, { 8, 2 } };
+        bool late;
+    } sizes[] = { { 1, 0, false }, { 4, 0, false }, { 8, 0, false }, { 4, 1, false },
+                  { 8, 2, false }, { 4, 1, true },  { 8, 2, true } };
     uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : SEEDS;
 
@@ -399,9 +406,11 @@ int main(int argc, char **argv)
         uint32_t nodes = sizes[i].nodes, spares = sizes[i].spares;
         uint64_t good = 0;
         for (uint64_t s = first; s < first + count; s++)
-            good += run(nodes, spares, s);
-        OK_F(good == count, "processes are started again on %u nodes, %u spare: %llu of %llu seeds",
-             nodes, spares, (unsigned long long)good, (unsigned long long)count);
+            good += run(nodes, spares, sizes[i].late, s);
+        OK_F(good == count,
+             "processes are started again on %u nodes, %u spare%s: %llu of %llu seeds", nodes,
+             spares, sizes[i].late ? " later" : "", (unsigned long long)good,
+             (unsigned long long)count);
     }
     test_asked();
     return tap_done();

@@ -242,7 +242,7 @@ static void record_job(const struct server *s, const struct job *j)
             .breakpoint = slice_str(p->breakpoint ? p->breakpoint : ""),
             .target = slice_str(p->target ? p->target : ""), .psets = { l.psets, p->napps },
             .session = j->session, .ways = p->ways, .foreign = j->is_foreign,
-            .restarts = { l.restarts, l.restarts_some ? p->napps : 0 });
+            .restarts = { l.restarts, l.restarts_some ? p->napps : 0 }, .epoch = j->epoch);
     }
     free_lists(&l);
     free(runs);

@@ -173,6 +173,30 @@ wait "$launcher"
 same "and the job ends well" "$? $(sort "$tmp/launch.out" | tr '\n' ';')" "0 0 n1;1 n2;1 n3;" || logs
 ended "with a spare node" 0 n1 n3
 
+# ---- so does one that comes later
+begin_launch -join-only -nnodes 2 -n 2 -on-failure replace sh -c "$where; read -r _ <$tmp/go"
+for host in n1 n2; do
+    join $host --slots 1 --name $host
+done
+ok "a job without a spare node" wait_until 60 eval '[ "$(wc -l <"$tmp/launch.out")" = 2 ]' || logs
+kill -9 "$(worker n2)"
+ok "a lost node is awaited" wait_until 60 \
+    grep -q "^wireup: node n2 is lost: .*; its 1 rank waits for a node that takes its place" "$tmp/launch.err" || logs
+join n3 --slots 1 --name n3
+ok "one that comes takes its place" wait_until 60 grep -q "1 n3" "$tmp/launch.out" || logs
+ended "with what ran there before" 137 n2
+kill -9 "$(worker n3)"
+ok "and is awaited when it is lost" wait_until 60 \
+    grep -q "^wireup: node n3 is lost: .*; its 1 rank waits" "$tmp/launch.err" || logs
+join n2 --slots 1 --name n2
+ok "as one that comes again" wait_until 60 eval 'grep -c "1 n2" "$tmp/launch.out" | grep -qx 2' || logs
+ended "with what was there" 137 n3
+echo >&9
+echo >&9
+wait "$launcher"
+same "and the job has its end" "$? $(sort "$tmp/launch.out" | tr '\n' ';')" "0 0 n1;1 n2;1 n2;1 n3;" || logs
+ended "with a late node" 0 n1 n2
+
 # ---- nothing starts
 nothing() # NAME CODE SENTENCE
 {

@@ -2,7 +2,8 @@
  * others learn of it once, and go on with the new process.
  *
  *   restarts HOW:RANK ...    in step i the i-th of these ranks fails: `kill` by SIGKILL, `exit`
- * with code 3, `leave` by going without finalize, `late` after finalize, `node` with its daemon
+ * with code 3, `leave` by going without finalize, `late` after finalize, `node` with its daemon,
+ * `machine` with the process whose number is in the file $RESTARTS_MACHINES.HOST
  *
  *   restarts lie HOW:RANK ...
  * the same, but a survivor expects to be told twice: proves the judge
@@ -145,7 +146,7 @@ static void look_back(char how)
     if (PMIx_Get(&me, "card", &info, 1, &v) == PMIX_SUCCESS)
         fail("the card of the process before", PMIX_SUCCESS);
     snprintf(key, sizeof key, "wireup.old.%u.card", me.rank);
-    if (how != 'n')
+    if (how != 'n' && how != 'm')
         look_at(PMIX_RANK_UNDEF, key, me.rank, life - 1);
     look_up();
 }
@@ -187,12 +188,27 @@ static void wait_for_events(uint32_t n)
     pthread_mutex_unlock(&gate);
 }
 
+static pid_t machine(void)
+{
+    char host[256] = "", name[1024];
+    FILE *f;
+    int pid = 0;
+
+    gethostname(host, sizeof host - 1);
+    snprintf(name, sizeof name, "%s.%s", getenv("RESTARTS_MACHINES"), host);
+    f = fopen(name, "r");
+    if (!f || fscanf(f, "%d", &pid) != 1 || pid < 2)
+        fail(name, PMIX_ERR_NOT_FOUND);
+    return pid;
+}
+
 static void die(char how)
 {
     switch (how) {
     case 'e': _exit(3);
     case 'l': _exit(0);
     case 'n': kill(getppid(), SIGKILL), pause(), _exit(4); /* we end with it */
+    case 'm': kill(machine(), SIGKILL), pause(), _exit(4);
     case 'f': PMIx_Finalize(NULL, 0); _exit(5);
     default: kill(getpid(), SIGKILL);
     }
