@@ -28,6 +28,9 @@ else
 setup = @:
 endif
 
+# Clang, which is large, is for the fuzzers; in CI all suites run where none is named.
+fuzz_too = $(if $(or $(filter fuzz,$@ $(SUITES)),$(and $(CI),$(if $(SUITES),,all))),fuzz)
+
 .PHONY: all run check campaign install uninstall deb dist site bench fuzz asan tsan debian13 format clean
 
 all:
@@ -41,15 +44,15 @@ run:
 	@scripts/demo $(BUILD)
 
 check:
-	$(setup) build run test
+	$(setup) build run test $(fuzz_too)
 	@scripts/check $(SUITES)
 
 asan tsan fuzz debian13:
-	$(setup) build run test
+	$(setup) build run test $(fuzz_too)
 	@scripts/check $@
 
 campaign:
-	$(setup) build run test
+	$(setup) build run test fuzz
 	@scripts/campaign $(STEPS)
 
 install: all
