@@ -1,5 +1,6 @@
 /* base_test.c - the basic types: slices, buffers, maps, arenas, lists. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -10,6 +11,7 @@
 #include "base/number_map.h"
 #include "base/rand.h"
 #include "base/search.h"
+#include "base/signal_name.h"
 #include "base/slice.h"
 #include "tests/tap.h"
 
@@ -224,8 +226,18 @@ static void test_searches(void)
     OK(first_of(4, 3) == 1 && first_of(4, 7) == 4);
 }
 
+static void test_signals(void)
+{
+    OK(signal_asks_end(SIGINT) && signal_asks_end(SIGQUIT) && signal_asks_end(SIGTERM) &&
+       signal_asks_end(SIGKILL));
+    OK(!signal_asks_end(SIGHUP) && !signal_asks_end(SIGUSR1) && !signal_asks_end(SIGCONT) &&
+       !signal_asks_end(SIGSTOP) && !signal_asks_end(0));
+    OK(signal_number(SLICE("SIGquit")) == SIGQUIT && signal_number(SLICE("SIGNONE")) == 0);
+}
+
 int main(void)
 {
+    test_signals();
     test_searches();
     test_slices();
     test_bufs();

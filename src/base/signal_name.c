@@ -25,3 +25,8 @@ int signal_number(struct slice word)
     }
     return 0;
 }
+
+bool signal_asks_end(int sig)
+{
+    return sig == SIGINT || sig == SIGQUIT || sig == SIGTERM || sig == SIGKILL;
+}

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/signal_name.h"
 #include "base/clock.h"
 #include "base/limit.h"
 #include "daemon/end_progress.h"
@@ -375,7 +376,7 @@ static void warn(void *arg)
 {
     struct control *u = arg;
 
-    if (phase_is_end(context_of(u)->config->warning))
+    if (signal_asks_end(context_of(u)->config->warning))
         signals_end(u->config.processes, NULL, context_of(u)->config->warning);
     else
         signals_all(u->config.processes, context_of(u)->config->warning);

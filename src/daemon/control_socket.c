@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/signal_name.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limit.h"
@@ -26,7 +27,6 @@
 #include "daemon/cluster_io.h"
 #include "daemon/name_query.h"
 #include "daemon/pending_query.h"
-#include "daemon/phase.h"
 #include "daemon/served_vars.h"
 #include "daemon/shutdown.h"
 #include "daemon/signals.h"
@@ -239,7 +239,7 @@ static void reply_signal(struct control_socket *d, struct slice args, struct buf
         buf_str(out, good ? "none\n" : "error: not a signal\n");
         return;
     }
-    if (phase_is_end((int)sig) || sig == SIGKILL)
+    if (signal_asks_end((int)sig))
         signals_end(d->config.processes, j, (int)sig);
     else
         signals_everywhere(d->config.processes, j, (int)sig);

@@ -23,16 +23,17 @@ start() # WORDS...
 {
     fresh
     # shellcheck disable=SC2086
-    "$WIREUP" "$@" $each -n 3 "$bin/unjoined" : $each -n 3 "$ours" stay >"$out" 2>"$err" </dev/null &
+    "$WIREUP" "$@" $each -n 3 "$bin/unjoined" : $each -n 3 "$ours" stay $also >"$out" 2>"$err" </dev/null &
     pid=$!
 }
+also=
 ask() # WAY
 {
-    [ "$1" = limit ] || wait_until 60 ready
+    [ "$1" = limit ] || [ "$1" = first ] || wait_until 60 ready
     case $1 in
-    limit) ;; # it comes by itself
+    limit | first) ;; # it comes by itself
     kill) "$WIREUP" kill "$(namespace)" ;;
-    KILL) "$WIREUP" kill -s KILL "$(namespace)" ;;
+    KILL | QUIT) "$WIREUP" kill -s "$1" "$(namespace)" ;;
     pctrl) "$WU_BUILD/src/tools/pmix/pctrl" --pid "$pid" --terminate --targets "$(namespace)" ;;
     down) "$WIREUP" down ;;
     *) kill -s "$1" "$pid" ;;
@@ -46,12 +47,16 @@ ends() # NAME
         ! grep -qE "started again|takes its place|start 2 of|have not ended within" "$err"' || explain
 }
 
-for way in TERM INT HUP kill KILL pctrl limit; do
+for way in TERM INT HUP kill KILL QUIT pctrl limit first; do
     for policy in "-on-failure restart" "-on-failure replace" "-max-restarts 3" "-restart-job 3"; do
         each=
         case $policy in -max*) each=$policy ;; esac
         limit="-timeout 60"
-        case $way in limit) limit="-timeout 1" ;; esac
+        also=
+        case $way in
+        limit) limit="-timeout 1" ;;
+        first) limit="-exit-timeout 1 -timeout 60" also=": -n 1 true" ;; # after the end of the first process
+        esac
         spare=
         case $policy in *replace) spare=,n4:2 ;; esac
         # shellcheck disable=SC2086
@@ -59,6 +64,34 @@ for way in TERM INT HUP kill KILL pctrl limit; do
         # shellcheck disable=SC2086
         start $limit $three$spare -ppn 2 ${each:-$policy} && ask $way && ends "$way, $policy, three nodes"
     done
+done
+
+# ---- a signal that asks for nothing: programs read their settings again, and may fail later
+also=
+cat >"$bin/rereads" <<'END'
+#!/bin/sh
+trap 'echo again' HUP
+echo "ready $PMIX_NAMESPACE $$"
+(trap '' HUP && exec sleep 1000) &
+wait $!
+wait $!
+END
+chmod +x "$bin/rereads"
+for where in "" "$three -ppn 2"; do
+    fresh
+    # shellcheck disable=SC2086
+    "$WIREUP" -timeout 60 $where -on-failure restart -n 6 "$bin/rereads" >"$out" 2>"$err" </dev/null &
+    pid=$!
+    wait_until 60 ready
+    job=$(sed -n 's/^ready \([^ ]*\) .*/\1/p' "$out" | head -n 1)
+    "$WIREUP" kill -s HUP "$job" >>"$tmp/asked" 2>&1
+    ok "HUP comes to all${where:+, three nodes}" wait_until 60 eval '[ "$(grep -c again "$out")" = 6 ]' || explain
+    kill -9 "$(sed -n 's/^ready [^ ]* //p' "$out" | tail -n 1)"
+    ok "and one that fails then is started again${where:+, three nodes}" \
+        wait_until 60 eval '[ "$(grep -c ready "$out")" = 7 ]' || explain
+    "$WIREUP" kill "$job" >>"$tmp/asked" 2>&1
+    wait "$pid"
+    same "until the job is asked to end${where:+, three nodes}" "$? $(grep -c ready "$out") $(grep -c 'have not ended within' "$err")" "143 7 0" || explain
 done
 
 # ---- a DVM that ends, and its jobs with it
