@@ -722,7 +722,7 @@ static void child_acceptor(void *arg)
             process_ended(t, status);
         else if (!staging_reaped(&n->jobs, pid, status) && !prefork_reaped(&n->jobs, pid) &&
                  !stacks_reaped(&n->pending_queries.stacks, pid) &&
-                 !queues_reaped(&n->node_parts.queues, pid) &&
+                 !queues_reaped(&n->node_parts.queues, pid, status) &&
                  n->config.reaped) /* ... or an orphan from one of our processes */
             n->config.reaped(n->config.arg, pid, status);
     }

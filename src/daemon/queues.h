@@ -1,8 +1,8 @@
 /* queues.h - the queues of the resource manager in whose job we run, as its own command tells them:
  * Slurm's partitions, by sinfo.
  *
- * The command is started without a fork (io/child.h) for each question, and killed after
- * LIMIT_QUEUES_MS; the server works on meanwhile.
+ * The command runs beside the loop (side_command.h), once for each question, and is killed after
+ * LIMIT_QUEUES_MS.
  */
 #ifndef WIREUP_DAEMON_QUEUES_H
 #define WIREUP_DAEMON_QUEUES_H
@@ -12,12 +12,14 @@
 
 #include "base/list.h"
 #include "base/slice.h"
+#include "daemon/side_command.h"
 
 struct node_context;
 
 struct queues {
     const struct node_context *context; /* NULL: not open */
-    struct list all;                    /* struct queue_question */
+    struct side_commands commands;
+    struct list all; /* struct queue_question */
 };
 
 void queues_open(struct queues *q, const struct node_context *c);
@@ -33,6 +35,6 @@ bool queues_ask(struct queues *q, queues_fn *done, void *arg);
 void queues_forget(struct queues *q, const void *arg);
 
 /* A child of ours has been reaped.  True: it was such a command. */
-bool queues_reaped(struct queues *q, pid_t pid);
+bool queues_reaped(struct queues *q, pid_t pid, int status);
 
 #endif
