@@ -17,7 +17,19 @@ bool join_request_is_name(struct slice name)
 
 void join_request_write(const struct join_request *q, struct buf *out)
 {
-    buf_printf(out, "wireup-join 1 %s %u\n", q->name, q->slots);
+    if (q->request)
+        buf_printf(out, "wireup-join 2 %s %u %u\n", q->name, q->slots, q->request);
+    else
+        buf_printf(out, "wireup-join 1 %s %u\n", q->name, q->slots);
+}
+
+static bool read_numbers(struct slice text, bool of_request, struct join_request *q)
+{
+    struct slice slots = of_request ? slice_cut(&text, ' ') : text;
+
+    q->request = 0;
+    return slice_u32(slots, &q->slots) && q->slots > 0 && q->slots <= JOIN_REQUEST_SLOTS &&
+           (!of_request || (slice_u32(text, &q->request) && q->request > 0));
 }
 
 bool join_request_read(struct slice text, struct join_request *q_p)
@@ -25,12 +37,13 @@ bool join_request_read(struct slice text, struct join_request *q_p)
     struct slice line = slice_cut(&text, '\n');
     struct slice word = slice_cut(&line, ' '), format = slice_cut(&line, ' ');
     struct slice name = slice_cut(&line, ' ');
-    uint32_t slots;
+    bool of_request = slice_is(format, "2");
+    struct join_request q = { .slots = 0 };
 
-    if (!slice_is(word, "wireup-join") || !slice_is(format, "1") || !join_request_is_name(name) ||
-        !slice_u32(line, &slots) || slots == 0 || slots > JOIN_REQUEST_SLOTS || text.len)
+    if (!slice_is(word, "wireup-join") || (!slice_is(format, "1") && !of_request) ||
+        !join_request_is_name(name) || !read_numbers(line, of_request, &q) || text.len)
         return false;
-    *q_p = (struct join_request){ .slots = slots };
-    memcpy(q_p->name, name.ptr, name.len);
+    memcpy(q.name, name.ptr, name.len);
+    *q_p = q;
     return true;
 }

@@ -2,6 +2,10 @@
  * a link whose two ends have proved that they have the token.
  *
  *     wireup-join 1 NAME SLOTS
+ *     wireup-join 2 NAME SLOTS REQUEST
+ *
+ * The second one is from a node of a job that the launcher itself has submitted for that request
+ * (launch/second_jobs.h); its job's environment has the number, in WIREUP_JOIN_REQUEST.
  *
  * The answer is the daemon's record (bootstrap.h), or one of its answers, BOOTSTRAP_TROUBLE with
  * the reason of a refusal.  Pure.
@@ -15,11 +19,15 @@
 #include "base/buf.h"
 #include "base/slice.h"
 
+#define JOIN_ADDRESS_VARIABLE "WIREUP_JOIN" /* of the launcher, if the words of --join lack it */
+#define JOIN_REQUEST_VARIABLE "WIREUP_JOIN_REQUEST"
+
 enum { JOIN_REQUEST_NAME = 255, JOIN_REQUEST_SLOTS = 1 << 20 };
 
 struct join_request {
     char name[JOIN_REQUEST_NAME + 1]; /* of the node */
     uint32_t slots;                   /* 1 to JOIN_REQUEST_SLOTS */
+    uint32_t request;                 /* 0: none: it has come by itself */
 };
 
 /* Letters, digits, '.', '-' and '_': a name that lists of nodes, commands and reports can hold. */

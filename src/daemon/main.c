@@ -191,11 +191,31 @@ static uint32_t processors(struct arena *a)
     return n ? n : 1;
 }
 
-/* What this node asks for. */
+/* The number of the launcher's own request for this node; 0: it has made none. */
+static uint32_t request_number(void)
+{
+    const char *text = getenv(JOIN_REQUEST_VARIABLE);
+    uint32_t number = 0;
+
+    return text && slice_u32(slice_str(text), &number) ? number : 0;
+}
+
+/* The resource manager's name for this node, where it has been asked for the node by name. */
+static const char *own_name(const struct daemon *d, const struct join_request *q)
+{
+    const char *managers = q->request ? getenv("SLURMD_NODENAME") : NULL;
+
+    return d->words.name ? d->words.name : managers ? managers : d->host;
+}
+
+/* What this node asks for.  No program inherits the variables that are for us alone. */
 static int make_request(struct daemon *d, struct join_request *q, struct errmsg *err)
 {
-    const char *name = d->words.name ? d->words.name : d->host;
+    const char *name;
 
+    q->request = request_number();
+    unsetenv(JOIN_REQUEST_VARIABLE);
+    name = own_name(d, q);
     if (!join_request_is_name(slice_str(name)))
         return errmsg_set(err, BOOTSTRAP_BAD,
                           "'%.200s' cannot be the name of a node; give another one by --name",
@@ -713,7 +733,7 @@ static bool read_join(int argc, char **argv, int *at, struct daemon_words *w)
 {
     bool given = *at + 1 < argc && strncmp(argv[*at + 1], "--", 2) != 0;
 
-    w->join = given ? argv[++*at] : getenv("WIREUP_JOIN");
+    w->join = given ? argv[++*at] : getenv(JOIN_ADDRESS_VARIABLE);
     return w->join && *w->join;
 }
 

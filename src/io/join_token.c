@@ -15,6 +15,18 @@
 
 enum { RANDOM = 32, BASE64 = sodium_base64_VARIANT_URLSAFE_NO_PADDING };
 
+static bool has_key(struct slice text, unsigned char *key)
+{
+    size_t n = 0;
+
+    if (!slice_starts(text, SLICE(JOIN_TOKEN_OF_KEY)))
+        return false;
+    text = slice_skip(text, strlen(JOIN_TOKEN_OF_KEY));
+    return sodium_base642bin(key, JOIN_TOKEN_KEY, text.ptr, text.len, NULL, &n, NULL, BASE64) ==
+               0 &&
+           n == JOIN_TOKEN_KEY;
+}
+
 static int derive(struct slice text, const char *from, unsigned char *key, struct errmsg *err)
 {
     static const unsigned char use[] = "wireup: a node joins, version 1";
@@ -27,6 +39,8 @@ static int derive(struct slice text, const char *from, unsigned char *key, struc
                           JOIN_TOKEN_LEAST, JOIN_TOKEN_MOST);
     if (sodium_init() < 0)
         return errmsg_set(err, -EIO, "the library sodium cannot be loaded");
+    if (has_key(text, key))
+        return 0;
     crypto_generichash(key, JOIN_TOKEN_KEY, (const unsigned char *)text.ptr, text.len, use,
                        sizeof use);
     return 0;
@@ -110,4 +124,12 @@ int join_token_make(const char *file, struct errmsg *err)
     sodium_memzero(bytes, sizeof bytes);
     return rc < 0 ? errmsg_set(err, rc, "cannot write the token %.300s: %s", file, err_text(rc))
                   : 0;
+}
+
+void join_token_of_key(const unsigned char key[JOIN_TOKEN_KEY], char text_p[JOIN_TOKEN_TEXT])
+{
+    size_t n = strlen(JOIN_TOKEN_OF_KEY);
+
+    memcpy(text_p, JOIN_TOKEN_OF_KEY, n);
+    sodium_bin2base64(text_p + n, JOIN_TOKEN_TEXT - n, key, JOIN_TOKEN_KEY, BASE64);
 }

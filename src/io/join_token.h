@@ -12,7 +12,11 @@
 
 #define JOIN_TOKEN_VARIABLE "WIREUP_JOIN_TOKEN"
 
-enum { JOIN_TOKEN_KEY = 32, JOIN_TOKEN_LEAST = 16, JOIN_TOKEN_MOST = 1024 };
+/* A text that begins so has the key itself: for nodes of a launcher that has kept no more of the
+ * token than its key. */
+#define JOIN_TOKEN_OF_KEY "wireup-key-"
+
+enum { JOIN_TOKEN_KEY = 32, JOIN_TOKEN_TEXT = 64, JOIN_TOKEN_LEAST = 16, JOIN_TOKEN_MOST = 1024 };
 
 /* The key of the token in the file; file NULL: in the environment, from which it is removed, so
  * that no program inherits it.  The file must be the user's, or root's, and closed to others.  0,
@@ -21,5 +25,8 @@ int join_token_read(const char *file, unsigned char key[JOIN_TOKEN_KEY], struct 
 
 /* Makes the file, with a new token, if there is none.  0, or -errno with a sentence. */
 int join_token_make(const char *file, struct errmsg *err);
+
+/* The text that has this key; it is as secret as the key. */
+void join_token_of_key(const unsigned char key[JOIN_TOKEN_KEY], char text_p[JOIN_TOKEN_TEXT]);
 
 #endif

@@ -57,6 +57,24 @@ static void test_made(void)
     OK_F(join_token_make(path("no/b"), &err) == -ENOENT, "%s", err.text);
 }
 
+/* A launcher that has only the key of the user's token hands it on. */
+static void test_of_key(void)
+{
+    unsigned char one[JOIN_TOKEN_KEY], two[JOIN_TOKEN_KEY] = { 0 };
+    char text[JOIN_TOKEN_TEXT];
+    struct errmsg err = { "" };
+
+    put("k", "0123456789abcdef\n", 0600);
+    OK(join_token_read(path("k"), one, &err) == 0);
+    join_token_of_key(one, text);
+    setenv(JOIN_TOKEN_VARIABLE, text, 1);
+    OK_F(join_token_read(NULL, two, &err) == 0 && memcmp(one, two, sizeof one) == 0, "%s", text);
+    text[strlen(text) - 1] = '\0';
+    setenv(JOIN_TOKEN_VARIABLE, text, 1);
+    OK_F(join_token_read(NULL, two, &err) == 0 && memcmp(one, two, sizeof one) != 0,
+         "no key: a token as others are");
+}
+
 static void test_refused(void)
 {
     unsigned char key[JOIN_TOKEN_KEY];
@@ -85,6 +103,7 @@ int main(void)
     if (!mkdtemp(dir))
         abort();
     test_made();
+    test_of_key();
     test_refused();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(path(names[i]));
