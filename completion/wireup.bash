@@ -160,7 +160,7 @@ _wireup_choices()
     kill) echo "--signal --json" ;;
     attach) echo "--debugger --print --json --apart" ;;
     down) echo "--json" ;;
-    grow) echo "--hosts --json" ;;
+    grow) echo "--hosts --nodes --timeout --json" ;;
     shrink) echo "--hosts --wait --drain --json" ;;
     on) echo "--dvm --json" ;;
     doctor) echo "--program --hostfile --launcher-exec --timeout --json --here --path --library-path --route" ;;

@@ -393,6 +393,14 @@
 /* A node joins under the name of another one, which has so long to answer, or is lost. */
 #define LIMIT_JOIN_PROBE_MS 3000
 
+/* A DVM has its resource manager run another job whose nodes join it: the manager has so long to
+ * take the job, and to cancel it; at the end of the DVM less, as nobody is served meanwhile.  A
+ * node of it looks for the launcher so many seconds: it is there, unless the DVM has ended. */
+#define LIMIT_SECOND_JOB_SUBMIT_MS 60000
+#define LIMIT_SECOND_JOB_CANCEL_MS 60000
+#define LIMIT_SECOND_JOB_END_MS    5000
+#define LIMIT_SECOND_JOB_JOIN_S    10
+
 /* A launcher that was offered slots of a DVM must have placed its ranks within this time; the next
  * one waits for it. */
 #define LIMIT_DVM_TURN_MS 10000

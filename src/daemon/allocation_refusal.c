@@ -21,6 +21,8 @@ static void too_few(const struct reservations *r, const char *slurm_job, struct 
 
 static const char *not_found(uint8_t directive, bool is_there)
 {
+    if (directive == PMIX_ALLOC_REQ_CANCEL)
+        return "no request of that name waits for nodes";
     if (directive == PMIX_ALLOC_NEW || (directive == PMIX_ALLOC_EXTEND && is_there))
         return "a node that is named cannot be had: the launcher does not have it";
     if (!is_there)

@@ -20,6 +20,7 @@ static const struct {
     { PMIX_ALLOC_EXTEND, false, ANSWER_NOT_FOUND, NULL, "there is no such allocation" },
     { PMIX_ALLOC_RELEASE, false, ANSWER_NOT_FOUND, NULL, "there is no such allocation" },
     { PMIX_ALLOC_RELEASE, true, ANSWER_NOT_FOUND, NULL, "is not in the allocation" },
+    { PMIX_ALLOC_REQ_CANCEL, false, ANSWER_NOT_FOUND, NULL, "no request of that name waits" },
     { PMIX_ALLOC_REAQUIRE, true, ANSWER_NOT_FOUND, NULL, "no node of the allocation is lent" },
     { PMIX_ALLOC_REAQUIRE, true, ANSWER_OVER_QUOTA, "17", "others have nodes that were lent" },
     { RESERVATION_RESTORE, true, ANSWER_OVER_QUOTA, NULL, "others have nodes that were lent" },

@@ -113,13 +113,25 @@ static bool is_gone(const struct cluster_io *s, const struct dvm_leases *leases,
     return known;
 }
 
-static void find_lost(struct allocations *a, const struct cluster_io *s)
+static bool has_item(struct slice list, struct slice item)
 {
-    for (uint32_t n = 0; n < a->all.nnodes; n++)
-        a->all.nodes[n].lost = is_gone(s, context_of(a)->config->dvm_leases, a->all.nodes[n].name);
+    while (list.len) {
+        if (slice_eq(slice_cut(&list, ','), item))
+            return true;
+    }
+    return false;
 }
 
-static void look_at_nodes(struct allocations *a)
+static void find_lost(struct allocations *a, const struct cluster_io *s, struct slice came)
+{
+    for (uint32_t n = 0; n < a->all.nnodes; n++)
+        a->all.nodes[n].lost =
+            is_gone(s, context_of(a)->config->dvm_leases, a->all.nodes[n].name) &&
+            !has_item(came, slice_str(a->all.nodes[n].name));
+}
+
+/* came: these are held for who asks now. */
+static void look_at_nodes(struct allocations *a, struct slice came)
 {
     for (uint32_t n = 0; n < a->all.nnodes; n++)
         a->all.nodes[n].busy = 0;
@@ -130,7 +142,7 @@ static void look_at_nodes(struct allocations *a)
             count_busy(&a->all, j);
     }
     if (context_of(a)->cluster)
-        find_lost(a, context_of(a)->cluster);
+        find_lost(a, context_of(a)->cluster, came);
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
@@ -197,9 +209,11 @@ static void time_over(void *arg)
 }
 
 static void scheduler_is_gone(struct allocations *a);
+static void withdraw_all(struct allocations *a, uint32_t job);
 
 void allocations_job_ended(struct allocations *a, const struct job *j)
 {
+    withdraw_all(a, j->id);
     if (j->is_tool && scheduler_ended(&a->scheduler, j))
         scheduler_is_gone(a);
     if (!a->all.nodes || j->is_tool)
@@ -221,8 +235,16 @@ struct allocation_call {
     struct reservation *of; /* the one that it is about; NULL: it has ended, or there is none */
     char id[ID_MAX];        /* of that */
     uint32_t number;
-    const char *why; /* a node that is named has not joined, a sentence; NULL: all have */
+    struct slice came; /* nodes that the resource manager has given for it */
+    const char *why;   /* a node that it needs has not joined, a sentence; NULL: all have */
 };
+
+/* So many nodes, whichever. */
+static bool extends_by_number(const struct op_allocate *e)
+{
+    return e->directive == PMIX_ALLOC_EXTEND && e->num_nodes && !e->num_cpus && !e->nodes.len &&
+           !e->exclude.len;
+}
 
 static enum answer_status allocate_new(struct allocation_call *k)
 {
@@ -237,6 +259,8 @@ static enum answer_status allocate_new(struct allocation_call *k)
 
 static enum answer_status extend(struct allocation_call *k)
 {
+    if (!k->of) /* the DVM */
+        return k->came.len ? ANSWER_OK : ANSWER_OVER_QUOTA;
     return reservation_extend(&k->a->all, k->of, &k->wish);
 }
 
@@ -351,13 +375,26 @@ static bool is_allowed(const struct allocation_call *k)
            (core->scheduler.connection && core->scheduler.job == k->e->job);
 }
 
+/* The extension of a job that names no allocation: of that in which it runs, else of the DVM. */
+static bool finds_none_named(struct allocation_call *k)
+{
+    const struct op_allocate *e = k->e;
+    const struct job *j = core_job(core_of(k->a), e->job);
+    uint32_t session = j ? j->session : 0;
+
+    if (!extends_by_number(e) || e->id.len || e->session)
+        return false;
+    k->of = reservation_find(&k->a->all, SLICE_NULL, session, SLICE_NULL, 0);
+    return k->of || (context_of(k->a)->config->submits && !e->seconds);
+}
+
 static enum answer_status find_own(struct allocation_call *k)
 {
     const struct op_allocate *e = k->e;
 
     k->of = reservation_find(&k->a->all, e->id, e->session, e->req_id, e->job);
     if (!k->of)
-        return ANSWER_NOT_FOUND;
+        return finds_none_named(k) ? ANSWER_OK : ANSWER_NOT_FOUND;
     snprintf(k->id, sizeof k->id, "%s", k->of->id);
     k->number = k->of->number;
     return is_allowed(k) ? ANSWER_OK : ANSWER_DENIED;
@@ -370,7 +407,7 @@ static enum answer_status carry_out(struct allocation_call *k)
 
     if (!run || !is_ready(k->a))
         return run ? ANSWER_NO_MEMORY : ANSWER_FAILED;
-    look_at_nodes(k->a);
+    look_at_nodes(k->a, k->came);
     if (k->e->directive != PMIX_ALLOC_NEW)
         st = find_own(k);
     return st == ANSWER_OK ? run(k) : st;
@@ -391,6 +428,8 @@ static struct answer describe(const struct allocation_call *k, struct buf *nodes
 
     if (of)
         reservation_list(&k->a->all, of, nodes);
+    else
+        buf_slice_put(nodes, k->came);
     return ANSWER_TO(allocate, buf_ok(nodes) ? ANSWER_OK : ANSWER_NO_MEMORY,
                      .id = slice_str(of ? of->id : k->id), .nodes = buf_slice(nodes),
                      .session = of ? of->number : k->number,
@@ -401,7 +440,7 @@ static void refuse(const struct allocation_call *k, enum answer_status status)
 {
     struct errmsg why;
 
-    if (k->why && status == ANSWER_NOT_FOUND)
+    if (k->why && (status == ANSWER_NOT_FOUND || status == ANSWER_OVER_QUOTA))
         errmsg_set(&why, 0, "%s", k->why);
     else
         allocation_refusal(&k->a->all, k->e->directive, k->of != NULL, status,
@@ -464,15 +503,6 @@ static bool is_known(const struct allocations *a, struct slice name)
     return false;
 }
 
-static bool has_item(struct slice list, struct slice item)
-{
-    while (list.len) {
-        if (slice_eq(slice_cut(&list, ','), item))
-            return true;
-    }
-    return false;
-}
-
 /* Of "[USER@]NODE[:SLOTS]"; an address with colons is a node, too. */
 static struct slice node_of(struct slice item)
 {
@@ -502,7 +532,7 @@ void allocations_unknown(struct allocations *a, struct slice nodes, struct buf *
 {
     if (!is_ready(a))
         return;
-    look_at_nodes(a);
+    look_at_nodes(a, SLICE_NULL);
     put_unknown(a, nodes, out);
 }
 
@@ -556,12 +586,39 @@ static bool must_grow(struct allocation_call *k)
     if (k->e->directive != PMIX_ALLOC_NEW &&
         (k->e->directive != PMIX_ALLOC_EXTEND || find_own(k) != ANSWER_OK))
         return false;
-    look_at_nodes(a);
+    look_at_nodes(a, SLICE_NULL);
     put_unknown(a, k->e->nodes, &unknown);
     if (buf_len(&unknown) && buf_ok(&unknown))
         grows = grow_for(a, k->e, buf_slice(&unknown));
     buf_free(&unknown);
     return grows;
+}
+
+/* The nodes come from the resource manager, and it goes on.  False: it does not. */
+static bool must_submit(const struct allocation_call *k, enum answer_status status)
+{
+    struct allocations *a = k->a;
+    struct effect *request;
+
+    if (status != ANSWER_OVER_QUOTA || !extends_by_number(k->e) || !context_of(a)->config->submits)
+        return false;
+    request = copy_request(k->e);
+    if (request && dvm_growth_more(&a->growths, request, k->e->num_nodes))
+        return true;
+    if (request) {
+        request->u.allocate.ticket = 0;
+        free_request(request);
+    }
+    return false;
+}
+
+static void take_those_that_came(struct allocation_call *k, struct slice joined)
+{
+    if (!extends_by_number(k->e) || !joined.len)
+        return;
+    k->came = joined;
+    k->wish.nodes = joined;
+    k->wish.num_nodes = 0;
 }
 
 /* All, or none: what has joined in vain leaves. */
@@ -570,12 +627,14 @@ static void go_on(void *arg, void *request, struct slice joined, const char *why
     const struct effect *e = request;
     struct allocations *a = arg;
     struct allocation_call k = call_of(a, &e->u.allocate);
-    enum answer_status st = carry_out(&k);
+    enum answer_status st;
 
+    take_those_that_came(&k, joined);
+    st = carry_out(&k);
     k.why = why[0] ? why : NULL;
     if (st == ANSWER_OK && k.of)
         reservation_visits(&a->all, k.of, joined);
-    else
+    else if (st != ANSWER_OK || !k.came.len)
         dvm_growth_undo(&a->growths, joined);
     answer_with(&k, st);
     free_request(request);
@@ -583,10 +642,61 @@ static void go_on(void *arg, void *request, struct slice joined, const char *why
     turn_end(context_of(a)->turn);
 }
 
+static bool is_of_job(const void *arg, const void *request)
+{
+    const uint32_t *job = arg;
+
+    return ((const struct effect *)request)->u.allocate.job == *job;
+}
+
+/* Under which name it was asked for; a request without one has the empty name. */
+static bool is_same(const void *arg, const void *request)
+{
+    const struct op_allocate *one = arg, *other = &((const struct effect *)request)->u.allocate;
+
+    return one->job == other->job && slice_eq(one->req_id, other->req_id);
+}
+
+/* True: there was one. */
+static bool withdraw(struct allocations *a, bool (*is)(const void *arg, const void *request),
+                     const void *arg)
+{
+    struct effect *e = dvm_growth_withdraw(&a->growths, is, arg);
+    struct allocation_call k;
+
+    if (!e)
+        return false;
+    k = call_of(a, &e->u.allocate);
+    k.why = "the request was cancelled";
+    answer_with(&k, ANSWER_OVER_QUOTA);
+    free_request(e);
+    return true;
+}
+
+/* Nobody is there for the answers. */
+static void withdraw_all(struct allocations *a, uint32_t job)
+{
+    struct effect *e;
+
+    while ((e = dvm_growth_withdraw(&a->growths, is_of_job, &job))) {
+        e->u.allocate.ticket = 0;
+        free_request(e);
+    }
+}
+
+static void cancel(struct allocation_call *k)
+{
+    if (withdraw(k->a, is_same, k->e))
+        answer_with(k, ANSWER_OK);
+    else
+        answer_with(k, ANSWER_NOT_FOUND);
+}
+
 void allocations_request(struct allocations *a, const struct op_allocate *e)
 {
     struct allocation_call k = call_of(a, e);
     pmix_status_t refused = PMIX_SUCCESS;
+    enum answer_status status;
     uint32_t number;
 
     if (scheduler_ask(&a->scheduler, e, &number)) {
@@ -596,12 +706,17 @@ void allocations_request(struct allocations *a, const struct op_allocate *e)
     }
     if (e->infos.len)
         refused = pmix_alloc_check(e->infos);
-    if (refused != PMIX_SUCCESS)
+    if (refused != PMIX_SUCCESS) {
         answer_of_scheduler(&k, refused, SLICE_NULL, NULL);
-    else if (must_grow(&k))
+    } else if (e->directive == PMIX_ALLOC_REQ_CANCEL) {
+        cancel(&k);
+    } else if (must_grow(&k)) {
         return;
-    else
-        answer_with(&k, carry_out(&k));
+    } else {
+        status = carry_out(&k);
+        if (!must_submit(&k, status))
+            answer_with(&k, status);
+    }
     await_first(a);
 }
 
@@ -775,7 +890,7 @@ static int reserve(struct allocations *a, const struct reservation_wish *w, uint
     enum answer_status status = ANSWER_NO_MEMORY;
 
     if (is_ready(a)) {
-        look_at_nodes(a);
+        look_at_nodes(a, SLICE_NULL);
         status = reservation_make(&a->all, name, w, &of);
     }
     if (status != ANSWER_OK)

@@ -10,7 +10,9 @@
  * nodes are free again when that job ends.  A spawn that fails has none.
  *
  * A DVM gets the nodes that a request names and it does not have: they join it first, and leave
- * when the reservation gives them back.
+ * when the reservation gives them back.  An extension by a number of nodes for which too few are
+ * free gets them from the resource manager, if that can be asked: exactly those that come.  One
+ * that names no allocation extends the DVM itself: they are for all.
  *
  * Only the launcher has reservations; daemons pass requests on to it.
  */

@@ -427,10 +427,10 @@ static void answer_line(struct visitor *v, struct slice line)
             return;
         }
     }
-    buf_str(&v->out,
-            "error: unknown question; this launcher knows who, names, taken, read, "
-            "published, unpublish, standing, lease, "
-            "grow, shrink, down, jobs, usage, signal, on, uri, tools, trace, ranks, link, pmix\n");
+    buf_str(&v->out, "error: unknown question; this launcher knows who, names, taken, read, "
+                     "published, unpublish, standing, lease, "
+                     "grow, more, shrink, down, jobs, usage, signal, on, uri, tools, trace, ranks, "
+                     "link, pmix\n");
 }
 
 /* `on NODE WORDS`: the connection becomes the program's.  True: the visitor is freed. */
@@ -582,7 +582,8 @@ static void visitor_read(void *arg)
     } else if (slice_starts(all, SLICE("link "))) {
         if (take_link(v, slice_head(slice_skip(all, 5), end - 5)))
             return;
-    } else if (slice_starts(all, SLICE("grow ")) || slice_starts(all, SLICE("shrink "))) {
+    } else if (slice_starts(all, SLICE("grow ")) || slice_starts(all, SLICE("more ")) ||
+               slice_starts(all, SLICE("shrink "))) {
         if (take_resize(v, slice_head(all, end)))
             return;
     } else if (slice_starts(all, SLICE("on "))) {

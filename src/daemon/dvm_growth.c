@@ -3,7 +3,9 @@
 #include "daemon/dvm_growth.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@ struct dvm_growth {
     struct list link;
     struct dvm_growths *of;
     void *request; /* NULL: it goes on, or is forgotten */
+    bool by_number;
     int fd;
     struct watch watch;
     struct buf in, joined;
@@ -57,7 +60,8 @@ static void take_reason(struct dvm_growth *g, struct slice why)
         errmsg_set(&g->why, 0, SLICE_FMT, SLICE_ARG(why));
 }
 
-/* `up NAME SLOTS`, `failed NAME WHY`, `error: WHY`, `end`; true: it was the last line. */
+/* `submitted ID MANAGER`, `up NAME SLOTS`, `failed NAME WHY`, `error: WHY`, `end`; true: it was the
+ * last line. */
 static bool take_line(struct dvm_growth *g, struct slice line)
 {
     struct slice word = slice_cut(&line, ' ');
@@ -110,7 +114,7 @@ static void on_read(void *arg)
         finish(g);
 }
 
-bool dvm_growth_begin(struct dvm_growths *g, void *request, struct slice nodes)
+static bool begin(struct dvm_growths *g, void *request, const char *verb, struct slice what)
 {
     struct dvm_growth *new = calloc(1, sizeof *new);
 
@@ -119,15 +123,46 @@ bool dvm_growth_begin(struct dvm_growths *g, void *request, struct slice nodes)
     *new = (struct dvm_growth){ .of = g, .request = request };
     buf_init(&new->in, DVM_GROWTH_TEXT);
     buf_init(&new->joined, DVM_GROWTH_TEXT);
-    new->fd = ask(g, "grow", nodes);
+    new->fd = ask(g, verb, what);
     if (new->fd < 0) {
         free(new);
         return false;
     }
+    new->by_number = !strcmp(verb, "more");
     list_append(&g->all, &new->link);
     watch_open(&new->watch, g->context->loop, new->fd, on_read, NULL, new);
     watch_want(&new->watch, LOOP_READ);
     return true;
+}
+
+bool dvm_growth_begin(struct dvm_growths *g, void *request, struct slice nodes)
+{
+    return begin(g, request, "grow", nodes);
+}
+
+bool dvm_growth_more(struct dvm_growths *g, void *request, uint64_t nodes)
+{
+    char number[24];
+
+    snprintf(number, sizeof number, "%llu", (unsigned long long)nodes);
+    return begin(g, request, "more", slice_str(number));
+}
+
+/* The end of the connection withdraws it. */
+void *dvm_growth_withdraw(struct dvm_growths *g, bool (*is)(const void *arg, const void *request),
+                          const void *arg)
+{
+    LIST_EACH(l, &g->all)
+    {
+        struct dvm_growth *k = LIST_OF(l, struct dvm_growth, link);
+        void *request = k->request;
+        if (!k->by_number || !request || !is(arg, request))
+            continue;
+        k->request = NULL;
+        dvm_growth_free(k);
+        return request;
+    }
+    return NULL;
 }
 
 /* One by one: one that is lost meanwhile does not keep the others. */

@@ -1,6 +1,7 @@
 /* dvm_growth.h - a request for an allocation, or for a spawn, names nodes that the DVM does not
  * have: they join it first (launch/dvm_members.h), and the request is carried out when each has
- * come up, or will not.
+ * come up, or will not.  Or it wants so many more, which the resource manager gives: it is carried
+ * out when all have come.
  */
 #ifndef WIREUP_DAEMON_DVM_GROWTH_H
 #define WIREUP_DAEMON_DVM_GROWTH_H
@@ -34,6 +35,14 @@ void dvm_growths_close(struct dvm_growths *g); /* harmless twice, and on zeroed 
 /* The nodes, names with commas, are to join; takes the request over.  False: this is no DVM, or
  * there is no memory; nothing has been done. */
 bool dvm_growth_begin(struct dvm_growths *g, void *request, struct slice nodes);
+
+/* The same, for so many nodes as the resource manager gives: all or none. */
+bool dvm_growth_more(struct dvm_growths *g, void *request, uint64_t nodes);
+
+/* A request for so many nodes of which is() is true; it is the caller's again, and its nodes are
+ * not wanted any more.  NULL: there is none. */
+void *dvm_growth_withdraw(struct dvm_growths *g, bool (*is)(const void *arg, const void *request),
+                          const void *arg);
 
 /* The request, which is the caller's again, waits no longer.  Its nodes leave as by
  * dvm_growth_undo(), and each that joins later. */

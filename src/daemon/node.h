@@ -94,6 +94,7 @@ struct node_config {
     /* A DVM: nodes are to join or leave.  Takes over the connection, and the words of the request
      * line, to which it answers.  NULL: this is none. */
     void (*resize)(void *arg, int fd, struct slice words);
+    bool submits; /* ... more of them can be had from its resource manager, by their number */
     /* The same, of a job's launcher: nodes are to join the job (`grow HOSTS`), for a spawn that
      * names them in added_nodes(). */
     void (*add_nodes)(void *arg, int fd, struct slice words);

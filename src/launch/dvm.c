@@ -11,10 +11,12 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "io/join_token.h"
 #include "io/rendezvous.h"
 #include "io/write_all.h"
 #include "launch/dvm_find.h"
@@ -24,6 +26,7 @@
 #include "launch/joins.h"
 #include "launch/queries.h"
 #include "launch/remote.h"
+#include "launch/second_jobs.h"
 #include "launch/plan_builder.h"
 #include "launch/spawn_hosts.h"
 #include "launch/spawn_plan.h"
@@ -57,6 +60,7 @@ struct dvm {
     struct dvm_members members;
     struct dvm_spares spares;
     struct joins joins;
+    struct second_jobs second_jobs;
     struct dvm_takeover takeover;
     struct dvm_news is_up;
     struct distant_launchers_config distant;
@@ -122,7 +126,8 @@ static void reaped(void *arg, pid_t pid, int status)
 {
     struct dvm *s = arg;
 
-    remote_reaped(&s->remote, pid, status);
+    if (!second_jobs_reaped(&s->second_jobs, pid, status))
+        remote_reaped(&s->remote, pid, status);
 }
 
 static void progress(void *arg, struct node_progress *p)
@@ -211,6 +216,7 @@ static struct node_config configuration(struct dvm *s, const struct job_map *pla
                                   .added_nodes = added_nodes,
                                   .dvm_leases = &s->leases,
                                   .resize = resize,
+                                  .submits = second_job_known(o->rm),
                                   .tools_like = plan,
                                   .reaped = reaped,
                                   .reach = reach,
@@ -261,24 +267,6 @@ static void alive(void *arg, uint32_t position)
     dvm_members_alive(&s->members, position);
 }
 
-static int open_leases(struct dvm *s, struct job_map *plan)
-{
-    const struct dvm_leases_config config = { .name = s->is_up.name,
-                                              .limits = s->options->limits,
-                                              .grows = joins_wanted(s->options),
-                                              .use = node_use,
-                                              .changed = nodes_changed,
-                                              .arg = s };
-    const struct dvm_members_config members = { s->is_up.name, &s->remote, &s->leases,
-                                                &s->dvm_execs, plan,       news,
-                                                judged,        s };
-
-    dvm_leases_open(&s->leases, &s->remote.cluster, &config);
-    if (dvm_members_open(&s->members, &members) < 0)
-        return -ENOMEM;
-    return dvm_spares_open(&s->spares, s->options->spare_hosts, &s->members, &s->remote.cluster);
-}
-
 static int place(void *arg, const struct join_request *q, uint32_t *position_p, struct errmsg *err)
 {
     struct dvm *s = arg;
@@ -288,6 +276,126 @@ static int place(void *arg, const struct join_request *q, uint32_t *position_p, 
     if (slots) /* a daemon that has lost its launcher does not know how many it had */
         known.slots = slots;
     return dvm_members_place(&s->members, &known, position_p, err);
+}
+
+/* ---- nodes of a second job ---- */
+
+/* Its nodes are as the first one is. */
+static uint32_t slots_of_node(const struct dvm *s)
+{
+    return s->remote.plan->nnodes ? s->remote.plan->nodes[0].slots : 0;
+}
+
+/* Nobody is let in before the first request. */
+static int submit_to(struct dvm *s, struct second_job *j, struct buf *where, struct errmsg *err)
+{
+    const struct joins_config joins = { &s->remote, place, member_failed, s };
+    char token[JOIN_TOKEN_TEXT];
+    int rc = joins_open_late(&s->joins, &joins, err);
+
+    if (rc == 0)
+        rc = joins_addresses(&s->joins, where, err);
+    if (rc)
+        return rc;
+    join_token_of_key(s->joins.key, token);
+    j->where = buf_cstr(where);
+    j->token = token;
+    rc = second_jobs_begin(&s->second_jobs, j, err);
+    explicit_bzero(token, sizeof token);
+    return rc;
+}
+
+static int submit(void *arg, uint32_t nodes, const char *without, uint32_t *request_p,
+                  struct errmsg *err)
+{
+    struct dvm *s = arg;
+    const char *wireupd = s->options->wireupd;
+    struct second_job j = { .nodes = nodes,
+                            .slots = slots_of_node(s),
+                            .wireupd = wireupd ? wireupd : s->remote.wireupd,
+                            .without = without,
+                            .envp = environ,
+                            .now_s = (uint64_t)time(NULL) };
+    struct buf where = BUF_NULL(1 << 16);
+    int rc;
+
+    if (!second_job_known(s->options->rm))
+        return errmsg_set(err, 1,
+                          "your DVM %s is in no job of Slurm, from which more nodes could be had: "
+                          "name the nodes by -hosts, or start `wireupd --join` on them",
+                          s->is_up.name);
+    rc = submit_to(s, &j, &where, err);
+    *request_p = j.request;
+    buf_free(&where);
+    return rc;
+}
+
+static void nodes_came(void *arg, uint32_t request)
+{
+    struct dvm *s = arg;
+
+    second_jobs_came(&s->second_jobs, request);
+}
+
+static void nodes_given_up(void *arg, uint32_t request)
+{
+    struct dvm *s = arg;
+
+    second_jobs_give_up(&s->second_jobs, request);
+}
+
+static void job_submitted(void *arg, uint32_t request, const char *manager, const char *id)
+{
+    struct dvm *s = arg;
+
+    dvm_members_submitted(&s->members, request, manager, id);
+}
+
+static void job_over(void *arg, uint32_t request, const char *why)
+{
+    struct dvm *s = arg;
+
+    dvm_members_over(&s->members, request, why);
+}
+
+static void open_second_jobs(struct dvm *s, const struct log *log)
+{
+    const struct second_jobs_config config = { .loop = node_loop(s->remote.node),
+                                               .log = log,
+                                               .manager = s->options->rm,
+                                               .submitted = job_submitted,
+                                               .over = job_over,
+                                               .arg = s };
+
+    second_jobs_open(&s->second_jobs, &config);
+}
+
+/* ---- the launcher ---- */
+
+static int open_leases(struct dvm *s, struct job_map *plan)
+{
+    const struct dvm_leases_config config = { .name = s->is_up.name,
+                                              .limits = s->options->limits,
+                                              .grows = joins_wanted(s->options),
+                                              .use = node_use,
+                                              .changed = nodes_changed,
+                                              .arg = s };
+    const struct dvm_members_config members = { .name = s->is_up.name,
+                                                .remote = &s->remote,
+                                                .leases = &s->leases,
+                                                .execs = &s->dvm_execs,
+                                                .plan = plan,
+                                                .news = news,
+                                                .judged = judged,
+                                                .submit = submit,
+                                                .came = nodes_came,
+                                                .give_up = nodes_given_up,
+                                                .arg = s };
+
+    dvm_leases_open(&s->leases, &s->remote.cluster, &config);
+    if (dvm_members_open(&s->members, &members) < 0)
+        return -ENOMEM;
+    return dvm_spares_open(&s->spares, s->options->spare_hosts, &s->members, &s->remote.cluster);
 }
 
 static int open_joins(struct dvm *s, struct errmsg *err)
@@ -329,6 +437,7 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
         s->remote.arg = s;
         dvm_execs_open(&s->dvm_execs, &s->remote.cluster);
         s->remote.cluster.dvm_execs = &s->dvm_execs;
+        open_second_jobs(s, node_log(node));
         if (open_leases(s, plan) < 0)
             node_give_up(node, 1);
         watch_open(&s->waits, node_loop(node), s->news, nobody_waits, NULL, s);
@@ -339,6 +448,7 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
         log_error(&log, "%s", err.text);
     }
     watch_close(&s->waits);
+    second_jobs_close(&s->second_jobs);
     joins_close(&s->joins);
     dvm_takeover_close(&s->takeover);
     dvm_spares_close(&s->spares);
@@ -372,8 +482,11 @@ static int prepare_joins(struct dvm *s, struct launch_options *o, struct job_map
 {
     int rc = dvm_takeover_prepare(&s->takeover, o, err);
 
-    if (rc || !joins_wanted(o))
+    if (rc || !joins_wanted(o)) {
+        if (rc == 0 && joins_possible(o, plan))
+            o->tree_width = 0;
         return rc;
+    }
     if (joins_find_token(&s->joins, o, s->takeover.token, o->keep != NULL, err) < 0)
         return LAUNCH_REFUSED;
     o->keep_token = o->keep ? s->joins.key : NULL;

@@ -1,5 +1,5 @@
-/* dvm_members.c - see dvm_members.h.  Reading order: members; answers; nodes that join; nodes that
- * leave; requests; nodes that come under the name of another one. */
+/* dvm_members.c - see dvm_members.h.  Reading order: members; answers; nodes of a second job;
+ * nodes that join; nodes that leave; requests; nodes that come under the name of another one. */
 #include "launch/dvm_members.h"
 
 #include <errno.h>
@@ -33,6 +33,10 @@ struct dvm_resize {
     struct watch watch;
     struct buf out;
     uint32_t awaited; /* nodes that have not been answered */
+    uint32_t request; /* of a second job; 0: none */
+    uint32_t wanted;  /* ... its nodes, */
+    uint32_t placed;  /* ... those that have a position, */
+    uint32_t came;    /* ... and those that are up */
     bool ends;        /* its last line is being written */
 };
 
@@ -42,7 +46,10 @@ struct dvm_member {
     struct dvm_resize *asked; /* whom its end or failure is told; NULL: nobody */
     struct dvm_resize *again; /* LEAVING: who wants it as this one when it has left; NULL: nobody */
     struct host anew;
-    bool itself; /* it has come by itself */
+    bool itself;                /* it has come by itself */
+    bool of_job;                /* ... from a second job */
+    struct dvm_resize *held_by; /* ... whose request gets it; NULL: it is of the DVM */
+    bool unheard; /* ... in vain: it leaves, and nobody has been told that it was there */
 };
 
 /* ---- members --------------------------------------------------------------------------------- */
@@ -105,7 +112,14 @@ enum dvm_node_use dvm_members_use(const struct dvm_members *m, uint32_t position
     }
     if (m->all && is_lost(m, position) && has_successor(m, position))
         return DVM_NODE_LEFT;
+    if (m->all && m->all[position].held_by)
+        return DVM_NODE_COMES;
     return is_reserved(m, position) ? DVM_NODE_RESERVED : DVM_NODE_FREE;
+}
+
+static bool is_usual(const struct dvm_members *m, uint32_t position)
+{
+    return m->all[position].state == DVM_MEMBER_USUAL && !m->all[position].held_by;
 }
 
 uint32_t dvm_members_unusable(struct dvm_members *m, const char *const **names_p)
@@ -115,7 +129,7 @@ uint32_t dvm_members_unusable(struct dvm_members *m, const char *const **names_p
     *names_p = m->unusable;
     for (uint32_t p = 0; m->all && p < count_of(m); p++) {
         uint32_t other = name_of(m, p) ? position_named(m, name_of(m, p)) : p;
-        if (name_of(m, p) && (is_lost(m, p) || m->all[p].state != DVM_MEMBER_USUAL) &&
+        if (name_of(m, p) && (is_lost(m, p) || !is_usual(m, p)) &&
             (other == p || other == count_of(m)))
             m->unusable[n++] = name_of(m, p);
     }
@@ -125,6 +139,8 @@ uint32_t dvm_members_unusable(struct dvm_members *m, const char *const **names_p
 /* Jobs are told. */
 static void notify(const struct dvm_members *m, uint32_t position, int code)
 {
+    if (m->all[position].unheard)
+        return;
     m->config.news(m->config.arg, code, name_of(m, position), m->config.remote->slots[position]);
 }
 
@@ -187,7 +203,159 @@ static void answered(struct dvm_members *m, uint32_t position)
     one_less(q);
 }
 
+/* ---- nodes of a second job ------------------------------------------------------------------- */
+
+static struct dvm_resize *request_numbered(const struct dvm_members *m, uint32_t request)
+{
+    LIST_EACH(l, &m->requests)
+    {
+        struct dvm_resize *q = LIST_OF(l, struct dvm_resize, link);
+        if (request && q->request == request && !q->ends)
+            return q;
+    }
+    return NULL;
+}
+
+static bool is_held(const struct dvm_members *m, uint32_t position, const struct dvm_resize *q)
+{
+    return name_of(m, position) && m->all[position].held_by == q;
+}
+
+/* Those of a request that has got all. */
+static void release(struct dvm_resize *q)
+{
+    struct dvm_members *m = q->of;
+
+    for (uint32_t p = 1; p < count_of(m); p++) {
+        if (!is_held(m, p, q))
+            continue;
+        m->all[p].held_by = NULL;
+        notify(m, p, WIREUP_EVENT_NODE_JOINED);
+    }
+}
+
+/* Those of a request that has got too few; one that still comes up leaves then. */
+static void send_off(struct dvm_resize *q)
+{
+    struct dvm_members *m = q->of;
+
+    for (uint32_t p = 1; p < count_of(m); p++) {
+        if (!is_held(m, p, q))
+            continue;
+        m->all[p].held_by = NULL;
+        m->all[p].unheard = true;
+        if (m->all[p].state == DVM_MEMBER_USUAL)
+            m->all[p].state = DVM_MEMBER_DRAINING;
+    }
+    m->again = true;
+}
+
+static void more_failed(struct dvm_resize *q, const char *why)
+{
+    struct errmsg err;
+
+    q->of->config.give_up(q->of->config.arg, q->request);
+    send_off(q);
+    errmsg_set(&err, 0, "%s", why);
+    refuse(q, &err);
+}
+
+/* One node of a request is up. */
+static void one_more(struct dvm_resize *q)
+{
+    struct dvm_members *m = q->of;
+
+    if (++q->came < q->wanted)
+        return;
+    m->config.came(m->config.arg, q->request);
+    for (uint32_t p = 1; p < count_of(m); p++) {
+        if (is_held(m, p, q))
+            buf_printf(&q->out, "up %s %u\n", name_of(m, p), m->config.remote->slots[p]);
+    }
+    one_less(q);
+}
+
+void dvm_members_submitted(struct dvm_members *m, uint32_t request, const char *manager,
+                           const char *id)
+{
+    struct dvm_resize *q = request_numbered(m, request);
+
+    if (!q)
+        return;
+    buf_printf(&q->out, "submitted %s %s\n", id, manager);
+    flush(q);
+}
+
+void dvm_members_over(struct dvm_members *m, uint32_t request, const char *why)
+{
+    struct dvm_resize *q = request_numbered(m, request);
+
+    if (q)
+        more_failed(q, why);
+    dvm_members_changed(m);
+}
+
+/* Nodes of earlier second jobs; the manager may have some left of those. */
+static void put_others(const struct dvm_members *m, struct buf *out)
+{
+    for (uint32_t p = 1; p < count_of(m); p++) {
+        if (name_of(m, p) && m->all[p].of_job && m->all[p].state < DVM_MEMBER_LEFT &&
+            !is_lost(m, p))
+            buf_printf(out, "%s%s", buf_len(out) ? "," : "", name_of(m, p));
+    }
+}
+
+static int check_more(const struct dvm_members *m, struct slice words, uint32_t *nodes_p,
+                      struct errmsg *err)
+{
+    const struct remote *f = m->config.remote;
+    uint32_t room = f->boot.count - 1 - f->boot.nnodes;
+
+    if (!slice_u32(words, nodes_p) || *nodes_p == 0)
+        return errmsg_set(err, 1, "the number of nodes must be 1 or more");
+    if (*nodes_p > room)
+        return errmsg_set(err, 1, "your DVM %s has room for %u more node%s", m->config.name, room,
+                          room == 1 ? "" : "s");
+    if (f->boot.width < f->boot.count - 1)
+        return errmsg_set(err, 1,
+                          "the daemons of your DVM %s are a tree of several levels, which nodes of "
+                          "another job cannot join: start it with -join-token-file FILE",
+                          m->config.name);
+    return 0;
+}
+
+static int more(struct dvm_resize *q, struct slice words, struct errmsg *err)
+{
+    struct dvm_members *m = q->of;
+    struct buf others = BUF_NULL(DVM_MEMBERS_OUT);
+    int rc = check_more(m, words, &q->wanted, err);
+
+    put_others(m, &others);
+    if (rc == 0 && !buf_ok(&others))
+        rc = errmsg_set(err, -ENOMEM, "out of memory");
+    if (rc == 0)
+        rc = m->config.submit(m->config.arg, q->wanted, buf_len(&others) ? buf_cstr(&others) : "",
+                              &q->request, err);
+    q->awaited += rc == 0;
+    buf_free(&others);
+    return rc;
+}
+
 /* ---- nodes that join ------------------------------------------------------------------------- */
+
+/* Of a request that is to get all. */
+static void node_is_missing(struct dvm_members *m, uint32_t position, struct slice why)
+{
+    struct dvm_resize *q = m->all[position].held_by;
+    char line[ERRMSG_MAX];
+
+    if (!q)
+        return;
+    m->all[position].held_by = NULL;
+    snprintf(line, sizeof line, SLICE_FMT, SLICE_ARG(slice_head(why, ERRMSG_MAX - 1)));
+    if (!q->ends)
+        more_failed(q, line);
+}
 
 void dvm_members_failed(struct dvm_members *m, uint32_t position, struct slice why)
 {
@@ -201,6 +369,7 @@ void dvm_members_failed(struct dvm_members *m, uint32_t position, struct slice w
                    SLICE_ARG(slice_head(why, ERRMSG_MAX)));
         answered(m, position);
     }
+    node_is_missing(m, position, why);
     membership_lose(&cluster_of(m)->overlay_io.member, position);
     dvm_leases_changed(m->config.leases);
 }
@@ -231,9 +400,13 @@ void dvm_members_up(struct dvm_members *m, uint32_t position)
 
     if (b->state != DVM_MEMBER_COMING)
         return;
-    b->state = DVM_MEMBER_USUAL;
-    add_to_plan(m, position);
-    notify(m, position, WIREUP_EVENT_NODE_JOINED);
+    b->state = b->unheard ? DVM_MEMBER_DRAINING : DVM_MEMBER_USUAL;
+    if (!b->unheard)
+        add_to_plan(m, position);
+    if (b->held_by)
+        one_more(b->held_by);
+    else
+        notify(m, position, WIREUP_EVENT_NODE_JOINED);
     if (b->asked) {
         buf_printf(&b->asked->out, "up %s %u\n", name_of(m, position),
                    m->config.remote->slots[position]);
@@ -307,6 +480,16 @@ static void look_at_old(struct dvm_members *m, uint32_t position)
     answered(m, position);
 }
 
+static void look_at_held(struct dvm_members *m, uint32_t position)
+{
+    char why[ERRMSG_MAX];
+
+    if (!m->all[position].held_by || !is_lost(m, position))
+        return;
+    snprintf(why, sizeof why, "node %.200s was lost before it could be used", name_of(m, position));
+    node_is_missing(m, position, slice_str(why));
+}
+
 static void look_at_all(struct dvm_members *m)
 {
     for (uint32_t p = 1; p < count_of(m) && name_of(m, p); p++) {
@@ -314,7 +497,7 @@ static void look_at_all(struct dvm_members *m)
         case DVM_MEMBER_COMING: look_at_new(m, p); break;
         case DVM_MEMBER_DRAINING:
         case DVM_MEMBER_LEAVING: look_at_old(m, p); break;
-        case DVM_MEMBER_USUAL:
+        case DVM_MEMBER_USUAL: look_at_held(m, p); break;
         case DVM_MEMBER_LEFT:
         case DVM_MEMBER_FAILED: break;
         }
@@ -344,6 +527,11 @@ static bool may_return(const struct dvm_member *b)
            (b->state == DVM_MEMBER_DRAINING && !b->asked);
 }
 
+static bool is_coming(const struct dvm_member *b)
+{
+    return b->state == DVM_MEMBER_COMING || b->held_by;
+}
+
 /* leaver: one that leaves will do. */
 static int check_new(const struct dvm_members *m, const struct host_list *list, bool leaver,
                      struct errmsg *err)
@@ -353,8 +541,8 @@ static int check_new(const struct dvm_members *m, const struct host_list *list, 
     for (uint32_t i = 0; i < list->count; i++) {
         uint32_t p = position_named(m, list->items[i].name);
         if (p < count_of(m) && !(leaver && may_return(&m->all[p])))
-            return errmsg_set(err, 1, "node %.200s is in your DVM %s already", list->items[i].name,
-                              m->config.name);
+            return errmsg_set(err, 1, "node %.200s is %s your DVM %s already", list->items[i].name,
+                              is_coming(&m->all[p]) ? "coming up in" : "in", m->config.name);
         for (uint32_t k = 0; k < i; k++) {
             if (!strcmp(list->items[i].name, list->items[k].name))
                 return errmsg_set(err, 1, "node %.200s is named twice", list->items[i].name);
@@ -402,25 +590,61 @@ static bool may_replace(struct dvm_members *m, uint32_t position)
     return answer != JOINS_ANSWER_ALIVE;
 }
 
-int dvm_members_place(struct dvm_members *m, const struct join_request *q, uint32_t *position_p,
+/* 0, JOINS_REFUSED or JOINS_LATER. */
+static int check_newcomer(struct dvm_members *m, const struct host *h, struct errmsg *err)
+{
+    struct host copy = *h;
+    const struct host_list list = { &copy, 1, 1 };
+    uint32_t p = position_named(m, h->name);
+
+    if (p < count_of(m) && may_replace(m, p))
+        return JOINS_LATER;
+    return check_new(m, &list, false, err) ? JOINS_REFUSED : 0;
+}
+
+/* A request that does not get this one does not get all. */
+static int refuse_newcomer(struct dvm_resize *q, const struct errmsg *err)
+{
+    if (q) {
+        more_failed(q, err->text);
+        dvm_leases_changed(q->of->config.leases);
+    }
+    return JOINS_REFUSED;
+}
+
+int dvm_members_place(struct dvm_members *m, const struct join_request *j, uint32_t *position_p,
                       struct errmsg *err)
 {
-    struct host h = { .name = q->name, .slots = q->slots };
-    const struct host_list list = { &h, 1, 1 };
-    uint32_t p = 0;
+    struct host h = { .name = j->name, .slots = j->slots };
+    struct dvm_resize *q;
+    uint32_t p;
+    int rc;
 
     if (!m->all || node_state(m->config.remote->node) != LAUNCHER_STATE_STANDING)
         return JOINS_LATER;
-    p = position_named(m, h.name);
-    if (p < count_of(m) && may_replace(m, p))
-        return JOINS_LATER;
-    if (check_new(m, &list, false, err))
-        return JOINS_REFUSED;
+    q = request_numbered(m, j->request);
+    if (j->request && (!q || q->placed == q->wanted))
+        return errmsg_set(err, JOINS_REFUSED,
+                          "nobody waits for node %.200s any more: the request that its job was "
+                          "submitted for is over",
+                          h.name);
+    rc = check_newcomer(m, &h, err);
+    if (rc)
+        return rc == JOINS_REFUSED ? refuse_newcomer(q, err) : rc;
     p = remote_add(m->config.remote, &h);
-    if (p == 0)
-        return errmsg_set(err, JOINS_REFUSED, "out of memory for another node");
-    m->all[p] =
-        (struct dvm_member){ .state = DVM_MEMBER_COMING, .new.started = true, .itself = true };
+    if (p == 0) {
+        errmsg_set(err, JOINS_REFUSED, "out of memory for another node");
+        return refuse_newcomer(q, err);
+    }
+    m->all[p] = (struct dvm_member){
+        .state = DVM_MEMBER_COMING,
+        .new.started = true,
+        .itself = true,
+        .of_job = q != NULL,
+        .held_by = q,
+    };
+    if (q)
+        q->placed++;
     *position_p = p;
     return 0;
 }
@@ -481,7 +705,7 @@ static int check_old(const struct dvm_members *m, struct slice names, bool now, 
     if (p == 0)
         return errmsg_set(err, 1, "node %s cannot leave: the launcher of your DVM %s is there",
                           text, m->config.name);
-    if (m->all[p].state != DVM_MEMBER_USUAL)
+    if (!is_usual(m, p))
         return errmsg_set(err, 1, "node %s is %s already", text,
                           m->all[p].state < DVM_MEMBER_DRAINING ? "coming up" : "leaving");
     used = processes_at(m, p);
@@ -506,8 +730,7 @@ static void drain(struct dvm_resize *q, struct slice names, bool waits)
     while (names.len) {
         struct slice name = slice_cut(&names, ',');
         for (uint32_t p = 1; p < count_of(m) && name_of(m, p); p++) {
-            if (!slice_is(name, name_of(m, p)) || is_lost(m, p) ||
-                m->all[p].state != DVM_MEMBER_USUAL)
+            if (!slice_is(name, name_of(m, p)) || is_lost(m, p) || !is_usual(m, p))
                 continue;
             m->all[p].state = DVM_MEMBER_DRAINING;
             m->all[p].asked = waits ? q : NULL;
@@ -519,22 +742,48 @@ static void drain(struct dvm_resize *q, struct slice names, bool waits)
     }
 }
 
+/* Requests that have got all of their nodes, and whose connections have not ended yet. */
+static void release_all(struct dvm_members *m)
+{
+    LIST_EACH(l, &m->requests)
+    {
+        struct dvm_resize *q = LIST_OF(l, struct dvm_resize, link);
+        if (q->request && q->ends && q->awaited == 0)
+            release(q);
+    }
+}
+
 static int shrink(struct dvm_resize *q, struct slice words, struct errmsg *err)
 {
     struct slice how = slice_cut(&words, ' ');
-    int rc = words.len ? check_old(q->of, words, slice_is(how, "now"), err)
-                       : errmsg_set(err, 1, "name the nodes that are to leave by -hosts");
+    int rc;
+
+    release_all(q->of);
+    rc = words.len ? check_old(q->of, words, slice_is(how, "now"), err)
+                   : errmsg_set(err, 1, "name the nodes that are to leave by -hosts");
 
     if (rc == 0)
         drain(q, words, !slice_is(how, "drain"));
     return rc;
 }
 
-/* A request that waits for the end of jobs is called off with its connection. */
+static void give_up(struct dvm_resize *q)
+{
+    if (q->ends)
+        return;
+    q->of->config.give_up(q->of->config.arg, q->request);
+    send_off(q);
+}
+
+/* A request that waits for nodes, or for the end of jobs, is called off with its connection. */
 static void call_off(struct dvm_resize *q)
 {
     struct dvm_members *m = q->of;
 
+    if (q->request && q->awaited)
+        give_up(q);
+    else if (q->request)
+        release(q);
     for (uint32_t p = 1; p < count_of(m); p++) {
         if (m->all[p].asked != q || m->all[p].state != DVM_MEMBER_DRAINING)
             continue;
@@ -566,7 +815,9 @@ static int begin(struct dvm_resize *q, struct slice words, struct errmsg *err)
 
     if (!q->of->all || node_state(q->of->config.remote->node) != LAUNCHER_STATE_STANDING)
         return errmsg_set(err, 1, "the DVM is not up");
-    return slice_is(verb, "grow") ? grow(q, words, err) : shrink(q, words, err);
+    if (slice_is(verb, "grow"))
+        return grow(q, words, err);
+    return slice_is(verb, "more") ? more(q, words, err) : shrink(q, words, err);
 }
 
 void dvm_members_take(struct dvm_members *m, int fd, struct slice words)

@@ -5,10 +5,13 @@
  *
  *     grow HOSTS                 HOSTS as of -hosts.  Answers, in any order, a line for each node:
  *                                `up NAME SLOTS` or `failed NAME SENTENCE`
+ *     more N                     N nodes, wherever the resource manager gives them, from a job of
+ *                                its own (launch/second_jobs.h).  Answers `submitted ID MANAGER`,
+ *                                and when all have come an `up` line for each
  *     shrink now|wait|drain NODES   NODES: names with commas.  For each node: `left NAME`, or
  *                                `draining NAME PROCESSES` (drain)
  *
- * The last line is `end`.  `error: SENTENCE` is the only line if nothing has been changed.
+ * The last line is `end`, or `error: SENTENCE` if nothing has been changed.
  *
  * A node that joins gets a position that no node has had, and is started by its parent in the tree,
  * once that is a member.  A node that is to leave gets no new jobs, and leaves when no process of a
@@ -16,6 +19,10 @@
  * the end, and is called off when the connection ends before; `drain` answers at once.  `grow` of a
  * node that leaves keeps it if it only drains and nobody waits for its end, else lets it join again
  * when it has left.
+ *
+ * `more` gets all of its nodes or none.  They get jobs when its connection ends after that: so who
+ * has asked for them can have them first.  Before, they are held; if one does not come, or the
+ * connection ends, the job is cancelled, those that have come leave, and later ones are refused.
  *
  * A node that comes by itself under the name of another one waits until that one has left, if it
  * leaves; else that one is asked for an answer: it is there, and the node is refused, or it is
@@ -42,6 +49,12 @@ struct dvm_members_config {
     /* A node joins or leaves; code: of wireup_client.h. */
     void (*news)(void *arg, int code, const char *name, uint32_t slots);
     void (*judged)(void *arg); /* dvm_members_place() knows more about nodes that it let wait */
+    /* Asks the resource manager for so many nodes, and not for those (names with commas); the
+     * number of the request.  0; else a sentence.  NULL: there is none. */
+    int (*submit)(void *arg, uint32_t nodes, const char *without, uint32_t *request_p,
+                  struct errmsg *err);
+    void (*came)(void *arg, uint32_t request);    /* all of them have */
+    void (*give_up)(void *arg, uint32_t request); /* nobody waits for them any more */
     void *arg;
 };
 
@@ -65,6 +78,11 @@ void dvm_members_take(struct dvm_members *m, int fd, struct slice words);
  * sentence; JOINS_LATER: the DVM is not up yet, or a node of that name is there still. */
 int dvm_members_place(struct dvm_members *m, const struct join_request *q, uint32_t *position_p,
                       struct errmsg *err);
+
+/* The resource manager has taken a job for that request, or no node comes of it any more. */
+void dvm_members_submitted(struct dvm_members *m, uint32_t request, const char *manager,
+                           const char *id);
+void dvm_members_over(struct dvm_members *m, uint32_t request, const char *why);
 
 /* The daemon of a node that joins is up, or will not come. */
 void dvm_members_up(struct dvm_members *m, uint32_t position);

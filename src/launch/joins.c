@@ -13,6 +13,7 @@
 #include "io/join_token.h"
 #include "io/secret.h"
 #include "io/write_all.h"
+#include "launch/second_job_words.h"
 
 enum { JOINS_TEXT = 1 << 16 };
 
@@ -180,6 +181,11 @@ bool joins_wanted(const struct launch_options *o)
     return o->join_port || o->join_token_file || o->join_file || o->keep || o->takeover;
 }
 
+bool joins_possible(const struct launch_options *o, const struct job_map *plan)
+{
+    return second_job_known(o->rm) && plan->nnodes <= o->tree_width;
+}
+
 void joins_take_variable(struct joins *j)
 {
     j->key = secret_new(JOIN_TOKEN_KEY);
@@ -258,6 +264,13 @@ int joins_open(struct joins *j, const struct joins_config *config, struct errmsg
     j->open = true;
     daemon_link_admit(config->remote->cluster.router_io.net, j->key, &calls, j);
     return o->join_file ? write_file(j, o->join_file, err) : 0;
+}
+
+int joins_open_late(struct joins *j, const struct joins_config *config, struct errmsg *err)
+{
+    int rc = j->open ? 0 : joins_find_token(j, config->remote->opt, NULL, true, err);
+
+    return j->open || rc < 0 ? rc : joins_open(j, config, err);
 }
 
 void joins_close(struct joins *j)

@@ -37,6 +37,10 @@ struct joins {
 /* Whether the options want nodes that come by themselves. */
 bool joins_wanted(const struct launch_options *o);
 
+/* Whether the launcher may itself ask for nodes that join, once it stands: its resource manager can
+ * be asked, and the tree of its daemons has one level without a change for the first ones. */
+bool joins_possible(const struct launch_options *o, const struct job_map *plan);
+
 /* Before remote_open().  Nodes that join only dial out: all are children of the launcher, and no
  * daemon calls another one.  With -join-only the plan has no node. */
 void joins_expect(struct launch_options *o, struct job_map *plan);
@@ -52,6 +56,9 @@ int joins_find_token(struct joins *j, const struct launch_options *o, const unsi
 
 /* After remote_open() and joins_find_token(): nodes may come.  0; else a sentence in err. */
 int joins_open(struct joins *j, const struct joins_config *config, struct errmsg *err);
+/* The same, where nobody has wanted it so far; harmless if it is open.  A token is made, unless
+ * there is one. */
+int joins_open_late(struct joins *j, const struct joins_config *config, struct errmsg *err);
 void joins_close(struct joins *j); /* harmless twice, and on zeroed memory */
 
 /* There may be places now. */

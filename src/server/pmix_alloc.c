@@ -77,7 +77,7 @@ static pmix_status_t take_info(struct command *c, const pmix_info_t *info,
 
 static bool is_ours(uint8_t directive)
 {
-    return directive >= PMIX_ALLOC_NEW && directive <= PMIX_ALLOC_REAQUIRE;
+    return directive >= PMIX_ALLOC_NEW && directive <= PMIX_ALLOC_REQ_CANCEL;
 }
 
 void pmix_read_alloc(struct command *c)
@@ -114,7 +114,8 @@ void pmix_alloc_infos(struct info_array *l, const struct answer *a)
 {
     struct answer_allocate r = answer_to_allocate(a);
 
-    info_array_slice(l, PMIX_ALLOC_ID, r.id);
+    if (r.id.len) /* else the nodes are in none */
+        info_array_slice(l, PMIX_ALLOC_ID, r.id);
     info_array_u32(l, PMIX_SESSION_ID, (uint32_t)r.session);
     if (r.nodes.len) {
         info_array_slice(l, PMIX_ALLOC_NODE_LIST, r.nodes);
