@@ -324,6 +324,11 @@ static int submit(void *arg, uint32_t nodes, const char *without, uint32_t *requ
                           "your DVM %s is in no job of Slurm, from which more nodes could be had: "
                           "name the nodes by -hosts, or start `wireupd --join` on them",
                           s->is_up.name);
+    if (s->remote.boot.width < s->remote.boot.count - 1)
+        return errmsg_set(err, 1,
+                          "the daemons of your DVM %s are a tree of several levels, which nodes of "
+                          "another job cannot join: start it with -join-token-file FILE",
+                          s->is_up.name);
     rc = submit_to(s, &j, &where, err);
     *request_p = j.request;
     buf_free(&where);

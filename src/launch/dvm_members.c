@@ -316,11 +316,6 @@ static int check_more(const struct dvm_members *m, struct slice words, uint32_t 
     if (*nodes_p > room)
         return errmsg_set(err, 1, "your DVM %s has room for %u more node%s", m->config.name, room,
                           room == 1 ? "" : "s");
-    if (f->boot.width < f->boot.count - 1)
-        return errmsg_set(err, 1,
-                          "the daemons of your DVM %s are a tree of several levels, which nodes of "
-                          "another job cannot join: start it with -join-token-file FILE",
-                          m->config.name);
     return 0;
 }
 

@@ -117,7 +117,7 @@ static void explain(const struct second_job_run *r, const struct side_command *k
                     struct errmsg *err)
 {
     struct slice why = slice_head(second_job_reason(side_command_errors(k)), 500),
-                 out = slice_trim(slice_head(side_command_out(k), 100));
+                 all = side_command_out(k), out = slice_head(slice_cut(&all, '\n'), 100);
     const char *manager = r->of->config.manager;
 
     if (r->id[0])

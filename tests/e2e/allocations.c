@@ -13,9 +13,11 @@
  *     take X       (another tool holds X) may not release it, but runs a job there
  *     full         reserves what is left, and runs `wireup run` ($WIREUP), which is refused
  *     free X       (nobody holds X any more) releases it
- *     spawn        spawns jobs that reserve their nodes, until they end; what fails reserves none
- *     grow         allocates nodes that the DVM does not have, n4 and n5, and gives them back; one
- *                  that does not come up (bad) is refused
+ *     more         (in a job of Slurm, or of a stand-in) extends its allocation by two nodes, of
+ * which too few are free, and the DVM by one cancel       extends the DVM by a node for which it
+ * has to wait, prints `waits`, and cancels that spawn        spawns jobs that reserve their nodes,
+ * until they end; what fails reserves none grow         allocates nodes that the DVM does not have,
+ * n4 and n5, and gives them back; one that does not come up (bad) is refused
  *
  * Prints `allocations WHAT good`, or `allocations WHAT WRONG ...`. */
 #include <dlfcn.h>
@@ -45,6 +47,9 @@ enum { NODES = 3, EVENTS = 1024 };
 #endif
 #ifndef PMIX_ALLOC_QUEUE
 #define PMIX_ALLOC_QUEUE "pmix.alloc.queue"
+#endif
+#ifndef PMIX_ALLOC_REQ_CANCEL
+#define PMIX_ALLOC_REQ_CANCEL 5
 #endif
 #ifndef PMIX_ALLOC_EXCLUDE
 #define PMIX_ALLOC_EXCLUDE        "pmix.alloc.exclude"
@@ -785,20 +790,85 @@ static void grow(void)
     expect("release", let_go(a.id), PMIX_SUCCESS);
 }
 
+static size_t count_nodes(const struct allocation *a)
+{
+    size_t n = a->nodes[0] != '\0';
+
+    for (const char *c = a->nodes; *c; c++)
+        n += *c == ',';
+    return n;
+}
+
+static void has_count(const char *name, const struct allocation *a, size_t want)
+{
+    if (count_nodes(a) != want)
+        complain("%s: nodes '%s', not %zu", name, a->nodes, want);
+}
+
+/* The resource manager gives the nodes. */
+static void more(void)
+{
+    struct allocation a, b, c;
+
+    expect("new", with_count(PMIX_ALLOC_NEW, NULL, 1, &a), PMIX_SUCCESS);
+    expect("extend", with_count(PMIX_ALLOC_EXTEND, a.id, 2, &b), PMIX_SUCCESS);
+    has_count("with those that came", &b, 3);
+    if (strcmp(a.id, b.id) != 0)
+        complain("another allocation: %s, not %s", b.id, a.id);
+    expect("the DVM", with_count(PMIX_ALLOC_EXTEND, NULL, 1, &c), PMIX_SUCCESS);
+    has_count("the DVM", &c, 1);
+    if (c.id[0] || strstr(b.nodes, c.nodes))
+        complain("the DVM's own node %s is in '%s', '%s'", c.nodes, c.id, b.nodes);
+    expect("of no allocation", with_count(PMIX_ALLOC_EXTEND, "nobody", 1, &c), PMIX_ERR_NOT_FOUND);
+    expect("release", let_go(a.id), PMIX_SUCCESS);
+}
+
+static atomic_int cancels;
+
+static void on_cancelled(pmix_status_t status, pmix_info_t *info, size_t n, void *arg,
+                         pmix_release_cbfunc_t release, void *release_arg)
+{
+    (void)info;
+    (void)n;
+    (void)arg;
+    if (status != PMIX_SUCCESS)
+        complain("cancelling: %s", PMIx_Error_string(status));
+    if (release)
+        release(release_arg);
+    cancels++;
+}
+
+static void cancel(void)
+{
+    uint64_t count = 1;
+    pmix_info_t wish[2], name, none;
+    struct allocation a;
+
+    PMIX_INFO_LOAD(&wish[0], PMIX_ALLOC_NUM_NODES, &count, PMIX_UINT64);
+    PMIX_INFO_LOAD(&wish[1], PMIX_ALLOC_REQ_ID, "wish", PMIX_STRING);
+    PMIX_INFO_LOAD(&name, PMIX_ALLOC_REQ_ID, "wish", PMIX_STRING);
+    PMIX_INFO_LOAD(&none, PMIX_ALLOC_REQ_ID, "other", PMIX_STRING);
+    must("ask", PMIx_Allocation_request_nb(PMIX_ALLOC_EXTEND, wish, 2, on_allocated, NULL));
+    printf("waits\n");
+    fflush(stdout);
+    getchar();
+    must("cancel", PMIx_Allocation_request_nb(PMIX_ALLOC_REQ_CANCEL, &name, 1, on_cancelled, NULL));
+    wait_for("the cancelled request", &reply.done, 1);
+    wait_for("the answer to that", &cancels, 1);
+    a = reply.got;
+    expect("the request", reply.status, PMIX_ERR_OUT_OF_RESOURCE);
+    if (is_ours() && !strstr(a.why, "cancelled"))
+        complain("cancelled, because '%s'", a.why);
+    expect("no such request", request(PMIX_ALLOC_REQ_CANCEL, &none, 1, &a), PMIX_ERR_NOT_FOUND);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } doings[] = {
-    { "reserve", reserve },
-    { "change", change },
-    { "limit", limit },
-    { "session", session },
-    { "rank", ranks },
-    { "hold", hold },
-    { "take", take },
-    { "full", full },
-    { "free", free_it },
-    { "grow", grow },
+    { "reserve", reserve },      { "change", change }, { "limit", limit }, { "session", session },
+    { "rank", ranks },           { "hold", hold },     { "take", take },   { "full", full },
+    { "free", free_it },         { "grow", grow },     { "more", more },   { "cancel", cancel },
     { "spawn", spawn_reserves },
 };
 
