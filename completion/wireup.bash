@@ -152,7 +152,7 @@ _wireup_choices()
     fetch) echo "--launcher-exec --json" ;;
     timeline) echo "--output --json" ;;
     replay) echo "--json" ;;
-    sim) echo "--nodes --ranks --bytes-per-rank --width --schedule --connectivity --seed --rounds --sets --node-failures --link-failures --slow --joins --leaves --takeovers --reports --broadcasts --requests --groups --store --stacks --jitter --latency --overhead --ps-per-byte --link --flags --json" ;;
+    sim) echo "--nodes --ranks --bytes-per-rank --width --schedule --connectivity --seed --rounds --sets --node-failures --link-failures --slow --joins --leaves --takeovers --reports --broadcasts --requests --groups --store --stacks --jitter --latency --overhead --ps-per-byte --link --phases --costs --processors --window --flags --json" ;;
     up) echo "--name --json" ;;
     tools) echo "--json" ;;
     ps) echo "--json" ;;

@@ -15,6 +15,7 @@
 #include "cluster/sim_calls.h"
 #include "cluster/sim_groups.h"
 #include "cluster/sim_net.h"
+#include "cluster/sim_phases.h"
 #include "cluster/sim_store.h"
 #include "core/effect.h"
 
@@ -37,15 +38,12 @@ void sim_defaults(struct sim_config *c)
                               .notice_ns = 1000000 };
 }
 
-void sim_violated(struct sim *s, const char *format, ...)
+bool sim_only_phases(const struct sim_config *c)
 {
-    va_list args;
-
-    if (s->r->violation[0])
-        return;
-    va_start(args, format);
-    vsnprintf(s->r->violation, sizeof s->r->violation, format, args);
-    va_end(args);
+    return c->rounds == 1 && c->sets == 1 && !c->kills && !c->cuts && !c->slow && !c->grows &&
+           !c->leaves && !c->takeovers && !c->reports && !c->broadcasts && !c->requests &&
+           !c->groups && !c->store && !c->jitter_ns && !c->dial_in && !c->inquiry &&
+           !c->connectivity;
 }
 
 /* An error that a router or a member logs must not happen. */
@@ -159,7 +157,7 @@ static void enter(struct sim *s, uint32_t p, uint32_t set)
     if (leaves_values(s, set))
         sim_calls_send_ahead(n);
     if (membership_contribute(&n->member, way, slice_str(what), n->round[set],
-                              set || s->c.grows || s->c.leaves ? &s->sets[set] : NULL,
+                              set || s->c.grows || s->c.leaves || s->phases ? &s->sets[set] : NULL,
                               make_block(s, set, n->round[set], p), s->now) < 0)
         sim_violated(s, "node %u cannot contribute to set %u", p, set);
 }
@@ -255,7 +253,9 @@ static void on_completed(void *arg, const struct overlay_event *e)
         sim_calls_fence_over(n);
     n->round[set]++;
     report_result(s, n);
-    if (!n->stopped[set] && n->round[set] < s->c.rounds)
+    if (s->phases)
+        sim_phases_completed(n);
+    else if (!n->stopped[set] && n->round[set] < s->c.rounds)
         enter_later(s, n->me, set);
 }
 
@@ -342,6 +342,8 @@ static void on_message(void *arg, const struct msg *m)
 {
     struct sim_node *n = arg;
 
+    if (n->sim->phases && sim_phases_message(n, m))
+        return;
     if (m->kind == MSG_data)
         take_one(n, m);
     else if (m->kind == MSG_grow)
@@ -361,6 +363,8 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
     struct sim_node *n = arg;
 
     (void)host;
+    if (n->sim->phases)
+        sim_phases_ready(n->sim);
     if (position >= n->sim->first && !membership_has(&n->member, position)) {
         n->sim->nodes[position].welcomed = n->sim->nlog;
         membership_welcome(&n->member, position);
@@ -430,7 +434,10 @@ static void on_end(void *arg, const char *why)
 
 static void on_closed(void *arg)
 {
-    (void)arg;
+    struct sim_node *n = arg;
+
+    if (n->sim->phases)
+        sim_phases_closed(n);
 }
 
 static struct router_link *join(void *arg, uint32_t to)
@@ -632,6 +639,10 @@ static void happen_to(struct sim *s, struct sim_event *e)
     case SIM_ANSWER:
     case SIM_BATCH: sim_calls_happen(n, e); break;
     case SIM_GROUP: sim_groups_happen(n, e); break;
+    case SIM_PHASE:
+    case SIM_DAEMON:
+    case SIM_PART:
+    case SIM_OVER: sim_phases_happen(n, e); break;
     case SIM_STORE: sim_store_happen(n); break;
     default: break;
     }
@@ -641,7 +652,8 @@ static void happen_to(struct sim *s, struct sim_event *e)
 static bool is_of_link(const struct sim_event *e)
 {
     return e->kind == SIM_ARRIVE || e->kind == SIM_MESSAGE || e->kind == SIM_UP ||
-           e->kind == SIM_DOWN;
+           e->kind == SIM_DOWN || e->kind == SIM_OUT || e->kind == SIM_ACK ||
+           e->kind == SIM_CHUNK || e->kind == SIM_GOT;
 }
 
 /* A node that has died is freed once nothing of it is being called. */
@@ -683,7 +695,7 @@ static bool choose_sets(struct sim *s)
         s->nodes[1 + rand_below(&s->rand, s->first - 1)].leaves = true;
     for (uint32_t k = 0; k < s->all_sets; k++) {
         uint64_t density = k ? 1 + rand_below(&s->rand, 4) : 1;
-        for (uint32_t p = 0; p < s->first; p++) {
+        for (uint32_t p = s->c.phases ? 1 : 0; p < s->first; p++) {
             if ((k == 0 || rand_below(&s->rand, density) == 0) && !s->nodes[p].leaves &&
                 rank_set_add(&s->sets[k], p, 1) < 0)
                 return false;
@@ -704,10 +716,12 @@ static struct overlay_config overlay_config_of(const struct sim *s, uint32_t p)
         k.piece_max = 0;
     else
         k.inline_max = 1024; /* so that both schedules occur */
+    k.members = &s->members;
+    if (s->c.phases) /* the choice is that of daemons, which do not know the network */
+        return k;
     k.alpha_ns = (uint32_t)(s->c.latency_ns + 2 * s->c.overhead_ns);
     k.beta_ps = s->c.byte_ps;
     k.link_ns = s->c.link_ns;
-    k.members = &s->members;
     return k;
 }
 
@@ -785,8 +799,10 @@ static void meet_all(struct sim *s)
     if (s->c.link_ns || s->c.through_tree || s->c.jitter_ns)
         return;
     for (uint32_t p = 0; p < n; p++) {
-        for (uint64_t d = 1; d < n; d *= 2)
+        for (uint64_t d = 1; d < n; d *= 2) {
             router_meet(&s->nodes[p].router, (uint32_t)((p + n - d) % n), s->now);
+            router_meet(&s->nodes[p].router, (uint32_t)((p + d) % n), s->now);
+        }
     }
     run(s);
 }
@@ -1011,6 +1027,7 @@ static void free_all(struct sim *s)
     sim_store_close(s);
     sim_calls_close(s);
     sim_groups_close(s);
+    sim_phases_close(s);
     for (uint32_t k = 0; k < SETS_MAX; k++)
         rank_set_free(&s->sets[k]);
     rank_set_free(&s->members);
@@ -1031,7 +1048,7 @@ static bool make(struct sim *s)
     }
     if (!s->nodes || rank_set_add(&s->members, 0, s->first) < 0 ||
         (s->c.reports && (!s->sent || !s->got)) || !choose_sets(s) || !sim_calls_open(s) ||
-        !sim_store_open(s) || !sim_groups_open(s))
+        !sim_store_open(s) || !sim_groups_open(s) || !sim_phases_open(s))
         return false;
     for (uint32_t p = s->first; p < n; p++)
         s->nodes[p].dead = s->nodes[p].freed = true; /* until they start */
@@ -1068,7 +1085,10 @@ static int run_once(const struct sim_config *c, struct sim_result *r_p)
     if (c->dial_in && c->nodes > 1)
         s.c.width = c->nodes - 1;
     s.no_memory = !make(&s);
-    if (!s.no_memory) {
+    if (!s.no_memory && c->phases) {
+        sim_phases_begin(&s);
+        run(&s);
+    } else if (!s.no_memory) {
         join_all(&s);
         meet_all(&s);
         begin(&s);
@@ -1144,11 +1164,11 @@ void sim_command(const struct sim_config *c, struct buf *out)
                "--takeovers %u --reports %u"
                " --broadcasts %u --requests %u --groups %u --store %u --jitter %" PRIu64
                " --latency %" PRIu64 " --overhead %" PRIu64
-               " --ps-per-byte %u --link %u%s --connectivity %s --flags %s%s%s%s",
+               " --ps-per-byte %u --link %u --window %u%s --connectivity %s --flags %s%s%s%s",
                c->nodes, c->ranks, c->width, c->seed, schedules[c->schedule], c->rounds, c->sets,
                c->card, c->kills, c->cuts, c->slow, c->grows, c->leaves, c->takeovers, c->reports,
                c->broadcasts, c->requests, c->groups, c->store, c->jitter_ns, c->latency_ns,
-               c->overhead_ns, c->byte_ps, c->link_ns, c->inquiry ? " --stacks" : "",
+               c->overhead_ns, c->byte_ps, c->link_ns, c->window, c->inquiry ? " --stacks" : "",
                c->connectivity ? c->connectivity : "all", c->barrier_first ? "barrier," : "",
                c->through_tree ? "relayed," : "", c->dial_in ? "dial-in," : "",
                c->modelled ? "" : "real");

@@ -9,6 +9,8 @@
  * are not neighbours in the tree come up when an exchange begins that needs them, one after the
  * other.
  *
+ * With `window` links are TCP connections on a network of packets (sim_tcp.h).
+ *
  * Invariants (struct sim_result): each collective that a living node has contributed to ends there,
  * with the blocks of that generation of exactly its participants, or with the name of a lost one,
  * and so for all participants that live, groups too (sim_groups.h);
@@ -33,6 +35,32 @@ struct sim_inquiry {
     void (*answer)(void *arg, uint32_t node, struct buf *part); /* appends the node's answer */
     void (*part)(void *arg, uint32_t node, struct slice part);  /* it is at the launcher */
     void *arg;
+};
+
+/* The phases of a job, one after the other (sim_phases.h). */
+enum sim_phase {
+    SIM_PHASE_START, /* from the launcher's begin until all processes run */
+    SIM_PHASE_BARRIER,
+    SIM_PHASE_FENCE,     /* the first one with data */
+    SIM_PHASE_AGAIN,     /* another one: links are up */
+    SIM_PHASE_BROADCAST, /* an event that rank 0 raises is known to all */
+    SIM_PHASE_GET,       /* rank 0 has got a value of the last rank */
+    SIM_PHASE_END,       /* from the processes' end until the launcher's */
+    SIM_PHASES
+};
+
+/* Processor time in ns. */
+struct sim_costs {
+    uint64_t prepare; /* the launcher, before it starts the first daemon */
+    uint64_t agent;   /* a daemon or the launcher, for each daemon that it starts */
+    uint64_t shell;   /* no work, but time until that one runs: that of ssh */
+    uint64_t daemon;  /* a daemon, until it connects */
+    uint64_t rank;    /* the start of a process */
+    uint64_t call;  /* a process and its daemon: entry into a collective, and the same again for its
+                     * end */
+    uint64_t event; /* a process and its daemon: an event that comes */
+    uint64_t leave; /* the end of a process */
+    uint64_t end;   /* a daemon, before it closes its link */
 };
 
 struct sim_config {
@@ -68,6 +96,13 @@ struct sim_config {
     uint32_t link_ns;   /* a daemon's cost of each link outside the tree; 0: all are up */
     uint64_t notice_ns; /* time until a neighbour notices that a link is down */
     bool through_tree;  /* only links of the tree: exchanges are relayed */
+    bool phases; /* nothing of the above but the phases of one job: position 0 is the launcher,
+                  * and has no processes */
+    struct sim_costs costs;
+    uint32_t work_ps;    /* processor time of each byte, at each end; with window */
+    uint32_t processors; /* that all nodes share, as on one machine; 0: each has its own */
+    uint32_t window; /* bytes: the first window of a TCP connection (sim_tcp.h); 0: links without
+                      * windows and headers */
     const struct sim_inquiry *inquiry; /* NULL: there is none */
     uint32_t groups;  /* at most 4; as many groups are formed by invitation (sim_groups.h) */
     bool disagree;    /* each node judges by itself what a loss means for its collectives, which
@@ -77,6 +112,8 @@ struct sim_config {
 };
 
 void sim_defaults(struct sim_config *c);
+/* Nothing is wanted that a run of phases does not have. */
+bool sim_only_phases(const struct sim_config *c);
 
 enum { SIM_TEXT = 300 };
 
@@ -92,7 +129,8 @@ struct sim_result {
     uint64_t requests;
     uint64_t stored_ns; /* the last process has met the others at the store for the last time */
     uint64_t answers, answered_ns; /* to the inquiry; the time from the question to the last */
-    char violation[SIM_TEXT];      /* empty: all is well */
+    uint64_t phase_ns[SIM_PHASES];
+    char violation[SIM_TEXT]; /* empty: all is well */
 };
 
 /* 0, or -ENOMEM. */

@@ -41,8 +41,6 @@ void sim_calls_lost(struct sim_node *n, uint32_t position);
 /* At the end: whether a living node violates one of these rules; then why says which. */
 bool sim_calls_wrong(const struct sim_node *n, char *why, size_t room);
 
-/* Reports a violated invariant; only the first one is kept.  (sim.c) */
-void sim_violated(struct sim *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A broadcast event of that node has arrived.  (sim.c) */
 void sim_broadcast_arrives(struct sim_node *n, uint32_t from, uint32_t number);
 

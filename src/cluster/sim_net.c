@@ -1,15 +1,31 @@
-/* sim_net.c - see sim_net.h.  Reading order: time; links; sending; receiving; up and down. */
+/* sim_net.c - see sim_net.h.  Reading order: violations; time; work; links; sending; receiving; up
+ * and down. */
 #include "cluster/sim_net.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/rand.h"
 #include "cluster/msg.h"
+#include "cluster/sim_tcp.h"
 
 enum { SLOWNESS = 100, STEPS_ROOM = 64, EVENTS_ROOM = 4096 };
+
+/* ---- violations ------------------------------------------------------------------------------ */
+
+void sim_violated(struct sim *s, const char *format, ...)
+{
+    va_list args;
+
+    if (s->r->violation[0])
+        return;
+    va_start(args, format);
+    vsnprintf(s->r->violation, sizeof s->r->violation, format, args);
+    va_end(args);
+}
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
@@ -35,12 +51,23 @@ static bool earlier(const struct sim_event *a, const struct sim_event *b)
     return a->at != b->at ? a->at < b->at : a->number < b->number;
 }
 
+/* With those that come with it. */
+static void free_messages(struct sim_message *m)
+{
+    struct sim_message *next;
+
+    for (; m; m = next) {
+        next = m->next;
+        free(m);
+    }
+}
+
 void sim_push(struct sim *s, struct sim_event e)
 {
     size_t i = s->nevents;
 
     if (!sim_room(s, &s->heap, s->nevents, &s->room, sizeof *s->heap)) {
-        free(e.m);
+        free_messages(e.m);
         return;
     }
     e.number = ++s->number;
@@ -92,6 +119,32 @@ static uint64_t jitter(struct sim *s, uint64_t most)
     return s->c.jitter_ns ? rand_below(&s->rand, most) : 0;
 }
 
+/* ---- work ------------------------------------------------------------------------------------ */
+
+static uint64_t *free_processor(const struct sim *s)
+{
+    uint64_t *first = s->processors;
+
+    for (uint32_t i = 1; i < s->c.processors; i++) {
+        if (s->processors[i] < *first)
+            first = &s->processors[i];
+    }
+    return first;
+}
+
+uint64_t sim_work(struct sim *s, struct sim_node *n, uint64_t ns)
+{
+    uint64_t *processor = s->c.processors ? free_processor(s) : NULL;
+    uint64_t start = n->work_free > s->now ? n->work_free : s->now;
+
+    if (processor && *processor > start)
+        start = *processor;
+    n->work_free = start + ns * (n->slow ? SLOWNESS : 1);
+    if (processor)
+        *processor = n->work_free;
+    return n->work_free;
+}
+
 /* ---- links ----------------------------------------------------------------------------------- */
 
 struct router_link *sim_net_link(struct sim *s, uint32_t a, uint32_t b)
@@ -135,7 +188,8 @@ static void up_later(struct sim *s, struct router_link *l, uint64_t at)
     sim_push(s, (struct sim_event){ .at = at, .kind = SIM_UP, .end = l });
 }
 
-/* A handshake takes two round trips; a daemon makes one connection after the other. */
+/* The handshakes of TCP and of the link take two round trips, and the called end knows half a round
+ * trip later that the caller has the key; a daemon makes one connection after the other. */
 struct router_link *sim_net_connect(struct sim_node *n, uint32_t to)
 {
     struct sim *s = n->sim;
@@ -150,8 +204,9 @@ struct router_link *sim_net_connect(struct sim_node *n, uint32_t to)
         down_later(s, l, ROUTER_DOWN_UNREACHABLE);
         return l;
     }
-    up_later(s, l->peer, n->link_free + jitter(s, s->c.latency_ns));
-    up_later(s, l, n->link_free + jitter(s, s->c.latency_ns));
+    up = n->link_free + jitter(s, s->c.latency_ns);
+    up_later(s, l, up);
+    up_later(s, l->peer, up + s->c.latency_ns); /* before what comes from us then */
     return l;
 }
 
@@ -170,7 +225,7 @@ static uint64_t overhead(const struct sim *s, const struct sim_node *n)
 /* Random delays keep the order of links, and a relay reads its links one after the other. */
 static bool is_in_order(const struct sim *s)
 {
-    return s->c.jitter_ns || s->c.through_tree;
+    return s->c.jitter_ns || s->c.through_tree || s->c.window;
 }
 
 /* A node reads the most useful messages first if nothing else is wanted: short ones, then the
@@ -217,24 +272,31 @@ static struct sim_message *message_of(struct sim *s, struct slice bytes)
     return m;
 }
 
-static void transmit(struct sim *s, struct router_link *l, struct sim_message *m)
+static void transmit_whole(struct sim *s, struct router_link *l, struct sim_message *m)
 {
     struct sim_node *a = l->of;
     uint64_t start = a->out_free > s->now ? a->out_free : s->now;
     uint64_t there = start + overhead(s, a) + s->c.latency_ns + jitter(s, s->c.jitter_ns);
-    bool vanishes = s->c.swallow && s->r->messages % s->c.swallow == s->c.swallow - 1;
 
     a->out_free = start + overhead(s, a) + bytes_ns(s, m->cost);
-    a->messages++;
-    a->bytes += m->cost;
-    s->r->messages++;
-    s->r->bytes += m->cost;
-    if (vanishes || l->cut) {
-        free(m);
-        return;
-    }
     l->last = there = there > l->last ? there : l->last;
     sim_push(s, (struct sim_event){ .at = there, .kind = SIM_ARRIVE, .end = l->peer, .m = m });
+}
+
+static void transmit(struct sim *s, struct router_link *l, struct sim_message *m)
+{
+    bool vanishes = s->c.swallow && s->r->messages % s->c.swallow == s->c.swallow - 1;
+
+    l->of->messages++;
+    l->of->bytes += m->cost;
+    s->r->messages++;
+    s->r->bytes += m->cost;
+    if (vanishes || l->cut)
+        free(m);
+    else if (s->c.window)
+        sim_tcp_send(s, l, m);
+    else
+        transmit_whole(s, l, m);
 }
 
 /* The addresses of a peer are asked for along the tree.  Where only the cost of the exchange itself
@@ -534,6 +596,10 @@ void sim_net_happen(struct sim *s, struct sim_event *e)
 
     switch (e->kind) {
     case SIM_ARRIVE: arrive(s, e); return;
+    case SIM_OUT:
+    case SIM_ACK:
+    case SIM_CHUNK:
+    case SIM_GOT: sim_tcp_happen(s, e); return;
     case SIM_TAKEN: taken(s, e); return;
     case SIM_MESSAGE:
         receive(s, e->end, e->m);
@@ -554,9 +620,12 @@ void sim_net_free(struct sim *s)
     struct sim_event e;
 
     while (sim_pop(s, &e))
-        free(e.m);
-    for (size_t i = 0; i < s->npairs; i++)
+        free_messages(e.m);
+    for (size_t i = 0; i < s->npairs; i++) {
+        sim_tcp_free(&s->pairs[i][0]);
+        sim_tcp_free(&s->pairs[i][1]);
         free(s->pairs[i]);
+    }
     for (size_t i = 0; i < s->nblocks; i++)
         block_set_drop(s->blocks[i]);
     free(s->pairs);

@@ -37,19 +37,30 @@ enum sim_kind {
     SIM_START,   /* a node starts: its parent, `other`, tells it what it knows */
     SIM_DIAL,    /* a node that was started by nobody calls the top, which has told it */
     SIM_GIVE_UP, /* the top: that node should be ready by now */
-    SIM_LEAVE    /* the top asks a node to leave */
+    SIM_LEAVE,   /* the top asks a node to leave */
+    SIM_OUT,     /* sim_tcp.h: a message is ready to be sent; `end` is the sending one, to CHUNK */
+    SIM_ACK,     /* bytes are acknowledged */
+    SIM_CHUNK,   /* the first byte of a part of a message arrives */
+    SIM_GOT,     /* ... and its last one */
+    SIM_PHASE,   /* sim_phases.h: a phase begins */
+    SIM_DAEMON,  /* a daemon has been started; its step is `other` */
+    SIM_PART,    /* a node has done the work of its part in a phase */
+    SIM_OVER     /* ... and of its end */
 };
 
 struct sim;
+struct sim_flow; /* sim_tcp.c */
+struct sim_phases;
 
 /* One end of a link. */
 struct router_link {
     struct list link; /* of its node */
     struct sim_node *of;
     struct router_link *peer;
-    uint64_t last;    /* arrival of the last message from here */
-    uint64_t urgency; /* of the messages that have arrived here */
-    uint32_t other;   /* the node at the other end */
+    uint64_t last;         /* arrival of the last message from here */
+    uint64_t urgency;      /* of the messages that have arrived here */
+    struct sim_flow *flow; /* what leaves here; NULL: nothing has */
+    uint32_t other;        /* the node at the other end */
     bool up;
     bool ending; /* nothing more is sent */
     bool closed; /* its node has dropped it, or knows that it is down */
@@ -58,9 +69,11 @@ struct router_link {
 
 /* A message on a link. */
 struct sim_message {
-    uint64_t cost;    /* in bytes */
-    uint64_t urgency; /* see sim_net.c */
-    bool bye;         /* the sender has closed the link */
+    uint64_t cost;            /* in bytes */
+    uint64_t urgency;         /* see sim_net.c */
+    struct sim_message *next; /* sim_tcp.c: one that waits behind it, or comes with it */
+    uint64_t left;            /* ... bytes that have not left */
+    bool bye;                 /* the sender has closed the link */
     size_t len;
     char bytes[];
 };
@@ -123,7 +136,7 @@ struct sim_node {
     uint32_t nintakes, intakes_room, intake_version, wake_version, overdue_version;
     uint64_t intake_at;
     bool dead, freed, slow;
-    uint64_t out_free, in_free, link_free;
+    uint64_t out_free, in_free, link_free, work_free;
     uint64_t messages, bytes;
     uint32_t round[SETS_MAX]; /* the round that is entered next, or waited for */
     bool inside[SETS_MAX], stopped[SETS_MAX];
@@ -135,6 +148,7 @@ struct sim_node {
     bool held;       /* it has lost the top, and ended */
     bool lost;       /* when the top was lost, that had lost it */
     bool leaves, asked_to;
+    bool exited; /* sim_phases.c: its processes have ended, or are ending */
 };
 
 /* A broadcast, as the top has sent it. */
@@ -146,8 +160,10 @@ struct sim {
     struct sim_config c;
     struct sim_node *nodes;
     struct rank_set sets[SETS_MAX];
-    struct sim_group *groups; /* sim_groups.c */
-    struct sim_store *store;  /* sim_store.c; NULL: it is not used */
+    struct sim_group *groups;  /* sim_groups.c */
+    struct sim_store *store;   /* sim_store.c; NULL: it is not used */
+    struct sim_phases *phases; /* sim_phases.c; NULL: there are none */
+    uint64_t *processors;      /* c.processors: when each is free */
     struct sim_event *heap;
     size_t nevents, room;
     uint64_t now, number, rand;
@@ -181,6 +197,9 @@ struct sim {
     bool no_memory;
 };
 
+/* Reports a violated invariant; only the first one is kept. */
+void sim_violated(struct sim *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Grows an array to hold one more.  False: no memory, which is noted. */
 bool sim_room(struct sim *s, void *array_p, size_t used, size_t *room_p, size_t each);
 
@@ -199,7 +218,12 @@ void sim_net_cut(struct sim_node *n, bool any);
 /* The node is dead: all its links break. */
 void sim_net_die(struct sim_node *n);
 
-/* ARRIVE, TAKEN, MESSAGE, UP, DOWN and WAKE. */
+/* When that much work of a node is done: one thing after the other, and by a processor that is
+ * free.
+ */
+uint64_t sim_work(struct sim *s, struct sim_node *n, uint64_t ns);
+
+/* ARRIVE, TAKEN, MESSAGE, UP, DOWN and WAKE, and those of sim_tcp.h. */
 void sim_net_happen(struct sim *s, struct sim_event *e);
 void sim_net_free(struct sim *s);
 

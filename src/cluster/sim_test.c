@@ -448,6 +448,86 @@ static void test_found(void)
     OK_F(run(&c, &r), "also if the exchange is by pairs");
 }
 
+/* ---- the phases of a job ---- */
+
+/* A launcher and two nodes, 10 ms away from it, on which nothing costs anything. */
+static struct sim_config distant_nodes(void)
+{
+    struct sim_config c;
+
+    sim_defaults(&c);
+    c.nodes = 3;
+    c.ranks = 1;
+    c.card = 100;
+    c.phases = c.barrier_first = c.modelled = true;
+    c.rounds = 3;
+    c.latency_ns = 10000000;
+    c.overhead_ns = c.byte_ps = c.link_ns = 0;
+    c.window = 14480;
+    return c;
+}
+
+static bool takes(const struct sim_result *r, enum sim_phase phase, uint64_t ms)
+{
+    uint64_t ns = r->phase_ns[phase];
+
+    if (ns != ms * 1000000)
+        printf("# phase %d takes %llu ns, not %llu ms\n", (int)phase, (unsigned long long)ns,
+               (unsigned long long)ms);
+    return ns == ms * 1000000;
+}
+
+/* Each phase takes as many latencies as messages of the daemons follow each other in it. */
+static void test_phases(void)
+{
+    struct sim_config c = distant_nodes();
+    struct sim_result r;
+
+    OK(run(&c, &r));
+    OK(takes(&r, SIM_PHASE_START, 60)); /* TCP 2, hello and answer 2, proof and ready 1, job 1 */
+    OK(takes(&r, SIM_PHASE_BARRIER, 20));
+    OK(takes(&r, SIM_PHASE_FENCE, 20) && takes(&r, SIM_PHASE_AGAIN, 20));
+    OK(takes(&r, SIM_PHASE_BROADCAST, 20)); /* by way of the launcher, as the next one */
+    OK(takes(&r, SIM_PHASE_GET, 40));
+    OK(takes(&r, SIM_PHASE_END, 30)); /* ended, quit, links closed */
+}
+
+/* 50 kB of each node need three windows, and so do both of them on the way down. */
+static void test_windows(void)
+{
+    struct sim_config c = distant_nodes();
+    struct sim_result r;
+
+    c.card = 50000;
+    OK(run(&c, &r) && r.exchanged == 0);
+    OK(takes(&r, SIM_PHASE_FENCE, 100) && takes(&r, SIM_PHASE_AGAIN, 100));
+    c.window = 1 << 20;
+    OK(run(&c, &r) && takes(&r, SIM_PHASE_FENCE, 20));
+}
+
+/* Work of several nodes is done together, or in turn by the processor that they share. */
+static void test_processors(void)
+{
+    struct sim_config c = distant_nodes();
+    struct sim_result r;
+
+    c.costs.call = 1000000;
+    OK(run(&c, &r) && takes(&r, SIM_PHASE_BARRIER, 22));
+    c.processors = 1;
+    OK(run(&c, &r) && takes(&r, SIM_PHASE_BARRIER, 24));
+}
+
+/* Other runs have none of them, and a run of phases has nothing else. */
+static void test_only_phases(void)
+{
+    struct sim_config c;
+
+    sim_defaults(&c);
+    OK(sim_only_phases(&c));
+    c.kills = 1;
+    OK(!sim_only_phases(&c));
+}
+
 int main(int argc, char **argv)
 {
     uint32_t count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : SEEDS;
@@ -464,6 +544,10 @@ int main(int argc, char **argv)
     for (kind = FAULTS_KILLS; kind < FAULTS_SMALL; kind++)
         test_seeds(first, count / 5, kind);
     test_seeds(first, SMALL_SEEDS, FAULTS_SMALL);
+    test_phases();
+    test_windows();
+    test_processors();
+    test_only_phases();
     test_found();
     test_control();
     test_control_outcomes(3, 0);

@@ -9,7 +9,7 @@
 #include "core/connectivity.h"
 #include "tools/sim_stacks.h"
 
-enum { NODES_MAX = 1 << 20, RESULT_MAX = 64 << 10 };
+enum { NODES_MAX = 1 << 20, RESULT_MAX = 64 << 10, COST_MAX = 2000000000 };
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
@@ -62,6 +62,49 @@ static bool read_flags(const struct command_line *l, struct sim_config *c)
     return true;
 }
 
+/* A word of --costs. */
+static bool read_cost(struct sim_config *c, struct slice name, uint64_t ns)
+{
+    const struct {
+        const char *name;
+        uint64_t *ns;
+    } costs[] = { { "prepare", &c->costs.prepare }, { "agent", &c->costs.agent },
+                  { "shell", &c->costs.shell },     { "daemon", &c->costs.daemon },
+                  { "rank", &c->costs.rank },       { "call", &c->costs.call },
+                  { "event", &c->costs.event },     { "leave", &c->costs.leave },
+                  { "end", &c->costs.end } };
+
+    for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++) {
+        if (!slice_is(name, costs[i].name))
+            continue;
+        *costs[i].ns = ns;
+        return true;
+    }
+    if (!slice_is(name, "byte"))
+        return false;
+    c->work_ps = (uint32_t)ns; /* of 1000 bytes, in ns */
+    return true;
+}
+
+static bool read_costs(const struct command_line *l, struct sim_config *c)
+{
+    struct slice rest = slice_str(l->choices[CHOICE_sim_costs]);
+    uint64_t ns;
+
+    while (rest.len) {
+        struct slice word = slice_cut(&rest, ','), whole = word, name = slice_cut(&word, '=');
+        if (slice_u64(word, &ns) && ns <= COST_MAX && read_cost(c, name, ns))
+            continue;
+        log_error(l->log,
+                  "sim: --costs: '" SLICE_FMT
+                  "' is not NAME=NS: the names are prepare, agent, shell, "
+                  "daemon, rank, call, event, leave, end and byte",
+                  SLICE_ARG(whole));
+        return false;
+    }
+    return true;
+}
+
 static bool read_schedule(const struct command_line *l, struct sim_config *c)
 {
     const char *word = l->choices[CHOICE_sim_schedule];
@@ -82,6 +125,28 @@ static bool read_connectivity(const struct command_line *l, struct sim_config *c
                              connectivity_fits(&parsed, c->nodes * c->ranks, &err) == 0))
         return true;
     log_error(l->log, "sim: %s", err.text);
+    return false;
+}
+
+/* These have the launcher as one node more. */
+static bool read_phases(const struct command_line *l, struct sim_config *c)
+{
+    c->phases = l->choices[CHOICE_sim_phases] != NULL;
+    if (!c->phases) {
+        if (!l->choices[CHOICE_sim_costs] && !l->choices[CHOICE_sim_processors])
+            return true;
+        log_error(l->log, "sim: --costs and --processors are of --phases, which is not given");
+        return false;
+    }
+    if (sim_only_phases(c)) {
+        c->rounds = 3;
+        c->barrier_first = true;
+        c->nodes += c->nodes != 0;
+        return true;
+    }
+    log_error(l->log,
+              "sim: --phases runs one job alone: it cannot be given with failures, sets, joins, "
+              "leaves, other messages, jitter or --rounds");
     return false;
 }
 
@@ -111,8 +176,10 @@ static bool read_config(const struct command_line *l, struct sim_config *c)
            number(l, CHOICE_sim_latency, 1000000000, &c->latency_ns) &&
            number(l, CHOICE_sim_overhead, 1000000000, &c->overhead_ns) &&
            small(l, CHOICE_sim_ps_per_byte, 1000000, &c->byte_ps) &&
-           small(l, CHOICE_sim_link, 1000000000, &c->link_ns) && read_schedule(l, c) &&
-           read_flags(l, c) && read_connectivity(l, c);
+           small(l, CHOICE_sim_link, 1000000000, &c->link_ns) &&
+           small(l, CHOICE_sim_processors, 4096, &c->processors) &&
+           small(l, CHOICE_sim_window, 1 << 30, &c->window) && read_costs(l, c) &&
+           read_schedule(l, c) && read_flags(l, c) && read_connectivity(l, c) && read_phases(l, c);
 }
 
 /* ---- the report ------------------------------------------------------------------------------ */
@@ -147,24 +214,65 @@ static void stacks_json(struct json *j, const struct sim_result *r, const struct
     json_object_end(j);
 }
 
+static const char *const phase_names[SIM_PHASES] = {
+    [SIM_PHASE_START] = "start",
+    [SIM_PHASE_BARRIER] = "barrier",
+    [SIM_PHASE_FENCE] = "fence",
+    [SIM_PHASE_AGAIN] = "fence_again",
+    [SIM_PHASE_BROADCAST] = "broadcast",
+    [SIM_PHASE_GET] = "get",
+    [SIM_PHASE_END] = "end",
+};
+
+static void phases_text(const struct sim_result *r)
+{
+    printf("phases:     ");
+    for (int i = 0; i < SIM_PHASES; i++)
+        printf(" %s %.3f ms%s", phase_names[i], ms(r->phase_ns[i]),
+               i + 1 < SIM_PHASES ? "," : "\n");
+}
+
+static void phases_json(struct json *j, const struct sim_result *r)
+{
+    json_object(j, "phases_ns");
+    for (int i = 0; i < SIM_PHASES; i++)
+        json_u64(j, phase_names[i], r->phase_ns[i]);
+    json_object_end(j);
+}
+
+static void fence_text(const struct sim_config *c, const struct sim_result *r)
+{
+    printf("first fence: gathered at the top after %.3f ms, everywhere after %.3f ms (%s)\n",
+           ms(r->gathered_ns), ms(r->last_ns), r->exchanged ? "exchange" : "tree");
+    printf("lower bound: %.3f ms; ratio %.2f\n", ms(r->bound_ns), ratio(r));
+    if (c->store)
+        printf("store:       %u times met, all by %.3f ms\n", c->store, ms(r->stored_ns));
+}
+
+/* With phases the launcher is a node, too, but none of the job. */
+static uint32_t nodes_of(const struct sim_config *c)
+{
+    return c->nodes - c->phases;
+}
+
 static void print_text(const struct sim_config *c, const struct sim_result *r)
 {
     uint64_t node = c->card * c->ranks;
 
     printf("%u nodes x %u ranks, %" PRIu64 " bytes each (%" PRIu64 " per node, %.3f MB in all); "
            "width %u, seed %" PRIu64 "\n",
-           c->nodes, c->ranks, c->card, node, (double)node * c->nodes / 1e6, c->width, c->seed);
-    printf("first fence: gathered at the top after %.3f ms, everywhere after %.3f ms (%s)\n",
-           ms(r->gathered_ns), ms(r->last_ns), r->exchanged ? "exchange" : "tree");
-    printf("lower bound: %.3f ms; ratio %.2f\n", ms(r->bound_ns), ratio(r));
+           nodes_of(c), c->ranks, c->card, node, (double)node * nodes_of(c) / 1e6, c->width,
+           c->seed);
+    if (c->phases)
+        phases_text(r);
+    else
+        fence_text(c, r);
     printf("messages:    %" PRIu64 " (%" PRIu64 " of exchanges), of one node at most %" PRIu64 "\n",
            r->messages, r->exchanged, r->node_messages);
     printf("bytes:       %.3f MB, of one node at most %.3f MB\n", (double)r->bytes / 1e6,
            (double)r->node_bytes / 1e6);
     printf("memory:      blocks of others, at one node at most %.3f MB\n",
            (double)r->node_held / 1e6);
-    if (c->store)
-        printf("store:       %u times met, all by %.3f ms\n", c->store, ms(r->stored_ns));
     printf("end:         after %.3f ms; %" PRIu64 " nodes live; %" PRIu64
            " parts in collectives, %" PRIu64 " of them failed for a lost node\n",
            ms(r->end_ns), r->survivors, r->collectives, r->failed);
@@ -179,7 +287,7 @@ static void print_json(const struct log *log, const struct sim_config *c,
     json_init(&j, &out);
     json_object(&j, NULL);
     json_str(&j, "schema", "wireup-sim-1");
-    json_u64(&j, "nodes", c->nodes);
+    json_u64(&j, "nodes", nodes_of(c));
     json_u64(&j, "ranks", c->ranks);
     json_u64(&j, "card", c->card);
     json_u64(&j, "width", c->width);
@@ -200,6 +308,8 @@ static void print_json(const struct log *log, const struct sim_config *c,
     json_u64(&j, "failed", r->failed);
     if (c->store)
         json_u64(&j, "store_ns", r->stored_ns);
+    if (c->phases)
+        phases_json(&j, r);
     if (t)
         stacks_json(&j, r, t);
     json_object_end(&j);

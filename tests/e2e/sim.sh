@@ -60,6 +60,22 @@ ok "the control: not in none" at_most 1000000 "$(value store_ns)" || explain
 run 60 "$WIREUP" sim --nodes 64 --requests 60
 same "requests while links for an exchange open: nothing is violated" "$rc" 0 || explain
 
+# ---- the phases of a job
+phases='sim --phases --nodes 2 --ranks 1 --latency 10000000 --overhead 0 --ps-per-byte 0 --bytes-per-rank 100 --window 14480 --link 0'
+# shellcheck disable=SC2086 # words
+run 60 "$WIREUP" $phases
+same "each phase takes as many latencies as messages follow each other" "$rc $(sed -n 's/^phases: *//p' "$out")" \
+    "0 start 60.000 ms, barrier 20.000 ms, fence 20.000 ms, fence_again 20.000 ms, broadcast 20.000 ms, get 40.000 ms, end 30.000 ms"
+# shellcheck disable=SC2086 # words
+run 60 "$WIREUP" $phases --costs call=1000000 --processors 1
+same "two processes call on one processor, before and after" "$rc $(sed -n 's/.*barrier \([^,]*\),.*/\1/p' "$out")" "0 24.000 ms"
+run 60 "$WIREUP" sim --costs call=1
+same "costs without phases" "$rc $(cat "$err")" "2 wireup: sim: --costs and --processors are of --phases, which is not given"
+run 60 "$WIREUP" sim --phases --costs coffee=1
+same "costs of nothing" "$rc $(cut -d: -f 1-3 "$err")" "2 wireup: sim: --costs"
+run 60 "$WIREUP" sim --phases --rounds 2
+same "phases and rounds" "$rc $(cut -d: -f 1-3 "$err" | cut -c 1-46)" "2 wireup: sim: --phases runs one job alone"
+
 run 60 "$WIREUP" sim --nodes 0
 same "no nodes" "$rc $(cat "$err")" "2 wireup: sim: --nodes and --width must be at least 1"
 run 60 "$WIREUP" sim --nodes many
