@@ -211,7 +211,8 @@ static void emit_peers(struct overlay *o, const struct gather *c)
     struct overlay_event *e = calloc(1, sizeof *e);
 
     for (uint32_t s = 0; e && s < c->steps; s++) {
-        if (rank_set_add(&e->peers, peer(c, s, false), 1) < 0)
+        if (rank_set_add(&e->peers, peer(c, s, false), 1) < 0 ||
+            rank_set_add(&e->peers, peer(c, s, true), 1) < 0)
             o->no_memory = true;
     }
     o->no_memory = o->no_memory || !e;

@@ -137,7 +137,7 @@ enum overlay_event_kind {
     OVERLAY_COMPLETED,  /* what, generation; failed, culprit; blocks: of all, including ours, but
                          * for those that are left_out */
     OVERLAY_DECIDED,    /* top: all gathered; what, generation, bytes, exchanges: the decision */
-    OVERLAY_EXCHANGING, /* pieces will be sent from here to `peers`: links to them are useful */
+    OVERLAY_EXCHANGING, /* pieces will be sent to and from `peers`: links to them are useful */
     OVERLAY_REPORTED,   /* top: from, and its report in blocks */
     OVERLAY_BROADCAST,  /* a broadcast of the top, in blocks */
     OVERLAY_LOST,       /* the top announced that `from` is lost.  The host calls

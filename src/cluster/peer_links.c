@@ -237,9 +237,20 @@ static struct peer_link *wanted(struct router *c, uint32_t to)
     return d;
 }
 
-void peer_links_want(struct router *c, uint32_t to)
+/* An end that has closed a link may have one again while the other still takes the old one for up.
+ */
+void peer_links_expect(struct router *c, uint32_t to)
 {
-    wanted(c, to);
+    bool called = to < c->config.me;
+
+    if (c->direct.has_closed)
+        wanted(c, to);
+    else if (find(c, to) || router_is_near(c, to))
+        return;
+    else if (!begin(c, to) && called)
+        send_meet(c, to, MEET_NOT);
+    else if (called)
+        send_meet(c, to, MEET_HERE);
 }
 
 int peer_links_send(struct router *c, struct msg *m)
@@ -371,6 +382,7 @@ void peer_links_down(struct router *c, struct router_link *l, enum router_down h
     } else if (how == ROUTER_DOWN_CLOSED ||
                router_state_is_ending(c->state)) { /* there may be another link later */
         forget(d);
+        c->direct.has_closed = true;
         if (!router_state_is_ending(c->state))
             send_kept(c, NULL, position);
     } else {

@@ -5,7 +5,8 @@
  * position, from below; peer links are opened by the lower position, whichever end needs them.  So
  * the called end knows the kind of a link by the caller's position, and two daemons that need each
  * other at once make one link.  The called end sends the addresses where it listens through the
- * tree (`meet`), when it is asked or when it needs the link itself.
+ * tree (`meet`), when it is asked or when it needs the link itself.  When an exchange begins, both
+ * ends know that they need it, and nobody asks: one message for each link.
  *
  * Pieces are delivered once and in order by either path (cluster/reliable.h; they have their own
  * sequence). They wait LIMIT_NODE_DIRECT_MS for the link to come up; after that, or if the link
@@ -35,14 +36,16 @@ struct peer_links {
     struct number_map by_position; /* the same */
     struct reliable reliable;
     struct buf here;  /* our addresses, once they have been sent */
+    bool has_closed;  /* a link was closed in order: its other end may not know it yet */
     uint64_t wake_ns; /* for when the host has been asked; 0: it has not */
 };
 
 void peer_links_open(struct router *c);
 void peer_links_close(struct router *c); /* harmless twice, and on zeroed memory */
 
-/* Pieces for that position will follow; it is alive and is not us. */
-void peer_links_want(struct router *c, uint32_t to);
+/* Pieces will follow, to that position or from it, and it knows that, too; it is alive and is not
+ * us. So the called end says where it listens, and nobody asks. */
+void peer_links_expect(struct router *c, uint32_t to);
 /* A piece for m->to, which is alive and is not us; kept until acknowledged.  0, -EMSGSIZE, -ENOMEM.
  */
 int peer_links_send(struct router *c, struct msg *m);

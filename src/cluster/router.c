@@ -317,7 +317,7 @@ void router_meet(struct router *c, uint32_t position, uint64_t now_ns)
 {
     c->now_ns = now_ns;
     if (is_somebody(c, position))
-        peer_links_want(c, position);
+        peer_links_expect(c, position);
 }
 
 int router_send(struct router *c, struct msg *m)

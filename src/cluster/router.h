@@ -106,7 +106,7 @@ int router_send(struct router *c, struct msg *m);
 /* A piece of an exchange: also once and in order, by a peer link when one comes up (peer_links.h).
  */
 int router_send_piece(struct router *c, struct msg *m, uint64_t now_ns);
-/* Announces that pieces for that position will follow. */
+/* Pieces will follow, to that position or from it, and it knows that, too. */
 void router_meet(struct router *c, uint32_t position, uint64_t now_ns);
 /* To a neighbour only, without a sequence number.  -EPIPE: it is not a neighbour (now). */
 int router_send_near(struct router *c, struct msg *m);

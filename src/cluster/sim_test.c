@@ -448,6 +448,34 @@ static void test_found(void)
     OK_F(run(&c, &r), "also if the exchange is by pairs");
 }
 
+/* ---- links beside the tree ---- */
+
+static uint64_t messages_of_exchange(uint32_t nodes, uint32_t link_ns)
+{
+    struct sim_config c;
+    struct sim_result r;
+
+    sim_defaults(&c);
+    c.nodes = nodes;
+    c.ranks = 1;
+    c.modelled = true;
+    c.schedule = OVERLAY_EXCHANGE;
+    c.window = 14480;
+    c.link_ns = link_ns;
+    return run(&c, &r) ? r.messages : 0;
+}
+
+/* For each link one message by way of the top, on two links of the tree, and some acknowledgements.
+ */
+static void test_meetings(void)
+{
+    uint64_t links = 64 * 6 / 2;
+    uint64_t more = messages_of_exchange(64, 200000) - messages_of_exchange(64, 0);
+
+    OK_F(more > links && more < 3 * links, "%llu messages for %llu links", (unsigned long long)more,
+         (unsigned long long)links);
+}
+
 /* ---- the phases of a job ---- */
 
 /* A launcher and two nodes, 10 ms away from it, on which nothing costs anything. */
@@ -544,6 +572,7 @@ int main(int argc, char **argv)
     for (kind = FAULTS_KILLS; kind < FAULTS_SMALL; kind++)
         test_seeds(first, count / 5, kind);
     test_seeds(first, SMALL_SEEDS, FAULTS_SMALL);
+    test_meetings();
     test_phases();
     test_windows();
     test_processors();
