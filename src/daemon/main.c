@@ -118,7 +118,7 @@ static void send_error(struct daemon *d, uint32_t position, uint8_t fatal, const
     m.u.launch_error.position = position;
     m.u.launch_error.fatal = fatal;
     m.u.launch_error.text = slice_str(text);
-    if (!own_state_has_joined(d->cluster.own) || router_send(&d->cluster.router, &m) < 0)
+    if (router_send(&d->cluster.router, &m) < 0) /* without a way it waits */
         answer(d, fatal ? BOOTSTRAP_TROUBLE : BOOTSTRAP_REMARK, text);
 }
 
@@ -426,9 +426,14 @@ static int open_child_daemons(struct daemon *d, struct errmsg *err)
     return rc;
 }
 
-static int start_child_daemons(struct daemon *d, struct errmsg *err)
+/* While our link comes up: each level of the tree would wait two round trips for it.  What those
+ * below say meanwhile, and an error, goes up when there is a way. */
+static void start_child_daemons(struct daemon *d)
 {
-    return child_daemons_wanted(&d->boot, d->boot.position) ? open_child_daemons(d, err) : 0;
+    struct errmsg err = { "" };
+
+    if (child_daemons_wanted(&d->boot, d->boot.position) && open_child_daemons(d, &err))
+        send_error(d, d->boot.position, LAUNCH_ERROR_FAILED, err.text);
 }
 
 /* A node that joins below us. */
@@ -494,13 +499,10 @@ static void on_near(void *arg, uint32_t position)
 static void on_joined(void *arg)
 {
     struct daemon *d = arg;
-    struct errmsg err = { "" };
 
     d->cluster.outlives = d->boot.token != NULL;
     if (d->by_hand) /* otherwise the parent sees the link itself */
         answer(d, BOOTSTRAP_READY, "");
-    if (start_child_daemons(d, &err))
-        send_error(d, d->boot.position, LAUNCH_ERROR_FAILED, err.text);
     send_hardware(d);
     dvm_execs_report(&d->dvm_execs);
 }
@@ -590,7 +592,10 @@ static int join(struct daemon *d, const int pipe_ends[STREAM_KINDS], struct errm
     d->cluster.dvm_execs = &d->dvm_execs;
     d->cluster.child_daemons = &d->child_daemons;
     node_share(d->node, &d->cluster);
-    return router_io_join(&d->cluster.router_io, d->boot.parent, slice_str(d->boot.addresses), err);
+    rc = router_io_join(&d->cluster.router_io, d->boot.parent, slice_str(d->boot.addresses), err);
+    if (rc == 0)
+        start_child_daemons(d);
+    return rc;
 }
 
 static int open_node(struct daemon *d, struct errmsg *err)
