@@ -35,6 +35,16 @@ def arguments(description, sizes, more=None):
     return args
 
 
+def alone(prepare):
+    """Starts this program anew in a world of its own, whose processes and networks end with it, after that shell
+    command."""
+    if os.environ.get('WIREUP_BENCH_ALONE'):
+        return
+    os.environ['WIREUP_BENCH_ALONE'] = 'yes'
+    os.execvp('unshare', ['unshare', '-n', '-u', '-m', '-p', '-f', '--mount-proc', '--kill-child', 'sh', '-c',
+                          prepare + ' && exec "$@"', 'alone', *sys.argv])
+
+
 def built(args, name):
     """A program of bench/ in the build directory."""
     path = os.path.join(args.build, 'bench', name)
