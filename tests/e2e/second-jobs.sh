@@ -48,9 +48,13 @@ done
 [ -z "${few-}" ] || n=1
 for i in $(seq "$n"); do
     SLURMD_NODENAME=job$job-$i "$@" &
-    first=${first:-$!}
 done
-[ -z "${few-}" ] || exit 1 # the others have failed
+if [ -n "${few-}" ]; then # the others have failed
+    until grep -q joined "$world/out$job"; do
+        sleep 0.02
+    done
+    exit 1
+fi
 wait
 SRUN
 cat >"$tmp/slurm/scancel" <<'SCANCEL'
@@ -64,8 +68,9 @@ cancelled() { [ "$(grep -c -- "^--quiet --state=PENDING --name=wireup-[0-9]*$" "
 asked() { [ -e "$world/words$1" ]; }
 took() { grep -q "^job" grown.out; }
 one_line() { cut -c 1-300 "$err"; }
-nodes() { "$WIREUP" ps --json 2>/dev/null | grep -o '"job[0-9]*-[0-9]*"' | sort -u | tr '\n' ' '; }
-no_nodes() { [ -z "$(nodes)" ]; }
+up() { "$WIREUP" ps --json 2>/dev/null | grep -o '"nodes_up": *[0-9]*' | tr -dc '0-9\n'; }
+two_are_up() { [ "$(up)" = 2 ]; }
+alone() { [ "$(up)" = 1 ]; }
 
 SLURM_JOB_ID=17 SLURM_JOB_NODELIST=$(hostname) SLURM_JOB_CPUS_PER_NODE=2 SLURM_JOB_PARTITION=fast \
     PATH="$tmp/slurm:$PATH" run "$patience" "$WIREUP" up
@@ -90,7 +95,7 @@ same "another one is to be elsewhere, too" \
     "$rc $(grep -o -e '--exclude=[^ ]*' "$world/words1" | tr ',' '\n' | sort | tr '\n' ' ')" \
     "0 --exclude=$(hostname) job0-1 job0-2 " || explain
 run "$patience" "$WIREUP" shrink -hosts job0-1,job0-2,job1-1
-same "all leave" "$rc $(nodes)" "0 " || explain
+same "all leave" "$rc $(up)" "0 1" || explain
 
 submits refuses
 run "$patience" "$WIREUP" grow -nodes 1
@@ -110,7 +115,7 @@ submits few
 run "$patience" "$WIREUP" grow -nodes 2
 same "only one of two comes" "$rc $(one_line)" \
     "1 wireup: job 5 of slurm, which was to bring the nodes, has ended before them"
-ok "  it leaves" wait_until "$patience" no_nodes || note "$(nodes)"
+ok "  it leaves" wait_until "$patience" alone || note "$(up)"
 
 : >"$world/cancelled"
 submits waits
@@ -140,7 +145,7 @@ uri=$(cut -f 2 "$out")
 submits well
 run "$patience" "$ours" "$uri" more
 same "extensions by the interface" "$rc $(cat "$out")" "0 allocations more good" || explain
-run "$patience" "$WIREUP" shrink -hosts "$(nodes | tr -d '" ')"
+ok "  the nodes of an allocation leave with it" wait_until "$patience" two_are_up || note "$(up)"
 submits waits
 mkfifo hold
 "$ours" "$uri" cancel <hold >cancel.out 2>&1 &
