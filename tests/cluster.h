@@ -45,6 +45,8 @@ struct cluster_host {
     void (*ready)(struct cluster_node *n, uint32_t position);        /* the root */
     void (*end)(struct cluster_node *n);                             /* it has to */
     void (*states)(struct cluster_node *n, struct job *j);
+    /* Another node takes the place of the lost one; NULL: spares do (struct cluster). */
+    bool (*replaces)(struct cluster_node *n, const struct job *j, uint32_t lost);
 };
 
 struct cluster_node {
@@ -364,11 +366,13 @@ static void cluster_on_lost(void *arg, uint32_t lost)
         struct job *j = n->jobs[i];
         if (!j)
             continue; /* it does not know of it */
-        if (cluster_replaces(n, j, lost))
+        if (n->cluster->host && n->cluster->host->replaces ? n->cluster->host->replaces(n, j, lost)
+                                                           : cluster_replaces(n, j, lost))
             continue;
         if (n->router.config.me && node_map_replaces(&n->dispatch.map, j->id))
             continue; /* node 0 decides what is lost */
-        if (n->router.config.me == 0 && n->cluster->restarts)
+        if (n->router.config.me == 0 && n->cluster->restarts &&
+            node_map_node(&n->dispatch.map, j, lost) != JOB_NONE_HERE)
             server_deliver(&n->server, INPUT(node_down, .job = j->id,
                                              .node = node_map_node(&n->dispatch.map, j, lost)));
         for (uint32_t r = 0; r < j->plan.nprocs; r++) {

@@ -14,6 +14,7 @@
 #include "core/job_connect.h"
 #include "core/job_end.h"
 #include "core/job_map_pack.h"
+#include "core/job_restart.h"
 #include "tests/cluster_pmix.h"
 
 enum { ELASTIC_LOST = 9 };
@@ -38,6 +39,7 @@ enum elastic_fault {
     ELASTIC_ABORT_UNTOLD, /* other nodes do not hear that a job has to end */
     ELASTIC_ABORT_ALL,    /* an abort ends all jobs */
     ELASTIC_NAMES_LOST,   /* the root does not hear of what others publish */
+    ELASTIC_NOT_AGAIN,    /* processes that are to be started again are not */
     ELASTIC_STAYS         /* processes of nodes that have lost the root go on */
 };
 
@@ -49,7 +51,8 @@ struct elastic {
     bool leaves[CLUSTER_NODES];
     bool asked[CLUSTER_JOBS]; /* its spawn has no answer yet */
     uint64_t tickets[CLUSTER_JOBS];
-    bool over[CLUSTER_JOBS];        /* at the root */
+    bool over[CLUSTER_JOBS]; /* at the root */
+    unsigned starts[CLUSTER_JOBS][CLUSTER_RANKS];
     int codes[CLUSTER_JOBS];        /* ... then */
     uint32_t spawner[CLUSTER_JOBS]; /* the job that has spawned it; JOB_NO_RANK: none */
     bool ended_early[CLUSTER_JOBS]; /* before its spawner had an answer */
@@ -92,6 +95,7 @@ static void elastic_began(struct cluster_node *n, struct job *j, uint32_t rank)
 
     e->procs[j->id][rank] = (struct elastic_proc){ .runs = true };
     e->c.at[j->id][rank] = elastic_me(n);
+    e->starts[j->id][rank]++;
 }
 
 static void elastic_start_procs(struct cluster_node *n, struct job *j)
@@ -211,7 +215,8 @@ static void elastic_on_job(struct cluster_node *n, const struct op_job *m)
                            .here = node_map_here(m->positions.items, m->positions.n, elastic_me(n)),
                            .follows = true,
                            .id = (uint32_t)m->job,
-                           .base = (uint32_t)m->base };
+                           .base = (uint32_t)m->base,
+                           .epoch = m->epoch };
 
     if (n->jobs[o.id])
         return;
@@ -220,7 +225,8 @@ static void elastic_on_job(struct cluster_node *n, const struct op_job *m)
         OK_F(false, "the map of job %u can be read: %s", o.id, err.text);
         return;
     }
-    if (!node_map_keep(&n->dispatch.map, o.id, m->positions.items, m->positions.n, false))
+    if (!node_map_keep(&n->dispatch.map, o.id, m->positions.items, m->positions.n,
+                       n->cluster->restarts > 0))
         abort();
     elastic_start_procs(n, elastic_add_job(n, &o));
 }
@@ -229,10 +235,10 @@ static void elastic_announce(struct cluster_node *top, const struct job *j)
 {
     struct buf plan = BUF_NULL(1 << 20);
     uint32_t positions[CLUSTER_NODES];
-    struct msg m =
-        MSG_WITH(job, .job = j->id, .base = j->base, .nspace = slice_str(j->nspace),
-                 .parent = j->parent, .parent_rank = j->parent_rank,
-                 .positions = { positions, j->plan.nnodes }, .keep_going = j->keep_going);
+    struct msg m = MSG_WITH(job, .job = j->id, .base = j->base, .nspace = slice_str(j->nspace),
+                            .parent = j->parent, .parent_rank = j->parent_rank,
+                            .positions = { positions, j->plan.nnodes }, .keep_going = j->keep_going,
+                            .epoch = j->epoch);
 
     for (uint32_t i = 0; i < j->plan.nnodes; i++)
         positions[i] = node_map_position(&top->dispatch.map, j->id, i);
@@ -295,7 +301,8 @@ static struct job *elastic_begin_job(struct elastic *e, uint32_t ranks, const st
     e->sizes[e->c.njobs++] = ranks;
     snprintf(name, sizeof name, "job%u", o.id);
     elastic_plan(&plan, ranks, n);
-    if (!node_map_keep(&top->dispatch.map, o.id, positions, n, false))
+    plan.apps[0].restarts = e->c.restarts;
+    if (!node_map_keep(&top->dispatch.map, o.id, positions, n, e->c.restarts > 0))
         abort();
     j = elastic_add_job(top, &o);
     elastic_announce(top, j);
@@ -446,6 +453,75 @@ static void elastic_on_signal(struct cluster_node *n, const struct op_signal *m)
     elastic_signal(n, j, m->rank, m->signal);
 }
 
+/* The rank has a new process. */
+static void elastic_restart(struct cluster_node *n, struct job *j, uint32_t rank)
+{
+    struct elastic *e = elastic_of(n);
+    struct peer **p = &e->c.peers[j->id][rank];
+
+    if (e->fault == ELASTIC_NOT_AGAIN)
+        return;
+    if (*p)
+        server_peer_free(&e->c.nodes[e->c.at[j->id][rank]].server, *p);
+    *p = server_peer_new(&n->server, j, rank, false, NULL);
+    elastic_began(n, j, rank);
+    server_proc_state(&n->server, j, rank, PROC_EVENT_STARTED, (int)j->procs[rank].restarts,
+                      (int)(1000 + j->id * 100 + rank));
+}
+
+/* ---- a node takes the place of a lost one ---------------------------------------------------- */
+
+static uint32_t elastic_spare(const struct elastic *e, const struct job *j)
+{
+    for (uint32_t p = 1; p < e->c.nnodes; p++) {
+        if (elastic_is_usable(e, p) &&
+            node_map_node(&e->c.nodes[0].dispatch.map, j, p) == JOB_NONE_HERE)
+            return p;
+    }
+    return 0;
+}
+
+/* The processes of the node that have not ended.  False: there is none, or one may not come again.
+ */
+static bool elastic_list_ranks(const struct job *j, uint32_t node, uint32_t *ranks, uint32_t *times,
+                               uint32_t *n_p)
+{
+    *n_p = 0;
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (j->plan.procs[r].node != node || j->procs[r].state == PROC_STATE_GONE)
+            continue;
+        if (!job_may_move(j, r))
+            return false;
+        ranks[*n_p] = r;
+        times[(*n_p)++] = j->procs[r].restarts + 1;
+    }
+    return *n_p;
+}
+
+static bool elastic_replaces(struct cluster_node *n, const struct job *j, uint32_t lost)
+{
+    const struct elastic *e = elastic_of(n);
+    uint32_t node = node_map_node(&n->dispatch.map, j, lost), ranks[CLUSTER_RANKS];
+    uint32_t times[CLUSTER_RANKS], count, spare;
+    struct msg m = { .kind = MSG_node_replaced };
+
+    if (elastic_me(n) || !e->c.restarts || node == JOB_NONE_HERE || j->phase != JOB_RUNNING)
+        return false;
+    spare = elastic_spare(e, j);
+    if (!spare || !elastic_list_ranks(j, node, ranks, times, &count))
+        return false;
+    server_node_down(&n->server, j, node);
+    m.u.node_replaced = (struct op_node_replaced){ .job = j->id,
+                                                   .node = node,
+                                                   .position = spare,
+                                                   .name = slice_str(cluster_names[spare]),
+                                                   .ranks = { ranks, count },
+                                                   .times = { times, count } };
+    send_queue_to(&n->dispatch.queue, &m, MSG_EVERYBODY);
+    cluster_replace(n, &m.u.node_replaced);
+    return true;
+}
+
 static bool elastic_effect(struct cluster_node *n, const struct effect *e)
 {
     struct job *j = core_job(&n->server.core, effect_job(e));
@@ -456,6 +532,10 @@ static bool elastic_effect(struct cluster_node *n, const struct effect *e)
     case EFFECT_signal:
         if (j)
             elastic_signal_all(n, j, &e->u.signal);
+        return true;
+    case EFFECT_restart:
+        if (j)
+            elastic_restart(n, j, e->u.restart.rank);
         return true;
     case EFFECT_spawn:
         if (elastic_me(n))
@@ -654,7 +734,8 @@ static const struct cluster_host elastic_host = { .message = elastic_message,
                                                   .spawn = elastic_on_spawn,
                                                   .ready = elastic_on_ready,
                                                   .end = elastic_on_end,
-                                                  .states = elastic_on_states };
+                                                  .states = elastic_on_states,
+                                                  .replaces = elastic_replaces };
 
 static void elastic_open(struct elastic *e, uint32_t nodes, uint32_t places, uint64_t seed)
 {

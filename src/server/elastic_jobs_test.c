@@ -14,8 +14,8 @@
  */
 #include "tests/cluster_elastic.h"
 
-enum { RANKS_MAX = 8, SEEDS = 12, ROUNDS = 5, NO_ANSWER = 1, FIRST_TAG = 0x100 };
-enum { ASKS = 64, ABORT_CODES = 30 };
+enum { RANKS_MAX = 8, SEEDS = 40, ROUNDS = 5, NO_ANSWER = 1, FIRST_TAG = 0x100 };
+enum { ASKS = 64, ABORT_CODES = 30, TRIES = 60, RESTARTED = -4 };
 
 enum {
     ABORT = 1,
@@ -49,9 +49,10 @@ enum trouble {
 struct kind {
     const char *name;
     uint32_t troubles[TROUBLES]; /* how often, compared to the others */
+    uint32_t restarts;           /* of each process */
 };
 
-enum { JOINS, LEAVES, EXITS, LOSSES, SPAWNS, ABORTS, TAKEOVERS };
+enum { JOINS, LEAVES, EXITS, LOSSES, SPAWNS, ABORTS, TAKEOVERS, HEALS };
 
 static const struct kind kinds[] = {
     [JOINS] = { "joins", { [JOIN] = 2, [BEGIN] = 1 } },
@@ -75,24 +76,52 @@ static const struct kind kinds[] = {
                    [ABORT_JOB] = 1,
                    [PUBLISH_NAME] = 2 } },
     [TAKEOVERS] = { "takeovers",
-                    { [JOIN] = 4,
+                    { [JOIN] = 6,
                       [LEAVE] = 1,
                       [BEGIN] = 1,
                       [LOSE] = 1,
-                      [SPAWN_JOB] = 2,
-                      [ABORT_JOB] = 1,
-                      [PUBLISH_NAME] = 2,
-                      [LOSE_TOP] = 1 } },
+                      [SPAWN_JOB] = 4,
+                      [ABORT_JOB] = 2,
+                      [PUBLISH_NAME] = 4,
+                      [LOSE_TOP] = 3 } },
+    [HEALS] = { "heals",
+                { [JOIN] = 4,
+                  [LEAVE] = 1,
+                  [BEGIN] = 1,
+                  [KILL] = 6,
+                  [LOSE] = 2,
+                  [SPAWN_JOB] = 2,
+                  [ABORT_JOB] = 1,
+                  [PUBLISH_NAME] = 2 },
+                100 },
 };
 
 struct caller {
     bool greeted, in, called;
-    bool outlives;                /* it lived when the root was lost */
+    bool calls;    /* once more */
+    bool outlives; /* it lived when the root was lost */
+    bool is_new;   /* it was started again since the members were chosen */
+    unsigned start;
     uint32_t tag;                 /* of its call */
     unsigned answers;             /* to that */
     int status;                   /* NO_ANSWER */
     uint32_t group[CLUSTER_JOBS]; /* bits of ranks: the members that it was told */
 };
+
+/* What the processes do while the DVM changes: each change meets each of them in some seed
+ * (docs/design/elastic.md). */
+enum change { GROW, SHRINK, HEAL, TAKEOVER, CHANGES };
+enum deed { IN_FENCE, IN_GROUP, IN_SPAWN, IN_ABORT, IN_CONNECT, IN_PUBLISH, DEEDS };
+
+static const char *const change_names[CHANGES] = { "grow", "shrink", "heal", "takeover" };
+static const char *const deed_names[DEEDS] = { "fence", "group",   "spawn",
+                                               "abort", "connect", "publish" };
+
+/* Not done: who was started again meets the others in fences of its job only. */
+static bool is_open(enum change c, enum deed d)
+{
+    return c == HEAL && (d == IN_GROUP || d == IN_CONNECT);
+}
 
 /* What a process asks for alone. */
 struct ask {
@@ -100,7 +129,7 @@ struct ask {
     uint32_t job, rank, tag, of; /* of: the publication that is looked for, of this tag */
     unsigned answers;
     int status;
-    bool full; /* SPAWN: there was no room for a job */
+    bool gone; /* who has asked has ended, and was started again */
 };
 
 struct world {
@@ -117,6 +146,8 @@ struct world {
     bool related[CLUSTER_JOBS][CLUSTER_JOBS]; /* those have ever been connected */
     uint32_t codes;                           /* bits: of the aborts */
     uint32_t counts[TROUBLES], good, failed, eras;
+    bool changed[CHANGES], done[DEEDS]; /* in this round of calls */
+    bool met[CHANGES][DEEDS];
     char wrong[200]; /* empty: all is well */
 };
 
@@ -183,12 +214,14 @@ static void take_answer(struct world *w, uint32_t job, uint32_t rank, uint32_t t
 
     for (uint32_t i = 0; i < w->nasks; i++) {
         struct ask *a = &w->asks[i];
-        if (a->tag != tag || a->job != job || a->rank != rank)
+        if (a->gone || a->tag != tag || a->job != job || a->rank != rank)
             continue;
         a->answers++;
         a->status = pmix_status(&body);
         return;
     }
+    if (tag != m->tag && w->kind->restarts) /* to a call that could not end well any more */
+        return;
     if (tag != m->tag) {
         complain(w, "an answer that nobody waits for", job, rank);
         return;
@@ -200,8 +233,28 @@ static void take_answer(struct world *w, uint32_t job, uint32_t rank, uint32_t t
         pmix_members(body, note_member, m);
 }
 
+/* A process that was started again has called nothing. */
+static void note_starts(struct world *w)
+{
+    EACH_PROC(w, j, r)
+    {
+        struct caller *m = &w->members[j][r];
+        if (m->start == w->e.starts[j][r])
+            continue;
+        w->changed[HEAL] = w->changed[HEAL] || m->start > 0;
+        *m = (struct caller){
+            .in = m->in, .is_new = m->start > 0, .start = w->e.starts[j][r], .status = NO_ANSWER
+        };
+        for (uint32_t i = 0; i < w->nasks; i++) {
+            if (w->asks[i].job == j && w->asks[i].rank == r)
+                w->asks[i].gone = true;
+        }
+    }
+}
+
 static void read_all(struct world *w)
 {
+    note_starts(w);
     EACH_PROC(w, j, r)
     {
         struct peer *p = w->e.c.peers[j][r];
@@ -247,9 +300,15 @@ static void call(struct world *w, uint32_t job, uint32_t rank, int command)
     uint32_t count = 0;
     size_t n;
 
+    note_starts(w);
     if (!m->greeted)
         greet(w, job, rank);
-    *m = (struct caller){ .greeted = true, .in = m->in, .called = true, .status = NO_ANSWER };
+    *m = (struct caller){ .greeted = true,
+                          .in = m->in,
+                          .is_new = m->is_new,
+                          .start = m->start,
+                          .called = true,
+                          .status = NO_ANSWER };
     m->tag = w->tag++;
     EACH_PROC(w, j, r) count += w->members[j][r].in;
     n = (size_t)snprintf(text, sizeof text, "00000000 %08x 00000000 00000000 02%02x", m->tag,
@@ -275,9 +334,11 @@ static void ask(struct world *w, uint32_t job, uint32_t rank, int command, uint3
     struct ask *a = &w->asks[w->nasks];
     char text[400];
 
+    note_starts(w);
     if (!w->members[job][rank].greeted)
         greet(w, job, rank);
     w->nasks++;
+    w->done[command == SPAWN ? IN_SPAWN : command == ABORT ? IN_ABORT : IN_PUBLISH] = true;
     *a = (struct ask){ command, job, rank, w->tag++, of, 0, NO_ANSWER, false };
     snprintf(text, sizeof text, "00000000 %08x 00000000 00000000 02%02x %s", a->tag, command, body);
     write_to(w, job, rank, text);
@@ -352,8 +413,12 @@ static void kill_one(struct world *w)
 {
     uint32_t job, rank;
 
-    if (choose_process(w, &job, &rank))
-        elastic_end_proc(&w->e, job, rank, PROC_EVENT_DEATH, 9);
+    if (!choose_process(w, &job, &rank))
+        return;
+    note_starts(w);
+    if (w->kind->restarts && !w->members[job][rank].greeted)
+        greet(w, job, rank); /* else its node alone would start it again (daemon/process.c) */
+    elastic_end_proc(&w->e, job, rank, PROC_EVENT_DEATH, 9);
 }
 
 static void lose_node(struct world *w)
@@ -386,6 +451,7 @@ static void finalize(struct world *w, uint32_t job, uint32_t rank)
     struct caller *m = &w->members[job][rank];
     char text[100];
 
+    note_starts(w);
     if (!m->greeted)
         greet(w, job, rank);
     m->tag = w->tag++;
@@ -400,6 +466,7 @@ static void exit_one(struct world *w)
 
     if (!choose_process(w, &job, &rank))
         return;
+    note_starts(w);
     if (w->members[job][rank].greeted &&
         !(w->members[job][rank].in && w->members[job][rank].called))
         finalize(w, job, rank);
@@ -480,6 +547,9 @@ static void happen(struct world *w, enum trouble t)
     if (w->e.top_is_lost)
         return;
     w->counts[t]++;
+    w->changed[GROW] = w->changed[GROW] || t == JOIN;
+    w->changed[SHRINK] = w->changed[SHRINK] || t == LEAVE;
+    w->changed[TAKEOVER] = w->changed[TAKEOVER] || t == LOSE_TOP;
     switch (t) {
     case JOIN: elastic_grow(&w->e); break;
     case LEAVE: leave(w); break;
@@ -578,7 +648,7 @@ static void check_ask(struct world *w, struct ask *a)
 {
     bool good = a->status == 0, quiet = !w->counts[LOSE] && !w->counts[ABORT_JOB];
 
-    if (!lives(w, a->job, a->rank))
+    if (a->gone || !lives(w, a->job, a->rank))
         return;
     if (a->answers != 1)
         complain(w, a->answers ? "a request is answered twice" : "a request is never answered",
@@ -608,7 +678,7 @@ static void check_lookup(struct world *w, const struct ask *a)
     const struct ask *of = publication(w, a->of);
 
     if (lives(w, a->job, a->rank) && of && of->status == 0 && lives(w, of->job, of->rank) &&
-        a->status != 0)
+        !a->gone && a->status != 0)
         complain(w, "a published name is not found", a->job, a->rank);
 }
 
@@ -640,6 +710,73 @@ static void check_spawned(struct world *w)
     }
 }
 
+static bool is_spoiled(const struct world *w)
+{
+    EACH_PROC(w, j, r)
+    {
+        if (w->members[j][r].in && !lives(w, j, r))
+            return true;
+    }
+    return false;
+}
+
+/* It has no answer, or one by which all have to meet again. */
+static bool has_to_meet(const struct caller *m, bool some_new)
+{
+    return !m->called || m->answers == 0 || m->status == RESTARTED || (some_new && m->status);
+}
+
+static bool some_are_new(const struct world *w)
+{
+    EACH_PROC(w, j, r)
+    {
+        if (w->members[j][r].in && w->members[j][r].is_new)
+            return true;
+    }
+    return false;
+}
+
+static bool have_to_meet(const struct world *w)
+{
+    bool some_new = some_are_new(w);
+
+    EACH_PROC(w, j, r)
+    {
+        if (w->members[j][r].in && lives(w, j, r) && has_to_meet(&w->members[j][r], some_new))
+            return true;
+    }
+    return false;
+}
+
+/* All that do not wait now. */
+static void meet(struct world *w, int command)
+{
+    EACH_PROC(w, j, r)
+    {
+        struct caller *m = &w->members[j][r];
+        m->calls = m->in && lives(w, j, r) && !(m->called && m->answers == 0);
+    }
+    EACH_PROC(w, j, r)
+    {
+        if (!w->members[j][r].calls || !lives(w, j, r))
+            continue;
+        call(w, j, r, command);
+        some_steps(w, 8);
+    }
+    settle(w);
+}
+
+/* Who was started again, and who was told of it, meets the others. */
+static void call_again(struct world *w, int command)
+{
+    uint32_t n = 0;
+
+    while (w->kind->restarts && !is_spoiled(w) && have_to_meet(w) && n++ < TRIES)
+        meet(w, command);
+    if (n > TRIES)
+        complain(w, "calls without end", 0, 0);
+}
+
 static void all_call(struct world *w, int command)
 {
     uint32_t troubles = below(w, 5), job, rank;
@@ -660,19 +797,10 @@ static void all_call(struct world *w, int command)
     settle(w);
     if (w->e.top_is_lost)
         return;
+    call_again(w, command);
     check_asks(w);
     check_spawned(w);
     check_aborts(w);
-}
-
-static bool is_spoiled(const struct world *w)
-{
-    EACH_PROC(w, j, r)
-    {
-        if (w->members[j][r].in && !lives(w, j, r))
-            return true;
-    }
-    return false;
 }
 
 static const struct caller *first_alive(const struct world *w)
@@ -693,7 +821,7 @@ static void check_answers(struct world *w)
     EACH_PROC(w, j, r)
     {
         const struct caller *m = &w->members[j][r];
-        if (!m->in || !lives(w, j, r))
+        if (!m->in || !lives(w, j, r) || (w->kind->restarts && !m->called))
             continue;
         if (m->answers != 1)
             complain(w, m->answers ? "answered twice" : "never answered", j, r);
@@ -728,14 +856,16 @@ static void check_group(struct world *w)
 /* Of one job, or of all. */
 static bool choose_members(struct world *w)
 {
-    uint32_t of = below(w, 2) ? below(w, w->e.c.njobs) : CLUSTER_JOBS, n = 0;
+    bool one = w->kind->restarts || below(w, 2);
+    uint32_t of = one ? below(w, w->e.c.njobs) : CLUSTER_JOBS, n = 0;
 
     memset(w->takes, 0, sizeof w->takes);
     EACH_PROC(w, j, r)
     {
         bool may = lives(w, j, r) && (of == CLUSTER_JOBS || of == j);
-        n += w->members[j][r].in = may && below(w, 2);
+        n += w->members[j][r].in = may && (w->kind->restarts || below(w, 2));
         w->takes[j] = w->takes[j] || w->members[j][r].in;
+        w->members[j][r].is_new = false;
     }
     return n > 1;
 }
@@ -753,6 +883,7 @@ static bool succeeds(struct world *w, int command)
 {
     const struct caller *first;
 
+    w->done[is_of_group(command) ? IN_GROUP : command == FENCE ? IN_FENCE : IN_CONNECT] = true;
     if (command == CONNECT)
         relate(w);
     all_call(w, command);
@@ -770,7 +901,7 @@ static void round_of_calls(struct world *w)
     static const int calls[][2] = { { FENCE, FENCE },
                                     { CONNECT, DISCONNECT },
                                     { CONSTRUCT, DESTRUCT } };
-    const int *pair = calls[below(w, 3)];
+    const int *pair = calls[w->kind->restarts ? 0 : below(w, 3)]; /* the others fail for ever */
 
     if (!choose_members(w))
         return;
@@ -787,6 +918,7 @@ static void begin(struct world *w, uint32_t nodes, uint64_t seed, enum elastic_f
     memset(w->related, 0, sizeof w->related);
     w->nasks = w->codes = 0;
     elastic_open(&w->e, nodes, CLUSTER_NODES, seed);
+    w->e.c.restarts = w->kind->restarts;
     w->e.fault = fault;
     w->tag = FIRST_TAG;
     elastic_begin_job(&w->e, RANKS_MAX, NULL, 0, true);
@@ -867,10 +999,21 @@ static void finish(struct world *w)
         complain(w, w->e.wrong, 0, 0);
 }
 
+static void note_met(struct world *w)
+{
+    for (int c = 0; c < CHANGES; c++) {
+        for (int d = 0; d < DEEDS; d++)
+            w->met[c][d] = w->met[c][d] || (w->changed[c] && w->done[d]);
+    }
+    memset(w->changed, 0, sizeof w->changed);
+    memset(w->done, 0, sizeof w->done);
+}
+
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 struct totals {
     uint64_t good, calls, failed, troubles[TROUBLES];
+    bool met[CHANGES][DEEDS];
 };
 
 static void count(const struct world *w, struct totals *t)
@@ -880,6 +1023,8 @@ static void count(const struct world *w, struct totals *t)
     t->failed += w->failed;
     for (int i = 0; i < TROUBLES; i++)
         t->troubles[i] += w->counts[i];
+    for (int i = 0; i < CHANGES * DEEDS; i++)
+        (&t->met[0][0])[i] |= (&w->met[0][0])[i];
 }
 
 static void run(const struct kind *k, uint64_t seed, enum elastic_fault fault, struct totals *t)
@@ -891,6 +1036,7 @@ static void run(const struct kind *k, uint64_t seed, enum elastic_fault fault, s
     begin(&w, 1 + (uint32_t)rand_below(&rand, 5), seed, fault);
     for (uint32_t n = 0; n < ROUNDS && !w.wrong[0]; n++) {
         round_of_calls(&w);
+        note_met(&w);
         if (w.e.top_is_lost)
             take_over(&w);
     }
@@ -901,7 +1047,7 @@ static void run(const struct kind *k, uint64_t seed, enum elastic_fault fault, s
     cluster_close(&w.e.c);
 }
 
-static void run_kind(const struct kind *k, uint64_t first, uint64_t n)
+static void run_kind(const struct kind *k, uint64_t first, uint64_t n, struct totals *all)
 {
     struct totals t = { 0 };
 
@@ -912,6 +1058,18 @@ static void run_kind(const struct kind *k, uint64_t first, uint64_t n)
     printf("# %llu calls, %llu of them failed\n", (unsigned long long)t.calls,
            (unsigned long long)t.failed);
     OK_F(t.failed < t.calls, "most calls end well");
+    for (int i = 0; all && i < CHANGES * DEEDS; i++)
+        (&all->met[0][0])[i] |= (&t.met[0][0])[i];
+}
+
+static void check_met(const struct totals *all)
+{
+    for (int c = 0; c < CHANGES; c++) {
+        for (int d = 0; d < DEEDS; d++) {
+            if (!is_open((enum change)c, (enum deed)d))
+                OK_F(all->met[c][d], "%s meets %s", change_names[c], deed_names[d]);
+        }
+    }
 }
 
 /* Seeds that have found defects. */
@@ -922,6 +1080,7 @@ static void test_found(void)
         uint64_t seed;
     } found[] = {
         { EXITS, 109 },    /* one ends well elsewhere when those of its job here have ended */
+        { HEALS, 42 },     /* a node that joins after processes were started again replaces one */
         { SPAWNS, 17 },    /* a node is lost with processes that have not been started yet */
         { LOSSES, 5706 },  /* a member whose job is over when the group is answered */
         { LOSSES, 20154 }, /* the node that is asked about a member that has ended is lost */
@@ -929,7 +1088,7 @@ static void test_found(void)
     };
 
     for (size_t i = 0; i < sizeof found / sizeof *found; i++)
-        run_kind(&kinds[found[i].kind], found[i].seed, 1);
+        run_kind(&kinds[found[i].kind], found[i].seed, 1, NULL);
 }
 
 /* A host that makes this mistake is noticed. */
@@ -957,6 +1116,7 @@ static void test_controls(void)
     test_control("nodes do not hear of aborts", &kinds[ABORTS], ELASTIC_ABORT_UNTOLD);
     test_control("an abort ends all jobs", &kinds[ABORTS], ELASTIC_ABORT_ALL);
     test_control("names do not arrive", &kinds[SPAWNS], ELASTIC_NAMES_LOST);
+    test_control("processes are not started again", &kinds[HEALS], ELASTIC_NOT_AGAIN);
     test_control("processes go on without a root", &kinds[TAKEOVERS], ELASTIC_STAYS);
 }
 
@@ -964,6 +1124,7 @@ int main(int argc, char **argv)
 {
     uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : SEEDS;
+    struct totals all = { 0 };
 
     if (argc <= 1) {
         test_controls();
@@ -971,7 +1132,9 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (argc <= 3 || !strcmp(argv[3], kinds[i].name))
-            run_kind(&kinds[i], first, n);
+            run_kind(&kinds[i], first, n, &all);
     }
+    if (argc <= 1)
+        check_met(&all);
     return tap_done();
 }
