@@ -269,7 +269,7 @@ same "they hold for each line of a batch" "$rc $(sort "$out" | tr '\n' ' ')$(gre
 dvm run -n 1 "$WU_BUILD/tests/e2e/e2e-spawner" 2 echo here
 same "a job may spawn as many as it may have" "$rc $(wc -l <"$out")" "0 3" || explain
 dvm run -n 1 "$WU_BUILD/tests/e2e/e2e-spawner" 3 echo here
-same "and no more" "$rc $(cat "$out")" "1 " || explain
+same "and no more" "$rc $(cat "$out")" "1 refused" || explain
 dvm down
 dvm up -launch-agent "$tmp/agent" -hosts n1:2 -job-time 2
 dvm run -n 1 sleep 100
