@@ -5,14 +5,7 @@ private_world "$@"
 begin
 use_launcher wireup
 needs_host_names
-cat >"$tmp/agent" <<'END'
-#!/bin/sh
-host=$1
-shift
-echo $$ >"$0.$host"
-exec unshare -u sh -c 'hostname "$0"; exec sh -c "exec $*"' "$host" "$@"
-END
-chmod +x "$tmp/agent"
+killable_agent
 # A process that says where it is, and stays until its file is there.
 cat >"$tmp/hold" <<'END'
 #!/bin/sh

@@ -6,14 +6,7 @@ private_world "$@"
 begin
 use_launcher wireup
 needs_host_names
-cat >"$tmp/agent" <<'END'
-#!/bin/sh
-host=$1
-shift
-echo $$ >"$0.$host"
-exec unshare -u sh -c 'hostname "$0"; exec sh -c "exec $*"' "$host" "$@"
-END
-chmod +x "$tmp/agent"
+killable_agent
 export RESTARTS_MACHINES="$tmp/agent"
 restarts=$WU_BUILD/tests/e2e/e2e-restarts
 spawner=$WU_BUILD/tests/e2e/e2e-spawner

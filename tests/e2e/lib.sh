@@ -173,6 +173,13 @@ END
     chmod +x "$tmp/agent"
 }
 
+# The same; $tmp/agent.HOST is the number of the process that the host's daemons begin with.
+killable_agent()
+{
+    named_agent
+    sed -i '/^shift$/a echo $$ >"$0.$host"' "$tmp/agent"
+}
+
 # Strangers come to a PMIx server while its job runs (intruders.py), all within so many SECONDS; some stay
 # until knocked_in_vain.  $uid: of the other user among them; 0: we cannot become one.
 knock() # SECONDS PORT NAMESPACE
