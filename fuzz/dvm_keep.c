@@ -18,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (dvm_keep_read(&k, &a, slice_mem(data, size), token) == 0) {
         dvm_keep_write(&k, &text);
         if (!buf_ok(&text) || dvm_keep_read(&again, &a, buf_slice(&text), other) != 0 ||
-            again.nnodes != k.nnodes || memcmp(token, other, sizeof token) != 0)
+            again.nnodes != k.nnodes || again.njobs != k.njobs ||
+            memcmp(token, other, sizeof token) != 0)
             abort();
     }
     buf_free(&text);

@@ -41,7 +41,7 @@
 
 extern char **environ;
 
-enum { DVM_ANSWER = 1 << 24, DVM_LINE = 60 << 10, DVM_JOIN_TEXT = 1024 };
+enum { DVM_ANSWER = 1 << 24, DVM_LINE = 60 << 10, DVM_JOIN_TEXT = 1024, DVM_NAMES = 16 << 10 };
 
 /* ---- up ---- */
 
@@ -49,8 +49,9 @@ enum { DVM_ANSWER = 1 << 24, DVM_LINE = 60 << 10, DVM_JOIN_TEXT = 1024 };
 struct dvm_news {
     uint32_t nnodes;
     char name[LIMIT_JOB_NAME + 1];
-    char join[DVM_JOIN_TEXT];    /* where nodes join; empty: nowhere */
-    char missing[DVM_JOIN_TEXT]; /* nodes of a DVM that was taken over and have not come */
+    char join[DVM_JOIN_TEXT]; /* where nodes join; empty: nowhere */
+    char missing[DVM_NAMES];  /* nodes of a DVM that was taken over and have not come */
+    char ended[DVM_NAMES];    /* ... jobs of tools that have ended with its launcher */
 };
 
 struct dvm {
@@ -81,16 +82,30 @@ static void come_up(void *arg)
     joins_go(&s->joins);
 }
 
+/* As many names as there is room for, and dots for the others; frees the buffer. */
+static void keep_names(char to[DVM_NAMES], struct buf *from)
+{
+    static const char others[] = ", ...";
+    struct slice all = buf_slice(from), some = slice_head(all, DVM_NAMES - sizeof others);
+
+    if (all.len > some.len) {
+        const char *comma = memrchr(some.ptr, ',', some.len);
+        some.len = comma ? (size_t)(comma - some.ptr) : 0;
+    }
+    snprintf(to, DVM_NAMES, SLICE_FMT "%s", SLICE_ARG(some), all.len > some.len ? others : "");
+    buf_free(from);
+}
+
 static void count_nodes(struct dvm *s)
 {
-    struct buf missing = BUF_NULL(DVM_ANSWER);
+    struct buf missing = BUF_NULL(DVM_ANSWER), ended = BUF_NULL(DVM_ANSWER);
 
     if (s->takeover.token)
         s->is_up.nnodes = dvm_takeover_here(&s->takeover);
     dvm_takeover_missing(&s->takeover, &missing);
-    snprintf(s->is_up.missing, sizeof s->is_up.missing, SLICE_FMT,
-             SLICE_ARG(slice_head(buf_slice(&missing), sizeof s->is_up.missing - 1)));
-    buf_free(&missing);
+    dvm_takeover_ended(&s->takeover, &ended);
+    keep_names(s->is_up.missing, &missing);
+    keep_names(s->is_up.ended, &ended);
 }
 
 /* All that are awaited are there. */
@@ -193,6 +208,14 @@ static void member_failed(void *arg, uint32_t position, struct slice why)
     dvm_members_failed(&s->members, position, why);
 }
 
+static void jobs_changed(void *arg, const struct job *j)
+{
+    struct dvm *s = arg;
+
+    (void)j;
+    dvm_takeover_jobs(&s->takeover);
+}
+
 /* For jobs of tools; their output is only for those who subscribe to it. */
 static struct node_config configuration(struct dvm *s, const struct job_map *plan, struct log log)
 {
@@ -218,6 +241,8 @@ static struct node_config configuration(struct dvm *s, const struct job_map *pla
                                   .resize = resize,
                                   .submits = second_job_known(o->rm),
                                   .tools_like = plan,
+                                  .started = jobs_changed,
+                                  .ended = jobs_changed,
                                   .reaped = reaped,
                                   .reach = reach,
                                   .distant = remote_distant(o, &s->distant),
@@ -620,6 +645,8 @@ static int print_up(const struct dvm_news *up, bool json)
                them, named ? " " : "", named ? up->name : "", them);
         if (up->missing[0])
             printf("have not come: %s\n", up->missing);
+        if (up->ended[0])
+            printf("jobs of tools that have ended with the launcher before: %s\n", up->ended);
         if (up->join[0])
             printf("nodes join it by `wireupd --join %.*s`\n", (int)strcspn(up->join, " "),
                    up->join);
@@ -634,6 +661,8 @@ static int print_up(const struct dvm_news *up, bool json)
         json_str(&o.json, "join", up->join);
     if (up->missing[0])
         json_str(&o.json, "missing", up->missing);
+    if (up->ended[0])
+        json_str(&o.json, "ended", up->ended);
     return command_json_end(&o, 0);
 }
 

@@ -34,6 +34,8 @@ void dvm_keep_write(const struct dvm_keep *k, struct buf *out)
     }
     for (uint32_t i = 0; i < k->nnodes; i++)
         buf_printf(out, "node %s %u\n", k->nodes[i].name, k->nodes[i].slots);
+    for (uint32_t i = 0; i < k->njobs; i++)
+        buf_printf(out, "job %s\n", k->jobs[i]);
     buf_str(out, "end\n");
 }
 
@@ -83,6 +85,8 @@ static int read_line(struct dvm_keep *k, struct arena *a, struct slice rest)
 
     if (slice_is(word, "node"))
         return read_node(k, a, rest);
+    if (slice_is(word, "job"))
+        return read_text(a, rest, &k->jobs[k->njobs++]);
     if (slice_is(word, "name"))
         return join_request_is_name(rest) ? read_text(a, rest, &k->name) : DVM_KEEP_BAD;
     if (slice_is(word, "launcher"))
@@ -119,7 +123,8 @@ int dvm_keep_read(struct dvm_keep *k, struct arena *a, struct slice text,
 
     *k = (struct dvm_keep){ .token = token };
     k->nodes = arena_array(a, count_lines(text) + (size_t)1, sizeof *k->nodes);
-    if (!k->nodes)
+    k->jobs = arena_array(a, count_lines(text) + (size_t)1, sizeof *k->jobs);
+    if (!k->nodes || !k->jobs)
         return -ENOMEM;
     if (!slice_is(slice_cut(&text, '\n'), "wireup-keep 1"))
         return DVM_KEEP_BAD;

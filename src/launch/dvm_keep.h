@@ -12,9 +12,10 @@
  *     join FILE              where they read the address instead; may be missing
  *     limits JOBS SLOTS NODES SECONDS   of its jobs; may be missing
  *     node NAME SLOTS        each node but the launcher's
+ *     job NAMESPACE          each job of a tool: it ends with the launcher
  *     end                    what follows counts for nothing
  *
- * It is written anew when nodes come or go, and removed when the DVM ends.
+ * It is written anew when nodes, or jobs of tools, come or go, and removed when the DVM ends.
  */
 #ifndef WIREUP_LAUNCH_DVM_KEEP_H
 #define WIREUP_LAUNCH_DVM_KEEP_H
@@ -44,6 +45,8 @@ struct dvm_keep {
     struct dvm_limits limits;
     struct dvm_keep_node *nodes;
     uint32_t nnodes;
+    const char **jobs;
+    uint32_t njobs;
 };
 
 /* ---- text ---- */

@@ -14,6 +14,8 @@
 
 static unsigned char token[DVM_KEEP_TOKEN];
 
+static const char *jobs[] = { "kvs_77_1_0123abcd_login", "kvs_77_2_4567cdef_login" };
+
 static struct dvm_keep sample(struct dvm_keep_node nodes[2])
 {
     for (int i = 0; i < DVM_KEEP_TOKEN; i++)
@@ -29,7 +31,9 @@ static struct dvm_keep sample(struct dvm_keep_node nodes[2])
                               .join = "/home/u/a file",
                               .limits = { .jobs = 3, .seconds = 60 },
                               .nodes = nodes,
-                              .nnodes = 2 };
+                              .nnodes = 2,
+                              .jobs = jobs,
+                              .njobs = 2 };
 }
 
 static void test_text(void)
@@ -47,6 +51,7 @@ static void test_text(void)
     OK(!strcmp(back.name, "dvm") && !strcmp(back.host, "login") && back.pid == 77);
     OK(back.time_s == 60 && back.port == 4711 && !strcmp(back.join, "/home/u/a file"));
     OK(back.nnodes == 2 && !strcmp(back.nodes[1].name, "n2.cluster") && back.nodes[0].slots == 4);
+    OK(back.njobs == 2 && !strcmp(back.jobs[0], jobs[0]) && !strcmp(back.jobs[1], jobs[1]));
     OK(back.limits.jobs == 3 && back.limits.slots == 0 && back.limits.seconds == 60);
     OK(!memcmp(got, token, sizeof got));
     for (size_t n = 0; n < all.len; n++) {

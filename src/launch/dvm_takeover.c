@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "daemon/local_job.h"
 #include "io/rendezvous.h"
 #include "io/secret.h"
 #include "io/write_all.h"
@@ -157,6 +158,27 @@ static void list_nodes(const struct dvm_takeover *t, struct dvm_keep *k)
     }
 }
 
+/* They are the launcher's own: those of launchers of jobs are not here.  -ENOMEM: not all are
+ * listed. */
+static int list_jobs(const struct dvm_takeover *t, struct dvm_keep *k)
+{
+    const struct list *all = &t->remote->cluster.jobs->all;
+    uint32_t room = 1;
+
+    LIST_EACH(l, all)
+    room++;
+    k->jobs = calloc(room, sizeof *k->jobs);
+    if (!k->jobs)
+        return -ENOMEM;
+    LIST_EACH(l, all)
+    {
+        const struct job *j = LIST_OF(l, struct local_job, link)->job;
+        if (!j->is_tool && !j->is_foreign && j->phase != JOB_ENDED)
+            k->jobs[k->njobs++] = j->nspace;
+    }
+    return 0;
+}
+
 static int save(struct dvm_takeover *t)
 {
     const struct launch_options *o = t->options;
@@ -176,7 +198,10 @@ static int save(struct dvm_takeover *t)
         return -ENOMEM;
     list_nodes(t, &k);
     if (rc == 0)
+        rc = list_jobs(t, &k);
+    if (rc == 0)
         rc = dvm_keep_save(t->fd, &k);
+    free(k.jobs);
     free(k.nodes);
     return rc;
 }
@@ -229,6 +254,19 @@ void dvm_takeover_changed(struct dvm_takeover *t)
     renew(t);
     if (!t->over && all_here(t))
         finish(t);
+}
+
+void dvm_takeover_jobs(struct dvm_takeover *t)
+{
+    t->serving = UINT32_MAX;
+    if (t->remote)
+        renew(t);
+}
+
+void dvm_takeover_ended(const struct dvm_takeover *t, struct buf *out)
+{
+    for (uint32_t i = 0; i < t->lost.njobs; i++)
+        buf_printf(out, "%s%s", buf_len(out) ? ", " : "", t->lost.jobs[i]);
 }
 
 void dvm_takeover_up(struct dvm_takeover *t)

@@ -42,6 +42,8 @@ void dvm_takeover_open(struct dvm_takeover *t, struct remote *f, const char *nam
 void dvm_takeover_up(struct dvm_takeover *t);
 /* Nodes may have come or gone. */
 void dvm_takeover_changed(struct dvm_takeover *t);
+/* A job of a tool has begun or ended. */
+void dvm_takeover_jobs(struct dvm_takeover *t);
 /* Removes the file if the DVM was up.  Harmless without dvm_takeover_open(), and twice. */
 void dvm_takeover_close(struct dvm_takeover *t);
 
@@ -50,6 +52,8 @@ uint32_t dvm_takeover_slots(const struct dvm_takeover *t, const char *name);
 /* How many nodes have come, and the names of those that have not, with commas. */
 uint32_t dvm_takeover_here(const struct dvm_takeover *t);
 void dvm_takeover_missing(const struct dvm_takeover *t, struct buf *out);
+/* The jobs of tools that have ended with the launcher before, with commas. */
+void dvm_takeover_ended(const struct dvm_takeover *t, struct buf *out);
 
 /* Tells all launchers of the user on this machine that this process leads the DVM. */
 void dvm_takeover_announce(const struct dvm_takeover *t);

@@ -1,0 +1,85 @@
+#!/bin/sh
+# takeover-jobs.sh - jobs that tools have given to a DVM whose launcher is lost: they end with it, the tool is told, and the next
+# launcher says which they were.
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+needs_host_names
+# As by ssh: the daemon is no child of the launcher, and does not end with it.
+cat >"$tmp/agent" <<'END'
+#!/bin/sh
+host=$1
+shift
+exec 3<&0
+unshare -u sh -c 'hostname "$0"; exec sh -c "exec $*"' "$host" "$@" <&3 3<&- &
+wait $!
+END
+chmod +x "$tmp/agent"
+sets=$WU_BUILD/tests/e2e/e2e-sets
+keep=$tmp/keep
+dvm() { run 120 "$WIREUP" "$@"; }
+lose_launcher()
+{
+    pid=$(sed -n 's/^launcher \([0-9]*\) .*/\1/p' "$keep")
+    guard=$(ps -o ppid= -p "$pid" | tr -d ' ')
+    # The daemons here are descendants of the launcher, and whichever of its two processes survives the other one would kill
+    # them: neither runs any more, and the worker goes first, as the guard's end lets it go on (PR_SET_PDEATHSIG).
+    kill -STOP "$guard" "$pid"
+    kill -9 "$pid" "$guard"
+    ok "the launcher has let its file go" wait_until 60 flock -n "$keep" true
+}
+mkfifo "$tmp/in" "$tmp/go"
+exec 7<>"$tmp/in" 9<>"$tmp/go" # nobody waits for the other end
+
+dvm up -keep "$keep" -keep-time 60 -launch-agent "$tmp/agent" -hosts n1:2,n2:2
+same "a DVM that is kept" "$rc" 0 || explain
+same "it has no job" "$(grep -c '^job ' "$keep")" 0
+dvm tools
+"$sets" "$(cut -f 2 "$out")" <"$tmp/in" >"$tmp/tool" 2>&1 7>&- 9>&- &
+tool=$!
+touch "$tmp/one" "$tmp/two" "$tmp/three" "$tmp/four"
+echo "a n1 2 $tmp/one $tmp/go" >&7
+wait_until 60 grep -q here "$tmp/one"
+echo "b n2 1 $tmp/two $tmp/go" >&7
+wait_until 60 grep -q here "$tmp/two"
+ok "its file names the jobs of tools" wait_until 60 eval '[ "$(grep -c "^job kvs_" "$keep")" = 2 ]' || note "$(grep -v token "$keep")"
+jobs=$(sed -n 's/^job //p' "$keep" | paste -s -d , | sed 's/,/, /')
+workers() { pgrep -f "^$sets $tmp/(one|two)" >"$tmp/workers"; }
+same "they run" "$(workers; wc -l <"$tmp/workers")" 3
+
+lose_launcher
+ok "they end with the launcher" wait_until 60 eval '! workers' || note "$(ps -efww)"
+exec 7>&-
+wait "$tool"
+dvm up -takeover "$keep"
+same "the next launcher names them" "$rc $(sed -n 's/^jobs of tools that have ended with the launcher before: //p' "$out")" "0 $jobs" || explain
+same "and has all nodes" "$(head -n 1 "$out" | cut -d ';' -f 1) $(grep -c "have not come" "$out")" "2 nodes are up 0" || explain
+same "and none of the jobs" "$(grep -c '^job ' "$keep")" 0
+mkfifo "$tmp/again"
+exec 7<>"$tmp/again"
+dvm tools
+"$sets" "$(cut -f 2 "$out")" <"$tmp/again" >"$tmp/tool" 2>&1 7>&- 9>&- &
+tool=$!
+echo "c n1 1 $tmp/three $tmp/go" >&7
+ok "a tool that comes then has jobs again" wait_until 60 grep -q here "$tmp/three" || note "$(cat "$tmp/tool")"
+ok "which the file names" wait_until 60 eval '[ "$(grep -c "^job kvs_" "$keep")" = 1 ]'
+echo >&9
+ok "until they end" wait_until 60 eval '[ "$(grep -c "^job " "$keep")" = 0 ]'
+echo "d n2 1 $tmp/four $tmp/go" >&7
+wait_until 60 grep -q here "$tmp/four"
+ok "the next one is in it" wait_until 60 eval '[ "$(grep -c "^job kvs_" "$keep")" = 1 ]'
+job=$(sed -n 's/^job //p' "$keep")
+
+lose_launcher
+exec 7>&-
+wait "$tool"
+seq 5000 | sed 's/^/job of-a-long-list-/' >"$tmp/list"
+sed -i "/^job /r $tmp/list" "$keep" # more than `wireup up` has room for
+dvm up -takeover "$keep" --json
+same "its JSON names it, and says that there are others" "$rc $(sed 's/.*"ended": *"\([^,]*\), .*of-a-long-list-[0-9]*\(, [.]*\)".*/\1\2/' "$out")" "0 $job, ..." || explain
+dvm tools # a launcher that opens its server for tools removes the files of those that were killed
+dvm down
+same "down" "$rc $(cat "$err")" "0 " || explain
+exec 9>&-
+finish
