@@ -298,7 +298,7 @@ void gather_results_between(struct overlay *o, uint32_t child, uint64_t from, ui
     LIST_EACH(l, &o->dones)
     {
         const struct gather *c = LIST_OF(l, struct gather, link);
-        if (c->losses == OVERLAY_LOSS_ORDERED && c->after >= from && c->after < to &&
+        if (c->losses != OVERLAY_LOSS_FAILS && c->after >= from && c->after < to &&
             (c->failed || c->data || !c->bytes) && has_part_below(o, c, child))
             send_result(o, c, child);
     }

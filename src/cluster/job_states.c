@@ -4,6 +4,7 @@
 #include "cluster/msg.h"
 #include "core/effect.h"
 #include "core/input.h"
+#include "core/job_restart.h"
 
 /* ---- effects, as messages -------------------------------------------------------------------- */
 
@@ -40,11 +41,12 @@ static void repeat(const struct core_context *x, const struct job *j, uint32_t r
                                    .job = j->id, .rank = rank, .event = event, .code = p->code });
 }
 
+/* Of one that is lost and started again they hear when it is. */
 void job_states_repeat(const struct core_context *x, const struct job *j)
 {
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         const struct proc *p = &j->procs[r];
-        if (p->state == PROC_STATE_LOST) {
+        if (p->state == PROC_STATE_LOST && !job_may_restart(j, r)) {
             repeat(x, j, r, PROC_EVENT_ATTACH); /* without it the other is no loss */
             repeat(x, j, r, PROC_EVENT_HANGUP);
         } else if (p->state == PROC_STATE_GONE) {

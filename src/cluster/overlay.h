@@ -51,7 +51,7 @@ enum overlay_schedule { OVERLAY_AUTO, OVERLAY_TREE, OVERLAY_EXCHANGE };
 enum overlay_losses {
     OVERLAY_LOSS_FAILS,   /* it fails for all, unless one that lives has completed it */
     OVERLAY_LOSS_ORDERED, /* the same, by the tree: in order with other results and broadcasts */
-    OVERLAY_LOSS_BORNE    /* the top completes it without the lost, if it has not before */
+    OVERLAY_LOSS_BORNE /* the top completes it without the lost, if it has not before; in order */
 };
 
 struct overlay_way {
