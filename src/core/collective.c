@@ -151,8 +151,8 @@ static bool make_spread(struct collective_set *s, struct collective_group *g, co
         memcpy(g->all, all, nall * sizeof *all);
     g->nall = nall;
     g->spread = true;
-    g->generation = k->generation;
-    g->ncontributed = k->ncontributed;
+    g->generation = k->generation > s->first ? k->generation : s->first;
+    g->ncontributed = k->ncontributed > s->first ? k->ncontributed : s->first;
     return true;
 }
 
@@ -694,6 +694,28 @@ void collective_set_renew(struct collective_set *s, uint64_t generation)
         round_free(LIST_OF(o, struct collective, link));
         g->generation = g->ncontributed = generation;
         collective_group_drop_idle(s, g);
+    }
+}
+
+void collective_set_begin_at(struct collective_set *s, uint64_t generation)
+{
+    s->first = generation;
+}
+
+static void free_owed(struct collective_set *s, struct collective_group *g)
+{
+    LIST_EACH(o, &g->owed)
+    round_free(LIST_OF(o, struct collective, link));
+    collective_group_drop_idle(s, g);
+}
+
+void collective_forget_owed(struct collective_set *s, uint32_t first, uint32_t count)
+{
+    LIST_EACH(l, &s->all)
+    {
+        struct collective_group *g = LIST_OF(l, struct collective_group, link);
+        if (!list_empty(&g->owed) && includes_any(g, first, count))
+            free_owed(s, g);
     }
 }
 

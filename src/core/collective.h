@@ -80,7 +80,7 @@ struct collective_set {
     uint64_t due;        /* no deadline passes before this; UINT64_MAX: there is none */
     struct list past;    /* generations of spread groups without a pending round */
     struct map counters; /* the same, by name */
-    uint64_t first;      /* the generation that groups begin with */
+    uint64_t first;      /* the least generation of new groups */
 };
 
 enum { COLLECTIVE_OK = 0, COLLECTIVE_WAITING, COLLECTIVE_NOT_MEMBER, COLLECTIVE_OVER };
@@ -180,6 +180,11 @@ struct collective *collective_take_any(struct collective_set *s);
 /* There is no pending round.  All groups, past and future ones, go on with this generation, which
  * is above all earlier ones; what is owed to members that had withdrawn is forgotten. */
 void collective_set_renew(struct collective_set *s, uint64_t generation);
+
+/* The groups that are asked for from now on go on with that generation at least. */
+void collective_set_begin_at(struct collective_set *s, uint64_t generation);
+/* What is owed to members that had withdrawn is forgotten, of groups with one of these ranks. */
+void collective_forget_owed(struct collective_set *s, uint32_t first, uint32_t count);
 
 void collective_free(struct collective_set *s, struct collective *c);
 

@@ -10,6 +10,7 @@
 #include "core/contribution.h"
 #include "core/effect.h"
 #include "core/group_record.h"
+#include "core/job_restart.h"
 #include "core/proc_connect.h"
 #include "core/coll_id.h"
 #include "core/contribution_places.h"
@@ -358,6 +359,28 @@ void collective_multijob_forget(struct core *c, const struct job *j)
     }
 }
 
+/* Those of the job know of the start thereby. */
+static void note_epoch(struct job *j, const struct collective *round)
+{
+    for (uint32_t i = 0; i < round->group->count; i++) {
+        uint32_t rank = collective_member(round->group, i) - j->base;
+        if (collective_is_here(round, i) && rank < j->plan.nprocs)
+            j->procs[rank].epoch = j->epoch;
+    }
+}
+
+void collective_multijob_restarted(struct core *c, struct job *j)
+{
+    struct collective *round;
+
+    collective_forget_owed(&c->meetings, j->base, j->plan.nprocs);
+    while ((round = collective_take_with(&c->meetings, j->base, j->plan.nprocs))) {
+        note_epoch(j, round);
+        answer_all(c, round, ANSWER_RESTARTED, 0);
+        collective_free(&c->meetings, round);
+    }
+}
+
 /* False: it is over, and all participants are answered. */
 static bool contribute(struct core *c, struct collective *round)
 {
@@ -391,9 +414,12 @@ static enum answer_status complete_here(struct core *c, struct collective *round
 
 /* ---- members that end without taking part ---------------------------------------------------- */
 
+/* One that returns has not: its start ends the collectives of its job. */
 static bool has_ended(const struct job *j, uint32_t rank)
 {
-    return j->procs[rank].state == PROC_STATE_GONE || j->procs[rank].unreachable;
+    const struct proc *p = &j->procs[rank];
+
+    return (p->state == PROC_STATE_GONE && !p->returns) || p->unreachable;
 }
 
 /* Whether a member of this node has ended without having arrived where this one would.  (Whether
@@ -477,11 +503,26 @@ static enum answer_status wait_in(struct core *c, struct collective_group *g, ui
     return ANSWER_LATER;
 }
 
+/* How often processes of all jobs of the meeting have been started again. */
+static uint64_t count_epochs(const struct core *c, const struct meeting *m)
+{
+    const struct job *last = NULL;
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < m->nsorted; i++) {
+        const struct job *j = core_job_named(c, m->sorted[i].nspace);
+        n += j && j != last ? j->epoch : 0;
+        last = j;
+    }
+    return n;
+}
+
 static int get_group(struct core *c, const struct meeting *m, struct collective_group **group_p)
 {
     struct slice name = buf_slice(&m->name);
     uint32_t n = (uint32_t)m->nids, mine = (uint32_t)m->nmine;
 
+    collective_set_begin_at(&c->meetings, job_restart_first_round(count_epochs(c, m)));
     if (n == mine && !(c->reports_collectives && m->what.kind != COLL_MEET_FENCE))
         return collective_group_get(&c->meetings, name, m->ids, n, false, group_p);
     return collective_group_get_spread(&c->meetings, name, m->mine, mine, m->ids, n, false,
@@ -563,6 +604,8 @@ enum answer_status collective_multijob_enter(struct core *c, struct job *j, uint
     uint64_t deadline = rq->timeout_ns ? now_ns + rq->timeout_ns : UINT64_MAX;
     enum answer_status st = plan_meeting(c, rq, &m);
 
+    if (st == ANSWER_OK && job_restart_is_news(j, rank))
+        st = ANSWER_RESTARTED;
     if (st == ANSWER_OK)
         st = enter(c, j, rank, &m, rq->data, ticket, now_ns, deadline);
     meeting_free(&m);

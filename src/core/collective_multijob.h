@@ -13,7 +13,8 @@ struct request_collective;
 
 /* LATER, OK for the last arrival,
  * FAILED when one of the members has ended (of a flexible kind, it is left out) or its whole job is
- * over, NOT_FOUND for an unknown job or rank, BAD_KEY when the requester is not a member.  Every
+ * over, RESTARTED once after each start of a process of its job, NOT_FOUND for an unknown job or
+ * rank, BAD_KEY when the requester is not a member.  Every
  * answer has the number of the collective, which no other collective across jobs has; the last
  * arrival's is core_meetings(c). */
 enum answer_status collective_multijob_enter(struct core *c, struct job *j, uint32_t rank,
@@ -34,6 +35,10 @@ void collective_multijob_gone(struct core *c, struct job *j, uint32_t rank);
  * with processes of it, of a flexible kind too, fail for all who wait, since nobody can call them
  * any more. */
 void collective_multijob_forget(struct core *c, const struct job *j);
+
+/* A process of the job is started again, on all nodes at the same place in the order of the results
+ * (job_restart.h): collectives with processes of the job end with RESTARTED for all who wait. */
+void collective_multijob_restarted(struct core *c, struct job *j);
 
 /* EFFECT_collective_query, on the node asked: whether this node has contributed or still will.  The
  * round of a flexible kind is begun here for this, so that the process is left out of it. */

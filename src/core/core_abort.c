@@ -70,6 +70,12 @@ struct chosen {
     bool any, all; /* of the processes that have not ended */
 };
 
+/* One that returns may have been started again where that is decided. */
+static bool has_ended(const struct job *j, uint32_t rank)
+{
+    return j->procs[rank].state == PROC_STATE_GONE && !j->procs[rank].returns;
+}
+
 /* The members that are processes of the job; their ranks are valid. */
 static void choose(const struct core_call *k, const struct job *j, struct chosen *c)
 {
@@ -89,7 +95,7 @@ static void choose(const struct core_call *k, const struct job *j, struct chosen
     c->all = true;
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         c->ranks[r] = c->ranks[r] || whole;
-        c->all = c->all && (c->ranks[r] || j->procs[r].state == PROC_STATE_GONE);
+        c->all = c->all && (c->ranks[r] || has_ended(j, r));
     }
 }
 
@@ -124,7 +130,7 @@ static void kill_chosen(const struct core_call *k, struct job *j, const struct c
     explain(k, j, c, &reason);
     job_fail(j, k->rq->u.abort.code, reason.text);
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
-        if (!c->ranks[r] || j->procs[r].state == PROC_STATE_GONE)
+        if (!c->ranks[r] || has_ended(j, r))
             continue;
         control_commanded(j, r);
         effects_push(&k->core->effects, EFFECT_WITH(signal, .job = j->id, .rank = r,

@@ -103,12 +103,14 @@ static void give_up(struct job *j, uint32_t rank)
     }
 }
 
-/* The same for members of other jobs. */
+/* The same for members of other jobs.  If it returns, its start ends what they wait for
+ * (job_restart.h). */
 static void break_meetings(struct job *j, uint32_t rank)
 {
+    const struct proc *p = &j->procs[rank];
     struct collective *c;
 
-    if (!j->meetings || (j->procs[rank].state != PROC_STATE_GONE && !j->procs[rank].unreachable))
+    if (!j->meetings || p->returns || (p->state != PROC_STATE_GONE && !p->unreachable))
         return;
     while ((c = collective_take_broken(j->meetings, j->base + rank))) {
         for (uint32_t i = 0; i < c->group->count; i++) {
@@ -209,8 +211,10 @@ static void note_end(struct proc *p, enum proc_event event, int code)
 {
     if (event == PROC_EVENT_STARTED && code > 0)
         p->restarts = (uint32_t)code;
-    if (event == PROC_EVENT_NOT_STARTED)
+    if (event == PROC_EVENT_NOT_STARTED) {
         p->start_code = code;
+        p->pid = 0; /* of an earlier start */
+    }
     if (is_end(event)) {
         p->signalled = event == PROC_EVENT_DEATH;
         p->code = code;
@@ -229,13 +233,16 @@ static bool is_known_elsewhere(const struct job *j)
     return j->spread || (j->core && j->core->has_others);
 }
 
-/* It is GONE, and so are its groups and connections. */
+/* It is GONE, and so are the groups whose members do not know each other. */
 static void start_again(struct job *j, uint32_t rank, uint32_t times)
 {
-    break_meetings(j, rank);
+    if (j->core)
+        group_bootstrap_gone(j->core, j, rank);
     if (is_known_elsewhere(j) && !j->follows)
         report_state(j, rank, PROC_EVENT_RESTART, (int)times);
     job_restart(j, rank, times);
+    if (j->core)
+        collective_multijob_restarted(j->core, j);
 }
 
 /* No other process knows of it: its node alone starts it again. */
@@ -276,6 +283,7 @@ static void end_return(struct job *j, uint32_t rank, enum proc_event event, int 
         return;
     }
     give_up(j, rank);
+    break_meetings(j, rank);
     job_count_end(j, rank);
 }
 
@@ -421,7 +429,10 @@ void job_event(struct job *j, uint32_t rank, enum proc_event event, int code)
         event != PROC_EVENT_STARTED && !job_may_restart(j, rank))
         modex_owner_gone(j, rank);
     if (here && !list_empty(&j->waits) && event == PROC_EVENT_STARTED)
-        modex_wake(j, rank); /* its pid is known */
+        modex_wake(j, rank);                                 /* its pid is known */
+    if (here && event == PROC_EVENT_STARTED && p->commanded) /* while it was started again */
+        effects_push(j->effects,
+                     EFFECT_WITH(signal, .job = j->id, .rank = rank, .signal = SIGKILL));
     if (j->follows && here)
         report_state(j, rank, event, code);
     if (j->is_tool)
@@ -452,11 +463,14 @@ void job_node_replaced(struct job *j, const struct node_replacement *n)
         p->state = PROC_STATE_GONE;
         p->signalled = true;
         p->code = SIGKILL;
-        break_meetings(j, n->ranks[i]);
+        if (j->core)
+            group_bootstrap_gone(j->core, j, n->ranks[i]);
         job_node_ended(j, n->ranks[i]);
         control_ended(j, n->ranks[i]);
     }
     if (!list_empty(&j->waits))
         modex_any_gone(j);
     job_restart_node(j, n);
+    if (j->core)
+        collective_multijob_restarted(j->core, j);
 }

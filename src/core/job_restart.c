@@ -12,9 +12,6 @@
 #include "core/modex.h"
 #include "core/modex_keys.h"
 
-/* So many rounds of one group may be in an epoch. */
-enum { EPOCH_BITS = 40 };
-
 static uint32_t most_restarts(const struct job *j, uint32_t rank)
 {
     return j->plan.apps[j->plan.procs[rank].app].restarts;
@@ -45,7 +42,7 @@ static void renew_values(struct job *j)
 
 static void count_anew(struct job *j)
 {
-    collective_set_renew(&j->colls, (uint64_t)j->epoch << EPOCH_BITS);
+    collective_set_renew(&j->colls, job_restart_first_round(j->epoch));
 }
 
 /* Those that wait know of it thereby. */

@@ -366,6 +366,7 @@ const struct session_ops pmix_ops = {
     .answer = answer,
     .notify = pmix_notify,
     .follow = pmix_groups_follow,
+    .job_goes = pmix_groups_drop_restarted,
     .output = pmix_output,
     .caught_up = pmix_pulls_caught_up,
     .drain = pmix_pulls_drain,

@@ -386,8 +386,10 @@ static void reply_bootstrap(struct pmix_session *s, struct pmix_pending *p, cons
 static bool members_of(const struct command *c, struct slice id, pmix_proc_t *procs, size_t n,
                        struct participants *w)
 {
-    const struct pmix_group *g = pmix_group_find(c->s, id);
+    struct pmix_group *g = pmix_group_find(c->s, id);
 
+    if (g)
+        pmix_group_drop_restarted(c->s, g);
     w->procs = g ? g->procs : procs;
     w->n = g ? g->nprocs : n;
     return w->n > 0;

@@ -16,7 +16,8 @@ struct pmix_group {
     struct list link;
     pmix_proc_t *procs;
     size_t nprocs;
-    pmix_proc_t *gone; /* members that have left, or of whose end the client has been told */
+    uint32_t *restarts; /* of each, by then; NULL: not known */
+    pmix_proc_t *gone;  /* members that have left, or of whose end the client has been told */
     size_t ngone;
     pmix_proc_t leader;
     bool has_leader;
@@ -35,6 +36,12 @@ struct pmix_group *pmix_group_find(const struct pmix_session *s, struct slice id
 /* Takes it over: the latest of a name counts.  One too many stays with the caller, and cannot be
  * destructed by its name. */
 void pmix_group_keep(struct pmix_session *s, struct pmix_group **g_p);
+
+/* Members that have been started again since are none any more: their new processes know of no
+ * group.  Those of a job that is over stay. */
+void pmix_group_drop_restarted(const struct pmix_session *s, struct pmix_group *g);
+/* As session_ops.job_goes: of all groups, while the job is known.  All nodes drop the same. */
+void pmix_groups_drop_restarted(struct session *base);
 
 bool pmix_group_lists(const pmix_proc_t *procs, size_t n, const char *nspace, uint32_t rank);
 void pmix_group_note_gone(struct pmix_group *g, const char *nspace, uint32_t rank);

@@ -119,12 +119,23 @@ static struct job *job_of(const struct server *s, uint32_t id)
     return core_job(&s->core, id);
 }
 
+static void announce_gone(struct server *s)
+{
+    LIST_EACH(l, &s->peers)
+    {
+        const struct peer *p = LIST_OF(l, struct peer, link);
+        if (p->session && p->session->ops->job_goes)
+            p->session->ops->job_goes(p->session);
+    }
+}
+
 static bool server_on_job_gone(struct server *s, const struct op_job_gone *o, uint64_t now_ns)
 {
     struct job *j = job_of(s, o->job);
 
     (void)now_ns;
     server_psets_job_ends(s, j);
+    announce_gone(s);
     if (!j->is_foreign && !j->is_tool)
         collective_multijob_forget(&s->core, j);
     core_job_remove(&s->core, j);

@@ -121,6 +121,9 @@ struct session_ops {
     /* Any event that reaches this node, for the session's own records; is_end: a process or a job
      * has ended.  Requests that it leads to are marked (peer.owes).  May be NULL. */
     void (*follow)(struct session *s, const struct notice *n, bool is_end);
+    /* A job is about to be forgotten, at the same place in the order of the results of collectives
+     * on all nodes.  May be NULL. */
+    void (*job_goes)(struct session *s);
     /* True: the client has subscribed to that output, and was sent some.  May be NULL. */
     bool (*output)(struct session *s, const struct spoken *o);
     /* More of the output that was held may be sent (peer.holds_output).  May be NULL. */
