@@ -311,14 +311,15 @@ static struct job *elastic_begin_job(struct elastic *e, uint32_t ranks, const st
 }
 
 /* What the root knows of the end of each process is what its node has seen.  Of one whose node was
- * lost, perhaps before it could start it, that may be the loss. */
+ * lost, perhaps before it could start it, that may be the loss, or that it was not started. */
 static void elastic_check_exits(struct elastic *e, const struct job *j)
 {
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         const struct elastic_proc *p = &e->procs[j->id][r];
         const struct proc *known = &j->procs[r];
         bool same = known->signalled == (p->event == PROC_EVENT_DEATH) && known->code == p->code;
-        bool lost = (p->lost || !p->ended) && known->signalled && known->code == ELASTIC_LOST;
+        bool loss = known->signalled && known->code == ELASTIC_LOST;
+        bool lost = (p->lost || !p->ended) && (loss || proc_was_not_started(known));
 
         if (known->state != PROC_STATE_GONE)
             elastic_wrong(e, "a job has ended, and a process of it has not");
