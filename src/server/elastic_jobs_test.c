@@ -135,6 +135,7 @@ struct world {
     bool takes[CLUSTER_JOBS]; /* it has members */
     bool bears;               /* PMIX_GROUP_FT_COLLECTIVE */
     bool in_group;            /* the members are in a group */
+    bool lacks;               /* ... without one that was started again */
     struct ask asks[ASKS];
     uint32_t nasks;
     bool aborted[CLUSTER_JOBS];               /* it, or one that ends with it */
@@ -236,6 +237,7 @@ static void note_starts(struct world *w)
         struct caller *m = &w->members[j][r];
         if (m->start == w->e.starts[j][r])
             continue;
+        w->lacks = w->lacks || (m->in && w->in_group);
         w->changed[HEAL] = w->changed[HEAL] || m->start > 0;
         *m = (struct caller){ .in = m->in && !w->in_group,
                               .is_new = m->start > 0,
@@ -708,6 +710,8 @@ static void check_spawned(struct world *w)
 
 static bool is_spoiled(const struct world *w)
 {
+    if (w->lacks)
+        return true;
     EACH_PROC(w, j, r)
     {
         if (w->members[j][r].in && !lives(w, j, r))
@@ -916,7 +920,7 @@ static void round_of_calls(struct world *w)
     w->in_group = good && pair[0] == CONSTRUCT;
     if (!good || !succeeds(w, pair[1]))
         w->name++; /* otherwise the next group has the same */
-    w->in_group = false;
+    w->in_group = w->lacks = false;
 }
 
 static void begin(struct world *w, uint32_t nodes, uint64_t seed, enum elastic_fault fault)
