@@ -857,7 +857,7 @@ static void check_group(struct world *w)
             complain(w, "other members", j, r);
         if (m->in && lives(w, j, r) && !named)
             complain(w, "lives, and is not a member", j, r);
-        if (named && (!m->in || (!m->called && w->bears)))
+        if (named && (!m->in || (!m->called && !m->is_new && w->bears)))
             complain(w, "is a member, and never called", j, r);
     }
 }
