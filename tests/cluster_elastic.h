@@ -482,23 +482,6 @@ static uint32_t elastic_spare(const struct elastic *e, const struct job *j)
     return 0;
 }
 
-/* The processes of the node that have not ended.  False: there is none, or one may not come again.
- */
-static bool elastic_list_ranks(const struct job *j, uint32_t node, uint32_t *ranks, uint32_t *times,
-                               uint32_t *n_p)
-{
-    *n_p = 0;
-    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
-        if (j->plan.procs[r].node != node || j->procs[r].state == PROC_STATE_GONE)
-            continue;
-        if (!job_may_move(j, r))
-            return false;
-        ranks[*n_p] = r;
-        times[(*n_p)++] = j->procs[r].restarts + 1;
-    }
-    return *n_p;
-}
-
 static bool elastic_replaces(struct cluster_node *n, const struct job *j, uint32_t lost)
 {
     const struct elastic *e = elastic_of(n);
@@ -509,7 +492,7 @@ static bool elastic_replaces(struct cluster_node *n, const struct job *j, uint32
     if (elastic_me(n) || !e->c.restarts || node == JOB_NONE_HERE || j->phase != JOB_RUNNING)
         return false;
     spare = elastic_spare(e, j);
-    if (!spare || !elastic_list_ranks(j, node, ranks, times, &count))
+    if (!spare || !job_list_moving(j, node, ranks, times, &count) || !count)
         return false;
     server_node_down(&n->server, j, node);
     m.u.node_replaced = (struct op_node_replaced){ .job = j->id,

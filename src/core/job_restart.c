@@ -26,6 +26,21 @@ bool job_may_move(const struct job *j, uint32_t rank)
            !p->unreachable && !j->is_tool && !j->is_adopted && !j->is_foreign;
 }
 
+bool job_list_moving(const struct job *j, uint32_t node, uint32_t *ranks, uint32_t *times,
+                     uint32_t *n_p)
+{
+    *n_p = 0;
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (j->plan.procs[r].node != node || j->procs[r].state == PROC_STATE_GONE)
+            continue;
+        if (!job_may_move(j, r))
+            return false;
+        ranks[*n_p] = r;
+        times[(*n_p)++] = j->procs[r].restarts + 1;
+    }
+    return true;
+}
+
 bool job_may_restart(const struct job *j, uint32_t rank)
 {
     return job_may_move(j, rank) && !j->plan.nodes[j->plan.procs[rank].node].lost;

@@ -33,6 +33,11 @@ bool job_may_restart(const struct job *j, uint32_t rank);
 /* The same, of a node that is lost: on another machine. */
 bool job_may_move(const struct job *j, uint32_t rank);
 
+/* Those of a lost node that have not ended, and how often each will have been started again; there
+ * is room for all of that node.  False: one of them may not be. */
+bool job_list_moving(const struct job *j, uint32_t node, uint32_t *ranks, uint32_t *times,
+                     uint32_t *n_p);
+
 /* A process that is GONE is started again, for that time: EFFECT_restart on its node.
  * (collective_multijob_restarted() follows.) */
 void job_restart(struct job *j, uint32_t rank, uint32_t times);

@@ -30,23 +30,7 @@ static uint32_t find_spare(const struct cluster_io *s, const struct job *j)
     return 0;
 }
 
-/* The processes of that node that have not ended.  False: one of them may not be started again. */
-static bool list_ranks(const struct job *j, uint32_t node, uint32_t *ranks, uint32_t *times,
-                       uint32_t *n_p)
-{
-    *n_p = 0;
-    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
-        if (j->plan.procs[r].node != node || j->procs[r].state == PROC_STATE_GONE)
-            continue;
-        if (!job_may_move(j, r))
-            return false;
-        ranks[*n_p] = r;
-        times[(*n_p)++] = j->procs[r].restarts + 1;
-    }
-    return true;
-}
-
-/* How many these are; 0: they may not. */
+/* How many processes of that node are started again; 0: they may not. */
 static uint32_t count_ranks(const struct job *j, uint32_t node)
 {
     uint32_t n = 0;
@@ -65,7 +49,7 @@ static bool move_node(struct cluster_io *s, const struct job *j, uint32_t node, 
 {
     uint32_t room = j->plan.nodes[node].nprocs + 1, n;
     uint32_t *ranks = calloc(2 * (size_t)room, sizeof *ranks);
-    bool moved = ranks && list_ranks(j, node, ranks, ranks + room, &n) &&
+    bool moved = ranks && job_list_moving(j, node, ranks, ranks + room, &n) &&
                  job_msgs_replace(s, j,
                                   &(struct node_replacement){ node, slice_str(s->names[spare]),
                                                               false, ranks, ranks + room, n },

@@ -150,14 +150,11 @@ static void test_cancel(void)
 
 static void test_answers(void)
 {
-    static const char *const bad[] = { "",
-                                       "17",
-                                       "\n",
-                                       "17x\n",
-                                       " ;c\n",
-                                       "Submitted batch job 17\n",
-                                       "0123456789012345678901234567890123456789012345678901234567"
-                                       "890123456789\n" };
+    static const char too_long[] =
+        "0123456789012345678901234567890123456789012345678901234567890123456789\n";
+    static const char *const bad[] = { "",      "17",    "\n",
+                                       "17x\n", " ;c\n", "Submitted batch job 17\n",
+                                       too_long };
     static const struct {
         const char *errors, *want;
     } reasons[] = {
