@@ -17,7 +17,8 @@ static uint32_t most_restarts(const struct job *j, uint32_t rank)
     return j->plan.apps[j->plan.procs[rank].app].restarts;
 }
 
-bool job_may_move(const struct job *j, uint32_t rank)
+/* It may be started again, on another machine if its node is lost. */
+static bool may_move(const struct job *j, uint32_t rank)
 {
     const struct proc *p = &j->procs[rank];
 
@@ -33,17 +34,20 @@ bool job_list_moving(const struct job *j, uint32_t node, uint32_t *ranks, uint32
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         if (j->plan.procs[r].node != node || j->procs[r].state == PROC_STATE_GONE)
             continue;
-        if (!job_may_move(j, r))
+        if (!may_move(j, r))
             return false;
-        ranks[*n_p] = r;
-        times[(*n_p)++] = j->procs[r].restarts + 1;
+        if (ranks) {
+            ranks[*n_p] = r;
+            times[*n_p] = j->procs[r].restarts + 1;
+        }
+        (*n_p)++;
     }
     return true;
 }
 
 bool job_may_restart(const struct job *j, uint32_t rank)
 {
-    return job_may_move(j, rank) && !j->plan.nodes[j->plan.procs[rank].node].lost;
+    return may_move(j, rank) && !j->plan.nodes[j->plan.procs[rank].node].lost;
 }
 
 /* Values that fences of this node were to bring to others have not come there. */

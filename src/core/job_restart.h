@@ -30,11 +30,8 @@ struct node_replacement {
 /* This one is started again if it fails now. */
 bool job_may_restart(const struct job *j, uint32_t rank);
 
-/* The same, of a node that is lost: on another machine. */
-bool job_may_move(const struct job *j, uint32_t rank);
-
 /* Those of a lost node that have not ended, and how often each will have been started again; there
- * is room for all of that node.  False: one of them may not be. */
+ * is room for all of that node, or both are NULL: they are counted.  False: one may not be. */
 bool job_list_moving(const struct job *j, uint32_t node, uint32_t *ranks, uint32_t *times,
                      uint32_t *n_p);
 

@@ -33,16 +33,9 @@ static uint32_t find_spare(const struct cluster_io *s, const struct job *j)
 /* How many processes of that node are started again; 0: they may not. */
 static uint32_t count_ranks(const struct job *j, uint32_t node)
 {
-    uint32_t n = 0;
+    uint32_t n;
 
-    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
-        if (j->plan.procs[r].node != node || j->procs[r].state == PROC_STATE_GONE)
-            continue;
-        if (!job_may_move(j, r))
-            return 0;
-        n++;
-    }
-    return n;
+    return job_list_moving(j, node, NULL, NULL, &n) ? n : 0;
 }
 
 static bool move_node(struct cluster_io *s, const struct job *j, uint32_t node, uint32_t spare)

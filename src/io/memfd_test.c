@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "store/store_read.h"
+#include "tests/address_space.h"
 #include "tests/tap.h"
 
 static void test_growth(void)
@@ -66,19 +67,6 @@ static void test_protection(void)
     memfd_close(&s);
 }
 
-/* Pages of address space that we have already; sanitizers take terabytes. */
-static uint64_t pages_now(void)
-{
-    unsigned long pages = 0;
-    FILE *f = fopen("/proc/self/statm", "re");
-
-    if (f && fscanf(f, "%lu", &pages) != 1)
-        pages = 0;
-    if (f)
-        fclose(f);
-    return pages;
-}
-
 /* A limit on address space lowers the maximum; it is no error. */
 static void test_little_space(void)
 {
@@ -86,7 +74,7 @@ static void test_little_space(void)
     struct memfd s;
     int rc;
 
-    if (pages_now() > 1 << 17)
+    if (!address_space_can_be_little())
         return;
     getrlimit(RLIMIT_AS, &old);
     few = old;

@@ -16,6 +16,7 @@
 #include "io/cleanup.h"
 #include "io/staging_unpack.h"
 #include "io/write_all.h"
+#include "tests/address_space.h"
 #include "tests/tap.h"
 
 static char top[] = "/tmp/wireup-staging.XXXXXX";
@@ -211,36 +212,17 @@ static void pack_many(const char *name, struct buf *stream)
     OK_F(!err.text[0], "%s", err.text);
 }
 
-/* (Sanitizers need more memory for themselves than any limit that a thread's stack exceeds.) */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-static void pack_without_threads(const char *name, struct buf *stream)
-{
-    pack_many(name, stream);
-}
-#else
-static unsigned long mapped(void)
-{
-    unsigned long pages = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-
-    if (f && fscanf(f, "%lu", &pages) != 1)
-        pages = 0;
-    if (f)
-        fclose(f);
-    return pages * (unsigned long)sysconf(_SC_PAGESIZE);
-}
-
 static void pack_without_threads(const char *name, struct buf *stream)
 {
     struct rlimit before, few;
 
     getrlimit(RLIMIT_AS, &before);
-    few = (struct rlimit){ mapped() + (4u << 20), before.rlim_max };
-    OK(setrlimit(RLIMIT_AS, &few) == 0);
+    few = (struct rlimit){ address_space_used() + (4u << 20), before.rlim_max };
+    if (address_space_can_be_little()) /* less than a thread's stack is left */
+        OK(setrlimit(RLIMIT_AS, &few) == 0);
     pack_many(name, stream);
     OK(setrlimit(RLIMIT_AS, &before) == 0);
 }
-#endif
 
 static void test_many(void)
 {
