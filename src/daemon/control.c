@@ -9,6 +9,7 @@
 
 #include "base/signal_name.h"
 #include "base/clock.h"
+#include "base/exit_now.h"
 #include "base/limit.h"
 #include "daemon/end_progress.h"
 #include "daemon/shutdown.h"
@@ -305,7 +306,7 @@ static void guard_lost(struct control *u)
     rendezvous_tidy();
     if (context_of(u)->config->sessions)
         session_dir_remove(context_of(u)->config->sessions);
-    _exit(1);
+    exit_now(1);
 }
 
 static void control_acceptor(void *arg)

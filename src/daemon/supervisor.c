@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/exit_now.h"
 #include "base/limit.h"
 #include "io/child.h"
 #include "io/rendezvous.h"
@@ -132,7 +133,7 @@ __attribute__((noreturn)) static void end_worker(const struct supervisor *g, con
     kill(g->worker, SIGKILL);
     end_all(false);
     log_sentence(g, sentence);
-    _exit(code);
+    exit_now(code);
 }
 
 /* -1: the worker still runs. */
@@ -297,7 +298,7 @@ __attribute__((noreturn)) static void keep_guard(struct supervisor *g)
         if (p[0].revents)
             status = take_signals(g);
     }
-    _exit(status);
+    exit_now(status);
 }
 
 /* The worker gets signals through the socket only; those of the terminal reach it too. */
@@ -305,7 +306,7 @@ static void become_worker(pid_t guard, const sigset_t *old)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* until it reads the socket */
     if (getppid() != guard)
-        _exit(1);
+        exit_now(1);
     for (int i = 0; i < NWATCHED; i++) {
         if (watched[i] != SIGCONT)
             signal(watched[i], SIG_IGN);

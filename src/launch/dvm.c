@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/exit_now.h"
 #include "base/limit.h"
 #include "io/join_token.h"
 #include "io/rendezvous.h"
@@ -717,7 +718,7 @@ int dvm_up(int argc, char **argv, const struct log *log)
         close(ends[0]);
         close(signals);
         sigprocmask(SIG_SETMASK, &old, NULL);
-        _exit(be_standing(ends[1], begun_ns, argc, argv, log));
+        exit_now(be_standing(ends[1], begun_ns, argc, argv, log));
     }
     close(ends[1]);
     code = wait_up(pid, ends[0], signals, has_word(argc, argv, "json"));

@@ -30,6 +30,12 @@ run 5 sh -c 'echo "wireup: internal error: event x for daemon 1 in state y" >&2'
 same "an internal error is found" "$(no_internal_error | grep -c '^not ok')" 1
 rm "$tmp/internal"
 
+reports=$tmp/report
+same "no report of a sanitizer is none" "$(nothing_reported | grep -c '^not ok')" 0
+echo "LeakSanitizer: detected memory leaks" >"$reports.17"
+same "a report of a sanitizer is found" "$(nothing_reported | grep -c '^not ok\|LeakSanitizer')" 2
+reports=
+
 # Wherever the checkout lies, /tmp and /dev/shm are the test's own, and the checkout is still there.
 cat >"$tmp/probe.sh" <<'PROBE'
 . "$(dirname "$0")/lib.sh"

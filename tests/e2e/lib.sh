@@ -146,10 +146,32 @@ begin()
     # Everything that the test starts carries the mark; this shell itself does not.
     mark=wu$$.$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')
     export WU_MARK="$mark" TMPDIR="$tmp/tmp" XDG_RUNTIME_DIR="$tmp/run"
+    collect_reports
     listing >"$tmp/before"
     trap clean_up EXIT
     trap 'exit 99' HUP INT TERM
     cd "$tmp/work" || exit 99
+}
+
+# In a sanitized build: sanitizers write their reports to files, because nobody reads what most daemons write, and their
+# exit statuses.  The folder is one that every mount namespace and every user of a test can write.  Tests that need other
+# options append to these.
+reports=
+collect_reports()
+{
+    ldd "$WIREUP" 2>/dev/null | grep -q 'lib[at]san' || return 0
+    mkdir -p -m 1777 "$WU_BUILD/meson-logs/sanitizers" || exit 99
+    reports=$(realpath "$WU_BUILD")/meson-logs/sanitizers/$(basename "$0" .sh).$mark
+    export ASAN_OPTIONS="${ASAN_OPTIONS-}:log_path='$reports'" TSAN_OPTIONS="${TSAN_OPTIONS-}:log_path='$reports'" \
+        UBSAN_OPTIONS="${UBSAN_OPTIONS-}:log_path='$reports'"
+}
+
+nothing_reported()
+{
+    for report in "$reports".*; do
+        [ ! -e "$report" ] || head -n 40 "$report"
+    done >"$tmp/reported"
+    same "no sanitizer has reported anything" "$(cat "$tmp/reported")" ""
 }
 
 # Ends the test with a skip where no process may have another host name.
@@ -308,6 +330,7 @@ finish()
     check_combinations
     nothing_left
     no_internal_error
+    [ -z "$reports" ] || nothing_reported
     echo "1..$points"
     [ "$failed" = 0 ]
     exit

@@ -23,7 +23,7 @@ patience=300
 # A library with AddressSanitizer needs its runtime in the daemons and programs that load it, and these
 # were not built to leak nothing.
 preload=$(LD_LIBRARY_PATH='' ldd "$ours/libpmix.so.2" | awk '/libasan/ { print $3 }')
-[ -z "$preload" ] || export ASAN_OPTIONS=detect_leaks=0
+[ -z "$preload" ] || export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
 for program in hello ring alltoall; do
     mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/$program" "$e2e/mpi/$program.c" || exit 1
 done
@@ -44,7 +44,6 @@ preload=${2#-}
 on=$3
 shift 3
 unset LD_LIBRARY_PATH LD_PRELOAD
-export ASAN_OPTIONS=detect_leaks=0
 case ,$on, in *,"$(hostname)",*) export LD_LIBRARY_PATH="$ours" ${preload:+LD_PRELOAD="$preload"} ;; esac
 exec orted "$@"
 AGENT

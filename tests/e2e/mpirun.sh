@@ -16,7 +16,7 @@ preload=$(LD_LIBRARY_PATH='' ldd "$ours/libpmix.so.2" | awk '/libasan/ { print $
 [ -z "$preload" ] || {
     # Open MPI's daemon reads a message of its own that its other thread may have sent and freed.
     echo "interceptor_via_fun:orte_rml_oob_send_buffer_nb" >"$tmp/suppressions"
-    export ASAN_OPTIONS=detect_leaks=0:suppressions="$tmp/suppressions"
+    export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0:suppressions=$tmp/suppressions"
 }
 
 for tool in mpicc.openmpi mpirun.openmpi; do

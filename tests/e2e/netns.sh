@@ -57,7 +57,7 @@ UseDNS no
 PidFile none
 MaxStartups 200
 PrintMotd no
-SetEnv HOME=$netns/local
+SetEnv HOME=$netns/local ${reports:+"ASAN_OPTIONS=$ASAN_OPTIONS" "TSAN_OPTIONS=$TSAN_OPTIONS" "UBSAN_OPTIONS=$UBSAN_OPTIONS"}
 CONF
     cat >"$netns/ssh_config" <<CONF
 IdentityFile $netns/user_key

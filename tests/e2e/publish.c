@@ -498,6 +498,7 @@ static void publish_late(const char *key)
     PMIX_INFO_LOAD(&info, name, "late", PMIX_STRING);
     if (PMIx_Publish(&info, 1) != PMIX_SUCCESS)
         wrong++;
+    PMIX_INFO_DESTRUCT(&info);
 }
 
 /* ---- who ends ----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ export PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 # A sanitized library needs its run-time first; what an interpreter leaves behind is not ours.
 if nm -D "$ours/libpmix.so.2" 2>/dev/null | grep -q __asan_init; then
-    python="env LD_PRELOAD=$(cc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 $python"
+    python="env LD_PRELOAD=$(cc -print-file-name=libasan.so) ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0 $python"
 fi
 
 # What their library does not put: 4.2 says UNSUPPORTED TYPE, and loses what it has put of ALLOC_DIRECTIVE.

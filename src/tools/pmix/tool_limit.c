@@ -6,6 +6,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/exit_now.h"
+
 enum { SECONDS = 30, SECONDS_MAX = 1000000 };
 
 static bool waits_by_wish(const struct tool_line *l)
@@ -43,7 +45,7 @@ static void *watch(void *arg)
                   t->server ? t->server : "", (unsigned long long)t->seconds);
         if (t->late)
             t->late(t->arg);
-        _exit(TOOL_FAILED);
+        exit_now(TOOL_FAILED);
     }
     pthread_mutex_unlock(&t->lock);
     return NULL;
