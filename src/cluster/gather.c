@@ -677,15 +677,15 @@ int gather_gathering(struct overlay *o, struct overlay_msg *m)
     return merge(o, c, &m->arrived, data, m->bytes, m->flags & OVERLAY_WITHHELD);
 }
 
-/* After a loss, the result of a collective to which nobody here has contributed: those below us
- * went past us, and the ones that come back to us have to find it.  NULL: it came before, or there
- * was no loss. */
+/* The result of a collective to which nobody here has contributed: those below us went past us, for
+ * they have lost their links, of which we need not know yet, and the ones that come to us later
+ * have to find it.  NULL: it came before, or nobody waits for it any more. */
 static struct gather *gone_past(struct overlay *o, const struct overlay_msg *m)
 {
     struct gather *c = NULL;
     struct rank_set all;
 
-    if ((!o->losses.count && !o->broken.count) || gather_find(&o->done, m->what, m->generation))
+    if (gather_find(&o->done, m->what, m->generation) || is_over(o, m->what))
         return NULL;
     if (everybody(o, &all) == 0)
         c = gather_new(o, m->what, m->generation, &all);

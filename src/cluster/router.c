@@ -128,7 +128,9 @@ static bool is_below(const struct router *c, uint32_t position)
     return position < c->config.count && tree_is_below(c->config.width, position, c->config.me);
 }
 
-/* The child through which that position has announced itself: one of its ancestors, or itself. */
+/* The child through which that position has announced itself: one of its ancestors, or itself.  Of
+ * several the deepest: a position that loses its parent joins an ancestor of that one, and what it
+ * has sent by the old parent may arrive here after what it has sent by the new one. */
 static struct router_branch *branch_to(const struct router *c, uint32_t position)
 {
     for (uint32_t p = position; c->nbelow && p != TREE_NONE && p > c->config.me;
@@ -336,19 +338,13 @@ int router_send(struct router *c, struct msg *m)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-/* That position is reached through this child from now on, and through no other.  False: it cannot
- * be, or there is no memory. */
+/* That position can be reached through this child.  False: it cannot be, or there is no memory. */
 static bool learn_one(struct router *c, struct router_branch *b, uint32_t position)
 {
-    struct router_branch *old = branch_to(c, position);
-
     if (!is_below(c, position) || !tree_is_below(c->config.width, position, b->position) ||
         router_is_lost(c, position))
         return false;
-    if (old == b)
-        return true;
-    if ((old && rank_set_remove(&old->reach, position) < 0) ||
-        rank_set_add(&b->reach, position, 1) < 0) {
+    if (rank_set_add(&b->reach, position, 1) < 0) {
         log_error(c->config.log, "out of memory for the route to position %u", position);
         return false;
     }
@@ -505,7 +501,8 @@ static void parent_down(struct router *c, const char *why)
     }
 }
 
-/* Us, and all positions that can be reached through us.  0 or -ENOMEM. */
+/* Us, and all positions that can be reached through us; some more than once, which does not matter.
+ * 0 or -ENOMEM. */
 static int list_reach(const struct router *c, struct part_uints *list)
 {
     uint32_t n = 1, *all;
@@ -668,9 +665,11 @@ void router_tick(struct router *c, uint64_t now_ns)
 
 static void forget_route(struct router *c, uint32_t position)
 {
-    struct router_branch *b = branch_to(c, position);
+    struct router_branch *b;
 
-    if (b && rank_set_remove(&b->reach, position) < 0)
+    while ((b = branch_to(c, position)) && rank_set_remove(&b->reach, position) == 0)
+        continue;
+    if (b)
         log_error(c->config.log, "out of memory for the loss of position %u", position);
 }
 

@@ -6,7 +6,7 @@
  * acts on links by the functions of router_link.h.
  *
  * The launcher is position 0.  A daemon has one link to its parent, towards the launcher, and links
- * from its children.  The route to a position below is learnt from the `ready` message that came
+ * from its children.  The routes to a position below are learnt from the `ready` messages that came
  * from there, so a daemon that rejoins by another path is found there; everything else goes up.
  *
  * Messages to one position are numbered, kept until they are acknowledged, and sent again when a

@@ -446,6 +446,8 @@ static void test_found(void)
     OK_F(run(&c, &r), "who has fetched an exchange sends its steps as the others do");
     faults(&c, 44600, FAULTS_SMALL);
     OK_F(run(&c, &r), "also if the exchange is by pairs");
+    faults(&c, 2340969, FAULTS_SMALL);
+    OK_F(run(&c, &r), "a result waits for those that went past, though no loss is known yet");
 }
 
 /* ---- links beside the tree ---- */

@@ -1106,6 +1106,8 @@ static void test_found(void)
           1748 }, /* the job of one that was started again is over when its group is destructed */
         { LOSSES, 1000340 }, /* a node that changes its parent misses the result of a group ... */
         { TAKEOVERS, 6903 }, /* ... or of its destruction, and then hears that a job is over */
+        { HEALS, 3024 },     /* a node has come to the root, and its old parent announces it ... */
+        { HEALS, 18510 },    /* ... so it gets no acknowledgement, and no answer */
     };
 
     for (size_t i = 0; i < sizeof found / sizeof *found; i++)
