@@ -17,6 +17,8 @@ for n in "$@"; do
     launch "$n" "$bin/rawpmi1" exchange
     same "$n ranks exchange their cards" "$rc $(head -n 1 "$out")" "0 raw $n good" || explain
 done
+launch 16 "$bin/rawpmi1" mpich
+same "16 ranks ask what MPICH's MPI_Init asks" "$rc $(head -n 1 "$out")" "0 mpich 16 good" || explain
 launch 2 "$bin/rawpmi1" exchange $longest
 same "values of $longest bytes" "$rc $(head -n 1 "$out")" "0 raw 2 good" || explain
 

@@ -7,14 +7,18 @@
  *   rawpmi1 exchange [BYTES]   put a value (default 128 bytes), barrier, get everybody's, barrier;
  *                              rank 0 prints `raw SIZE good` and how long that took
  *   rawpmi1 spoil              the same, and the last rank puts a wrong value
+ *   rawpmi1 mpich [BYTES]      what MPICH 4.0's MPI_Init asks on one node, with cards of 432 bytes
+ *                              as UCX has; rank 0 prints `mpich SIZE good` and how long that took
  *   rawpmi1 phases ROUNDS      rank 0 prints what a barrier costs, without and with data
  *   rawpmi1 say LINE...        init, then each line (\n escapes) with one line of answer, printed
  *   rawpmi1 mute LINE...       sends the lines without init, reads one answer each, prints it
  *   rawpmi1 hold               init, barrier; rank 0 prints `held` and reads its input to the end,
- * the others wait for it in a barrier rawpmi1 leave CODE RANK    init, barrier; that rank exits
- * with CODE without finalize, the others wait in a barrier rawpmi1 kill SIGNAL RANK   init,
- * barrier; that rank kills itself, the others wait in a barrier rawpmi1 abort CODE RANK TEXT init,
- * barrier; that rank says abort, the others wait in a barrier
+ *                              the others wait for it in a barrier
+ *   rawpmi1 leave CODE RANK    init, barrier; that rank exits with CODE without finalize, the
+ *                              others wait in a barrier
+ *   rawpmi1 kill SIGNAL RANK   init, barrier; that rank kills itself, the others wait in a barrier
+ *   rawpmi1 abort CODE RANK TEXT
+ *                              init, barrier; that rank says abort, the others wait in a barrier
  *
  * Exit: 0 good, 1 wrong data, 2 wrong use, 3 the server said something unexpected or nothing.
  */
@@ -299,6 +303,40 @@ static int exchange(size_t bytes, bool spoil)
     return wrong ? 1 : 0;
 }
 
+/* The shared-memory file of the first rank goes to all by one key; the cards go into that memory,
+ * for which each rank of a node gets an equal part of them: on one node, one. */
+static int start_as_mpich(size_t bytes)
+{
+    static const char file[] = "-bcast-1-0";
+    char key[64];
+    double begun;
+    int wrong = 0;
+
+    if (bytes < 1 || bytes >= VALUE_ROOM)
+        return 2;
+    init();
+    wrong += *get("PMI_process_mapping") == '\0';
+    barrier(); /* late starters are not part of the exchange */
+
+    begun = now();
+    if (rank == 0)
+        put(file, card(size, 56));
+    barrier();
+    if (rank != 0)
+        wrong += strcmp(get(file), card(size, 56)) != 0;
+    snprintf(key, sizeof(key), "-allgather-shm-1-%d", rank);
+    put(key, card(rank, bytes));
+    barrier();
+    wrong += strcmp(get(key), card(rank, bytes)) != 0;
+    barrier();
+    if (rank == 0 && wrong == 0) {
+        printf("mpich %d good\nexchange_us %.1f\n", size, (now() - begun) * 1e6);
+        fflush(stdout);
+    }
+    finalize();
+    return wrong ? 1 : 0;
+}
+
 /* Means over many in a row: one alone is mostly the luck of the scheduler. */
 static int phases(int rounds)
 {
@@ -415,6 +453,8 @@ int main(int argc, char **argv)
         return exchange(argc == 3 ? (size_t)atol(argv[2]) : 128, false);
     if (strcmp(what, "spoil") == 0 && argc == 2)
         return exchange(128, true);
+    if (strcmp(what, "mpich") == 0 && argc <= 3)
+        return start_as_mpich(argc == 3 ? (size_t)atol(argv[2]) : 432);
     if (strcmp(what, "phases") == 0 && argc == 3)
         return phases(atoi(argv[2]));
     if (strcmp(what, "say") == 0)
