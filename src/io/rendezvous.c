@@ -473,7 +473,8 @@ struct tidying {
     unsigned looks;           /* lookups of other pid namespaces, whose processes we cannot see */
 };
 
-/* Its launcher was killed before it got its final name. */
+/* It cannot be connected to yet; it has that name for a moment only, unless its launcher was killed
+ * in it. */
 static bool is_stillborn(int dir, const char *name)
 {
     struct stat st;
@@ -491,16 +492,11 @@ static bool has_ended(pid_t pid)
     return procstat_read(pid, &st) == 0 && (st.state == 'Z' || st.state == 'X');
 }
 
-static bool is_gone(struct tidying *t, const struct sight *s)
+/* Without a process to look at, it is asked. */
+static bool refuses(struct tidying *t, const struct sight *s)
 {
     int fd;
 
-    if (s->early)
-        return is_stillborn(s->dir, s->name);
-    if (!t->world)
-        t->world = pids_world();
-    if (s->parsed.world == t->world)
-        return has_ended(s->parsed.pid);
     if (t->looks == 0)
         return false;
     t->looks--;
@@ -508,6 +504,17 @@ static bool is_gone(struct tidying *t, const struct sight *s)
     if (fd >= 0)
         close(fd);
     return fd == -ECONNREFUSED;
+}
+
+static bool is_gone(struct tidying *t, const struct sight *s)
+{
+    if (!t->world)
+        t->world = pids_world();
+    if (s->parsed.world == t->world && has_ended(s->parsed.pid))
+        return true;
+    if (s->early)
+        return is_stillborn(s->dir, s->name);
+    return s->parsed.world != t->world && refuses(t, s);
 }
 
 static bool remove_gone(void *arg, const struct sight *s)

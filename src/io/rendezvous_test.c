@@ -153,17 +153,25 @@ static bool connects(pid_t pid)
     return fd >= 0;
 }
 
-/* The socket of a killed launcher whose pid, too, was `pid`. */
-static void leave_name(pid_t pid)
+static unsigned long long own_world(void)
+{
+    struct stat st;
+
+    if (stat("/proc/self/ns/pid", &st) < 0)
+        abort();
+    return st.st_ino;
+}
+
+/* The socket of a killed launcher; early: it was killed before it listened. */
+static void leave_name(bool early, unsigned long long world, pid_t pid)
 {
     struct sockaddr_un at = { .sun_family = AF_UNIX };
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct stat st;
 
-    if (fd < 0 || stat("/proc/self/ns/pid", &st) < 0)
+    if (fd < 0)
         abort();
-    snprintf(at.sun_path, sizeof at.sun_path, "%s/wireup/%llu.%d.00000000", base,
-             (unsigned long long)st.st_ino, (int)pid);
+    snprintf(at.sun_path, sizeof at.sun_path, "%s/wireup/%s%llu.%d.00000000", base,
+             early ? "." : "", world, (int)pid);
     if (bind(fd, (struct sockaddr *)&at, sizeof at) < 0)
         abort();
     close(fd);
@@ -178,7 +186,7 @@ static void test_one_pid(void)
     a = start(&kind);
     b = start(&kind);
     end(&b, true);
-    leave_name(a.pid);
+    leave_name(false, own_world(), a.pid); /* its pid, too */
     EQ(entries(), 4);
     snprintf(killed, sizeof killed, "*.%d.*", (int)b.pid);
     OK_F(connects(a.pid),
@@ -188,6 +196,36 @@ static void test_one_pid(void)
     EQ(rendezvous_connect_pid(getpid()), -ESRCH);
     end(&a, false);
     EQ(rendezvous_connect_pid(a.pid), -ESRCH);
+    rendezvous_tidy();
+    EQ(entries(), 0);
+}
+
+/* A socket has another name until it can be connected to: then its process is all that tells. */
+static void test_killed_early(void)
+{
+    struct other a;
+    char kind, path[200];
+    pid_t ended;
+
+    a = start(&kind);
+    end(&a, false);
+    ended = a.pid;
+    a = start(&kind);
+    leave_name(true, own_world(), ended);
+    leave_name(true, own_world(), a.pid);
+    leave_name(true, own_world() + 1, ended);
+    EQ(entries(), 5);
+    rendezvous_tidy();
+    snprintf(path, sizeof path, ".*.%d.*", (int)ended);
+    OK_F(entries() == 4 && entries_named(path) == 1, "that of a process that has ended goes, but "
+                                                     "not that of another pid namespace");
+    snprintf(path, sizeof path, ".*.%d.*", (int)a.pid);
+    OK_F(entries_named(path) == 1, "who lives may still get its name");
+    end(&a, true);
+    rendezvous_tidy();
+    OK_F(entries() == 2 && entries_named(path) == 0, "or is killed before");
+    snprintf(path, sizeof path, "%s/wireup/.%llu.%d.00000000", base, own_world() + 1, (int)ended);
+    OK(unlink(path) == 0);
     rendezvous_tidy();
     EQ(entries(), 0);
 }
@@ -317,6 +355,7 @@ int main(void)
         return 1;
     test_directory();
     test_one_pid();
+    test_killed_early();
     test_not_private();
     test_abstract();
     rmdir(base);
