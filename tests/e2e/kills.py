@@ -5,7 +5,8 @@ launcher) is killed, stopped or cut off at some moment of its life; see kills.sh
 
 A run is its seed: `kills.py ... SEED 1 1` repeats it (moments within a phase are not exactly the
 same; KILLS_PHASE and KILLS_HOW choose for it, KILLS_VERBOSE shows all).  A CONTROL must be found:
-mute, a launcher that says nothing; litter, a process that stays.  Prints a line for each run that went wrong and a table at the end; exit status 0: none did.
+mute, a launcher that says nothing; litter, a process that stays; planted, other things that do.
+Prints a line for each run that went wrong and a table at the end; exit status 0: none did.
 Hosts, remote shell and driver: seeded.py."""
 import errno
 import os

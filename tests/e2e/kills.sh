@@ -1,7 +1,7 @@
 #!/bin/sh
 # Whoever of the daemons dies, hangs or is cut off, at whatever moment: the launcher ends with one
 # sentence that names the node (or the job goes on, when that was asked for), and nothing is left on
-# any host.  Each run is a seed (kills.py).
+# any host, neither by one run nor by all together (footprint.py).  Each run is a seed (kills.py).
 #
 #   kills.sh FIRST COUNT AT_ONCE     so many runs, from this seed on
 # shellcheck source=tests/e2e/lib.sh
@@ -18,4 +18,7 @@ same "a launcher that prints nothing is noticed" "$rc $(grep -c 'not one sentenc
 export KILLS_PATIENCE=10 # it waits for nothing else
 seeded kills.py "$WIREUP" 1 1 1 litter
 same "a process that stays is found" "$rc $(grep -c 'left:.*sleep 1000' "$tmp/said")" "1 1"
+seeded kills.py "$WIREUP" 1 1 1 planted
+planted="left by all runs together: .*name spaces.*net:.*mounts.*/run/planted.*local sockets.*@planted.*files.*/dev/shm/planted"
+same "a file, a mount, a name space and a socket that stay are found" "$rc $(grep -c "$planted" "$tmp/said")" "1 1"
 finish

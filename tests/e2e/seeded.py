@@ -16,6 +16,8 @@ import sys
 import threading
 import time
 
+import footprint
+
 HOSTS = int(os.environ.get("SEEDED_HOSTS", "4"))
 PATIENCE = int(os.environ.get("KILLS_PATIENCE", "240"))  # a net for what hangs, not a measure
 
@@ -143,10 +145,6 @@ def with_children(pid):
         return [pid]
 
 
-def files_below(folder):
-    return [os.path.join(where, name) for where, _, names in os.walk(folder) for name in names]
-
-
 class Shell(threading.Thread):
     """The remote shell of one run: a socket on which agents bring their words and streams."""
 
@@ -263,7 +261,7 @@ class Run:
                 self.wrong.append(f'sockets: {h.sockets()}')
 
     def judge_files(self, excused):
-        files = [f for name in ('home', 'tmp', 'run') for f in files_below(os.path.join(self.folder, name))]
+        files = [f for name in ('home', 'tmp', 'run') for f in footprint.files_below(os.path.join(self.folder, name))]
         # (ThreadSanitizer leaves a file of its own when a program is killed as it starts.)
         files = [f for f in files if not excused(f) and not os.path.basename(f).startswith('tsan.rodata.')]
         if files:
@@ -314,6 +312,9 @@ def hosts_down(hosts):
 def drive(a, hosts, attempt):
     """attempt(SEED, HOSTS, the run before on these hosts): a run that is over.  The exit status."""
     seeds, bad, times = queue.Queue(), [], []
+    all_hosts = [h for slot in hosts for h in slot]
+    before = footprint.look(all_hosts, a.folder)
+    planted = footprint.Planted() if a.control == 'planted' else None
     for seed in range(a.first, a.first + a.count):
         seeds.put(seed)
 
@@ -338,6 +339,11 @@ def drive(a, hosts, attempt):
         w.start()
     for w in workers:
         w.join()
+    left = footprint.added(all_hosts, a.folder, before, PATIENCE)
+    if planted:
+        planted.remove()
+    if left:
+        print(f'# left by all runs together: {left}')
     slowest = max(times, default=(0, ''))
     print(f'# runs {len(times)} wrong {len(bad)} slowest {slowest[0]:.1f} s ({slowest[1]})')
-    return 1 if bad else 0
+    return 1 if bad or left else 0
