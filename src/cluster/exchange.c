@@ -352,11 +352,14 @@ static void take_whole(struct overlay *o, struct gather *c)
     gather_finish(o, c);
 }
 
-/* Of a step it comes from one that has sent it already, and does not keep it. */
-static void is_refused(struct overlay *o, const struct gather *c, const struct overlay_msg *m)
+/* Of a step it comes from one that has sent it already, and does not keep it.  Of the data of all,
+ * from one that has dropped it since the round: the next one tells whether another one has it. */
+static void is_refused(struct overlay *o, struct gather *c, const struct overlay_msg *m)
 {
-    if (m->step == GATHER_WHOLE && m->from == c->source)
-        overlay_behind(o);
+    if (m->step != GATHER_WHOLE || m->from != c->source)
+        return;
+    c->source = TREE_NONE;
+    exchange_stuck(o, c);
 }
 
 int exchange_piece(struct overlay *o, struct overlay_msg *m)

@@ -122,36 +122,79 @@ void gather_account(struct overlay *o, struct gather *c)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-enum { DONE_MAX = 1024 };
+enum { DONE_MAX = 1024, LATEST_MAX = 64 << 20 };
+
+static uint64_t *bytes_of(struct overlay *o, const struct gather *c)
+{
+    return c->latest ? &o->latest : &o->kept;
+}
 
 static void forget_done(struct overlay *o, struct gather *c)
 {
     if (!c)
         return;
-    o->kept -= block_set_bytes(c->data);
+    *bytes_of(o, c) -= block_set_bytes(c->data);
     o->stats.held -= c->held;
     map_del(&o->done, slice_mem(c->key, c->key_len));
     gather_free(c);
 }
 
-/* Results are kept while there is room, and the last one always: others may not have it yet.  The
- * fact that a collective is over is kept longer. */
-static void trim(struct overlay *o)
+/* Drops the oldest results of the kind that `at` counts, but not the last one of all. */
+static void drop_results(struct overlay *o, const uint64_t *at, uint64_t most)
 {
-    uint32_t n = 0;
-
     LIST_EACH(l, &o->dones)
     {
         struct gather *c = LIST_OF(l, struct gather, link);
-        if (o->kept > o->config.keep_max && c->data && l->next != &o->dones) {
-            o->kept -= c->data->bytes;
-            c->data = block_set_drop(c->data);
-            gather_account(o, c);
-        }
-        n++;
+        if (*at <= most || l->next == &o->dones)
+            break;
+        if (!c->data || bytes_of(o, c) != at)
+            continue;
+        *bytes_of(o, c) -= block_set_bytes(c->data);
+        c->data = block_set_drop(c->data);
+        gather_account(o, c);
     }
-    for (; n > DONE_MAX; n--)
+}
+
+/* The fact that a collective is over is kept longer than its result. */
+static void trim(struct overlay *o)
+{
+    drop_results(o, &o->kept, o->config.keep_max);
+    drop_results(o, &o->latest, LATEST_MAX);
+    while (o->done.count > DONE_MAX)
         forget_done(o, LIST_OF(list_first(&o->dones), struct gather, link));
+}
+
+static void count_as(struct overlay *o, struct gather *c, bool latest)
+{
+    *bytes_of(o, c) -= block_set_bytes(c->data);
+    c->latest = latest;
+    *bytes_of(o, c) += block_set_bytes(c->data);
+}
+
+/* All who take part in this one have come to it, and so have the result of the last one before that
+ * has not failed.  (One that fails may do so before they come.) */
+static void release_before(struct overlay *o, const struct gather *c)
+{
+    struct gather *before;
+    bool failed = true;
+
+    for (uint64_t g = c->generation; failed && g-- > 0;) {
+        before = gather_find(&o->done, c->what, g);
+        failed = before && before->failed;
+        if (before && rank_set_covers(&c->all, &before->all))
+            count_as(o, before, false);
+    }
+}
+
+static void count_result(struct overlay *o, struct gather *c)
+{
+    bool good = c->mine && !c->failed;
+
+    c->latest = good && c->exchanges;
+    *bytes_of(o, c) += block_set_bytes(c->data);
+    if (good)
+        release_before(o, c);
+    trim(o);
 }
 
 static void emit_end(struct overlay *o, const struct gather *c)
@@ -195,8 +238,7 @@ void gather_finish(struct overlay *o, struct gather *c)
         return;
     }
     list_append(&o->dones, &c->link);
-    o->kept += block_set_bytes(c->data);
-    trim(o);
+    count_result(o, c);
 }
 
 void gather_lost(struct overlay *o, struct gather *c)
@@ -536,12 +578,19 @@ void overlay_forget(struct overlay *o)
     LIST_EACH(l, &o->pendings)
     {
         struct gather *c = LIST_OF(l, struct gather, link);
-        if (c->phase != GATHER_GATHERS || !is_over(o, c->what))
+        if (!is_over(o, c->what))
             continue;
         map_del(&o->pending, slice_mem(c->key, c->key_len));
         o->stats.held -= c->held;
         gather_free(c);
     }
+    LIST_EACH(l, &o->dones)
+    {
+        struct gather *c = LIST_OF(l, struct gather, link);
+        if (c->latest && is_over(o, c->what))
+            count_as(o, c, false);
+    }
+    trim(o);
 }
 
 /* Some of it may have come before on another path: its node has a new parent. */

@@ -41,6 +41,7 @@ struct gather {
     uint64_t after;         /* it was over after this broadcast, before the next one */
     uint64_t bytes;         /* of all that has arrived */
     struct block_set *data; /* the contributions that have arrived; later the result */
+    bool latest; /* of the exchanges of its name that are over here: a recovery may need it */
     struct block_set *own;
     uint32_t me, steps, step; /* of an exchange: our index, the number of steps, the step that we
                                * wait for */

@@ -43,6 +43,9 @@ bool overlay_schedule_known(struct slice words, enum overlay_schedule *schedule_
     return false;
 }
 
+/* Bytes of results for daemons that join late; without children there are none. */
+enum { KEEP = 16 << 20 };
+
 void overlay_defaults(struct overlay_config *c, uint32_t me, uint32_t count, uint32_t width)
 {
     *c = (struct overlay_config){ .me = me,
@@ -50,7 +53,7 @@ void overlay_defaults(struct overlay_config *c, uint32_t me, uint32_t count, uin
                                   .width = width,
                                   .inline_max = 1 << 20,
                                   .piece_max = 256 << 10,
-                                  .keep_max = 64 << 20,
+                                  .keep_max = tree_children(width, count, me) ? KEEP : 0,
                                   .alpha_ns = 45000,
                                   .beta_ps = 1000,
                                   .link_ns = 200000 };

@@ -71,7 +71,7 @@ struct overlay_config {
     uint64_t inline_max; /* most bytes of a subtree sent with the gathering; beyond it they stay
                           * local */
     uint64_t piece_max;  /* of one message of an exchange; one block may be more */
-    uint64_t keep_max;   /* bytes of results kept for latecomers */
+    uint64_t keep_max;   /* bytes of results kept for those that come to another parent */
     uint32_t alpha_ns;   /* cost of a message ... */
     uint32_t beta_ps;    /* ... of each of its bytes ... */
     uint32_t link_ns;    /* ... and of setting up a link outside the tree, for the choice */
@@ -186,7 +186,7 @@ struct overlay {
     struct rank_set broken;   /* below us, gone, and not yet announced by the top */
     struct map pending, done; /* struct gather, by what and generation */
     struct list pendings, dones;
-    uint64_t kept; /* bytes of results in dones */
+    uint64_t kept, latest; /* bytes of results in dones; of those that recoveries may need */
     struct list out, events;
     struct list unacked;     /* reports of ours: struct overlay_msg */
     uint64_t reported;       /* number of the last one */
@@ -239,7 +239,8 @@ int overlay_contribute(struct overlay *o, struct slice what, uint64_t generation
 /* The same in a way of its own; of schedules, on each path up the first one requested counts. */
 int overlay_contribute_by(struct overlay *o, struct overlay_way way, struct slice what,
                           uint64_t generation, const struct rank_set *all, struct block_set *block);
-/* Something has become over (is_over): what was gathered for it is dropped; no event follows. */
+/* Something has become over (is_over): what was gathered or is exchanged for it is dropped; no
+ * event follows. */
 void overlay_forget(struct overlay *o);
 /* Sends to the top, once, in order, whatever relay is lost on the way. */
 int overlay_report(struct overlay *o, struct slice bytes);

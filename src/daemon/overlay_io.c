@@ -8,9 +8,6 @@
 #include "daemon/cluster_io.h"
 #include "daemon/node_context.h"
 
-/* Bytes of results kept for daemons that join late; a daemon without children keeps none. */
-enum { OVERLAY_IO_KEEP = 16 << 20 };
-
 /* ---- results --------------------------------------------------------------------------------- */
 
 static void on_completed(void *arg, const struct overlay_event *e)
@@ -89,7 +86,6 @@ int overlay_io_open(struct overlay_io *w, struct cluster_io *s,
     k.overlay.last_broadcast = config->last_broadcast;
     k.overlay.is_over = collectives_are_over;
     k.overlay.over_arg = &s->dispatch.context;
-    k.overlay.keep_max = tree_children(c->width, c->count, c->me) ? OVERLAY_IO_KEEP : 0;
     k.calls.on_decided = on_decided;
     k.calls.on_completed = on_completed;
     k.calls.on_settled = on_settled;
