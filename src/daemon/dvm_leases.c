@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "daemon/job_load.h"
 #include "daemon/local_job.h"
 #include "daemon/node_context.h"
 
@@ -55,13 +56,12 @@ static uint32_t count_of(const struct dvm_leases *l)
 }
 
 /* This one has a name if it was given as one. */
-static bool is_usable(const struct dvm_leases *l, uint32_t position)
+static bool is_up(const struct dvm_leases *l, uint32_t position, enum dvm_node_use use)
 {
     const struct cluster_io *s = l->cluster;
-    const char *name = s->names[position];
 
-    return name && (position == 0 || router_reaches(&s->router, position)) &&
-           l->config.use(l->config.arg, position) == DVM_NODE_FREE;
+    return s->names[position] && (position == 0 || router_reaches(&s->router, position)) &&
+           use != DVM_NODE_COMES && use != DVM_NODE_LEFT;
 }
 
 /* The position with that name; the count: none. */
@@ -75,35 +75,18 @@ static uint32_t position_of(const struct dvm_leases *l, struct slice name)
     return p;
 }
 
-/* Of the DVM itself: a tool's. */
-static void add_job(const struct dvm_leases *l, const struct job *j, struct dvm_slots_node *by)
+/* own: room for the processes of the DVM itself, those of tools. */
+static void count_used(const struct dvm_leases *l, uint32_t *own, struct dvm_slots_node *by)
 {
-    uint32_t *at = calloc(j->plan.nnodes ? j->plan.nnodes : 1, sizeof *at);
-
-    for (uint32_t n = 0; at && n < j->plan.nnodes; n++)
-        at[n] = position_of(l, slice_str(j->plan.nodes[n].name));
-    for (uint32_t r = 0; at && r < j->plan.nprocs; r++) {
-        uint32_t p = at[j->plan.procs[r].node];
-        if (p < count_of(l) && j->procs[r].state != PROC_STATE_GONE)
-            by[p].used++;
-    }
-    free(at);
-}
-
-static void count_used(const struct dvm_leases *l, struct dvm_slots_node *by)
-{
+    job_load_add(l->cluster, own);
     LIST_EACH(k, &l->all)
     {
         const struct dvm_lessee *e = LIST_OF(k, struct dvm_lessee, link);
         for (uint32_t p = 0; p < e->count; p++)
             by[p].used += e->ranks[p];
     }
-    LIST_EACH(k, &l->cluster->jobs->all)
-    {
-        const struct job *j = LIST_OF(k, struct local_job, link)->job;
-        if (!j->is_tool && !j->follows && j->phase != JOB_ENDED)
-            add_job(l, j, by);
-    }
+    for (uint32_t p = 0; p < count_of(l); p++)
+        by[p].used += own[p];
 }
 
 /* By position, those without a name too; NULL: no memory. */
@@ -111,18 +94,20 @@ static struct dvm_slots_node *by_position(const struct dvm_leases *l, struct are
 {
     const struct cluster_io *s = l->cluster;
     struct dvm_slots_node *by = arena_array(a, count_of(l), sizeof *by);
+    uint32_t *own = arena_array(a, count_of(l), sizeof *own);
 
     for (uint32_t p = 0; by && p < count_of(l); p++) {
         enum dvm_node_use use = s->names[p] ? l->config.use(l->config.arg, p) : DVM_NODE_LEFT;
         by[p] = (struct dvm_slots_node){ .name = use == DVM_NODE_LEFT ? NULL : s->names[p],
                                          .slots = s->slots ? s->slots[p] : 1,
-                                         .usable = is_usable(l, p),
+                                         .up = is_up(l, p, use),
+                                         .usable = is_up(l, p, use) && use == DVM_NODE_FREE,
                                          .lost = p && router_is_lost(&s->router, p),
                                          .draining = use == DVM_NODE_DRAINING };
     }
-    if (by)
-        count_used(l, by);
-    return by;
+    if (by && own)
+        count_used(l, own, by);
+    return own ? by : NULL;
 }
 
 /* Is name in "a,b"?  NULL: all are. */
@@ -427,16 +412,17 @@ static int check_more(const struct dvm_lessee *e, struct slice name, uint32_t po
 {
     const struct dvm_leases *l = e->of;
     const char *dvm = l->config.name;
+    enum dvm_node_use use;
 
     if (position == count_of(l))
         return errmsg_set(err, 1, SLICE_FMT " is not a node of your DVM %s",
                           SLICE_ARG(slice_head(name, 200)), dvm);
-    if (!is_usable(l, position))
-        return errmsg_set(
-            err, 1, "node %s of your DVM %s %s", l->cluster->names[position], dvm,
-            l->config.use(l->config.arg, position) == DVM_NODE_RESERVED ? "is reserved"
-            : l->config.use(l->config.arg, position) == DVM_NODE_COMES  ? "is not up yet"
-                                                                        : "is leaving");
+    use = l->config.use(l->config.arg, position);
+    if (!is_up(l, position, use) || use != DVM_NODE_FREE)
+        return errmsg_set(err, 1, "node %s of your DVM %s %s", l->cluster->names[position], dvm,
+                          use == DVM_NODE_RESERVED ? "is reserved"
+                          : use == DVM_NODE_COMES  ? "is not up yet"
+                                                   : "is leaving");
     return dvm_limits_check(&l->config.limits, dvm, 0, nodes_of(e, position) + 1, err);
 }
 

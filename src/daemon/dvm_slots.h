@@ -19,6 +19,7 @@ struct dvm_slots_node {
     bool usable;          /* it is up, and nobody has reserved it */
     bool lost;
     bool draining; /* it gets no new jobs, and leaves when its last one ends */
+    bool up;       /* it has joined, and has neither left nor been lost */
 };
 
 /* Slots of all usable nodes, and those of them that no process uses. */

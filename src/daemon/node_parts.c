@@ -9,6 +9,7 @@
 #include "daemon/allocations.h"
 #include "daemon/cluster_io.h"
 #include "daemon/node_context.h"
+#include "daemon/node_members.h"
 #include "daemon/topology.h"
 #include "io/devices.h"
 #include "io/usage.h"
@@ -44,29 +45,6 @@ static char *old_form_of(void *arg)
     return copy;
 }
 
-/* All nodes of the launcher, also those that no job has a process on: daemons know those of their
- * jobs.  Not of a DVM, whose slots other launchers lease, nor nodes that are kept for lost ones. */
-static void write_members(const struct node_context *c, struct buf *out)
-{
-    const struct cluster_io *s = c->cluster;
-    struct node_part_member *all;
-    uint32_t n = 0;
-
-    if (!s || !s->names || !s->slots || c->config->dvm_leases || c->config->replace)
-        return;
-    all = calloc(s->router.config.count, sizeof *all);
-    if (!all) {
-        out->error = BUF_NO_MEMORY;
-        return;
-    }
-    for (uint32_t p = 0; p < s->router.config.count; p++) {
-        if (s->names[p] && s->slots[p] && cluster_io_has(s, p) && !router_is_lost(&s->router, p))
-            all[n++] = (struct node_part_member){ s->names[p], s->slots[p] };
-    }
-    node_part_write_members(c->server, all, n, out);
-    free(all);
-}
-
 void node_parts_own(const struct node_parts *n, uint32_t parts, struct buf *out)
 {
     const struct machine m = { .name = n->context->config->name,
@@ -82,7 +60,7 @@ void node_parts_own(const struct node_parts *n, uint32_t parts, struct buf *out)
     if (parts & NODE_PART_ALLOCATIONS)
         allocations_write(n->allocations, out);
     if (parts & NODE_PART_MEMBERS)
-        write_members(n->context, out);
+        node_members_write(n->context, out);
 }
 
 static void part_wait_free(struct part_wait *g)

@@ -370,8 +370,7 @@ void node_part_write_allocations(const struct server *s, const struct reservatio
     write_infos(&l, out);
 }
 
-void node_part_write_members(const struct server *s, const struct node_part_member *all, uint32_t n,
-                             struct buf *out)
+void node_part_write_members(const struct node_part_member *all, uint32_t n, struct buf *out)
 {
     struct info_array l = { .items = NULL };
 
@@ -379,9 +378,9 @@ void node_part_write_members(const struct server *s, const struct node_part_memb
         struct info_array one = { .items = NULL };
         info_array_text(&one, PMIX_HOSTNAME, all[i].name);
         info_array_u32(&one, PMIX_NUM_SLOTS, all[i].slots);
+        info_array_u32(&one, PMIX_QUERY_AVAILABLE_SLOTS, all[i].free);
         info_array_infos(&l, NODE_PART_OF_MEMBER, &one);
     }
-    info_array_u32(&l, NODE_PART_OF_RUNNING, core_running(&s->core));
     write_infos(&l, out);
 }
 

@@ -27,7 +27,7 @@ enum {
     NODE_PART_ALLOCATIONS = 128, /* the launcher's */
     NODE_PART_TOPOLOGY_V1 = 256, /* likewise for hwloc 1, besides */
     NODE_PART_QUEUES = 512,      /* of the resource manager, as the node asked knows them */
-    NODE_PART_MEMBERS = 1024     /* the launcher's: all its nodes, and how many processes run */
+    NODE_PART_MEMBERS = 1024     /* the launcher's: all its nodes, and what is free on them */
 };
 
 /* The keys of its infos; the value of each is an array of infos, and that of a table of
@@ -42,7 +42,6 @@ enum {
 #define NODE_PART_OF_ALLOCATION PMIX_ALLOC_ID
 #define NODE_PART_OF_QUEUE      PMIX_ALLOC_QUEUE
 #define NODE_PART_OF_MEMBER     PMIX_NODE_INFO_ARRAY
-#define NODE_PART_OF_RUNNING    PMIX_JOB_SIZE /* a number */
 
 /* In the info of a process: its memory that is not shared, in megabytes. */
 #define NODE_PART_UNSHARED PMIX_CLIENT_AVG_MEMORY
@@ -55,14 +54,13 @@ void node_part_write(const struct server *s, uint32_t parts, const struct machin
 void node_part_write_allocations(const struct server *s, const struct reservations *r,
                                  uint64_t now_ns, struct buf *out);
 
-/* Appends the launcher's nodes, as a part of their own: PMIX_HOSTNAME and PMIX_NUM_SLOTS of each,
- * and the number of processes that run on them. */
+/* Appends the launcher's nodes, as a part of their own: PMIX_HOSTNAME, PMIX_NUM_SLOTS and
+ * PMIX_QUERY_AVAILABLE_SLOTS of each. */
 struct node_part_member {
     const char *name;
-    uint32_t slots;
+    uint32_t slots, free;
 };
-void node_part_write_members(const struct server *s, const struct node_part_member *all, uint32_t n,
-                             struct buf *out);
+void node_part_write_members(const struct node_part_member *all, uint32_t n, struct buf *out);
 
 /* Appends queues, from lines `NAME STATE`, as a part of their own: PMIX_ALLOC_QUEUE and
  * PMIX_QUERY_QUEUE_STATUS of each. */

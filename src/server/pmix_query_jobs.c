@@ -336,81 +336,111 @@ void pmix_find_nodes(struct pmix_findings *f, const char *key, const struct quer
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
-static bool has_node(const struct job *first, const char *name)
+/* A node of the launcher, which knows best what it has and what is free. */
+struct launcher_node {
+    const char *name;
+    uint32_t slots, free;
+};
+
+static bool read_node(const pmix_info_t *part, struct launcher_node *m)
 {
-    for (uint32_t n = 0; first && n < first->plan.nnodes; n++) {
-        if (!strcmp(first->plan.nodes[n].name, name))
-            return true;
-    }
-    return false;
+    const pmix_value_t *slots = info_inside(part, PMIX_NUM_SLOTS);
+    const pmix_value_t *left = info_inside(part, PMIX_QUERY_AVAILABLE_SLOTS);
+
+    m->name = info_inside_text(part, PMIX_HOSTNAME);
+    if (!m->name || !slots || slots->type != PMIX_UINT32 || !left || left->type != PMIX_UINT32)
+        return false;
+    m->slots = slots->data.uint32;
+    m->free = left->data.uint32;
+    return true;
 }
 
-/* The next node of the launcher that the plan of its first job does not have. */
-static const pmix_info_t *next_member(const struct pmix_findings *f, const struct job *first,
-                                      const pmix_info_t *at, const char **name_p, uint32_t *slots_p)
+/* at NULL: the first one. */
+static const pmix_info_t *next_node(const struct pmix_findings *f, const pmix_info_t *at,
+                                    struct launcher_node *m)
 {
-    while ((at = pmix_next_part(f, NODE_PART_OF_MEMBER, at))) {
-        const pmix_value_t *slots = info_inside(at, PMIX_NUM_SLOTS);
-        *name_p = info_inside_text(at, PMIX_HOSTNAME);
-        if (!*name_p || !slots || slots->type != PMIX_UINT32 || has_node(first, *name_p))
-            continue;
-        *slots_p = slots->data.uint32;
-        break;
-    }
+    while ((at = pmix_next_part(f, NODE_PART_OF_MEMBER, at)) && !read_node(at, m))
+        ;
     return at;
 }
 
-/* The launcher knows all jobs; this node those that have been here. */
-static uint32_t running(const struct pmix_findings *f)
+/* Where no launcher tells of its nodes, this one has all processes. */
+static uint64_t free_here(const struct core *c)
 {
-    const pmix_info_t *of_launcher = pmix_next_part(f, NODE_PART_OF_RUNNING, NULL);
+    const struct job *first = core_first_job(c);
+    uint64_t slots = 0, used = core_running(c);
 
-    return of_launcher && of_launcher->value.type == PMIX_UINT32
-               ? of_launcher->value.data.uint32
-               : core_running(f->s->base.peer->core);
+    for (uint32_t n = 0; first && n < first->plan.nnodes; n++)
+        slots += first->plan.nodes[n].slots;
+    return slots > used ? slots - used : 0;
 }
 
 void pmix_find_slots(struct pmix_findings *f, const char *key, const struct query_subject *about)
 {
-    const struct job *first = core_first_job(f->s->base.peer->core);
-    uint64_t slots = 0, used = running(f);
-    const char *name;
-    uint32_t more;
+    const pmix_info_t *at = NULL;
+    uint64_t sum = 0;
+    struct launcher_node m;
 
     (void)about;
-    for (uint32_t n = 0; first && n < first->plan.nnodes; n++)
-        slots += first->plan.nodes[n].slots;
-    for (const pmix_info_t *at = NULL; (at = next_member(f, first, at, &name, &more));)
-        slots += more;
-    if (slots > UINT32_MAX)
-        slots = UINT32_MAX;
-    info_array_u32(&f->list, key, slots > used ? (uint32_t)(slots - used) : 0);
+    if (!next_node(f, NULL, &m))
+        sum = free_here(f->s->base.peer->core);
+    while ((at = next_node(f, at, &m)))
+        sum += m.free;
+    info_array_u32(&f->list, key, sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum);
 }
 
-static void add_allocated(struct info_array *nodes, const char *name, uint32_t slots)
+static void add_allocated(struct info_array *nodes, const char *name, uint32_t number,
+                          uint32_t slots)
 {
     struct info_array one = { .items = NULL };
 
     info_array_text(&one, PMIX_HOSTNAME, name);
-    info_array_u32(&one, PMIX_NODEID, (uint32_t)nodes->n);
+    info_array_u32(&one, PMIX_NODEID, number);
     info_array_u32(&one, PMIX_NUM_SLOTS, slots);
     info_array_infos(nodes, PMIX_NODE_INFO_ARRAY, &one);
 }
 
-/* The nodes that were allocated to the launcher: those of its first job, and then the others. */
+/* The number of that node in the plan; the count: it is not there. */
+static uint32_t node_named(const struct job_map *p, const char *name)
+{
+    uint32_t n = 0;
+
+    while (n < p->nnodes && strcmp(p->nodes[n].name, name) != 0)
+        n++;
+    return n;
+}
+
+/* With the numbers that they have in the first job; further ones follow. */
+static void add_members(const struct pmix_findings *f, const struct job_map *first,
+                        struct info_array *nodes)
+{
+    uint32_t more = first ? first->nnodes : 0;
+    struct launcher_node m;
+
+    for (const pmix_info_t *at = NULL; (at = next_node(f, at, &m));) {
+        uint32_t n = first ? node_named(first, m.name) : 0;
+        add_allocated(nodes, m.name, first && n < first->nnodes ? n : more++, m.slots);
+    }
+}
+
+/* As above: no launcher tells. */
+static void add_planned(const struct job_map *first, struct info_array *nodes)
+{
+    for (uint32_t n = 0; n < first->nnodes; n++)
+        add_allocated(nodes, first->nodes[n].name, n, first->nodes[n].slots);
+}
+
+/* The nodes that were allocated to the launcher. */
 void pmix_find_allocation(struct pmix_findings *f, const char *key,
                           const struct query_subject *about)
 {
     const struct job *first = core_first_job(f->s->base.peer->core);
     struct info_array nodes = { .items = NULL };
-    const char *name;
-    uint32_t slots;
 
     (void)about;
-    for (uint32_t n = 0; first && n < first->plan.nnodes; n++)
-        add_allocated(&nodes, first->plan.nodes[n].name, first->plan.nodes[n].slots);
-    for (const pmix_info_t *at = NULL; (at = next_member(f, first, at, &name, &slots));)
-        add_allocated(&nodes, name, slots);
+    add_members(f, first ? &first->plan : NULL, &nodes);
+    if (nodes.n == 0 && first)
+        add_planned(&first->plan, &nodes);
     if (nodes.n || nodes.no_memory)
         info_array_infos(&f->list, key, &nodes);
     else

@@ -1,6 +1,8 @@
 #!/bin/sh
 # dvms.sh - several DVMs by name; jobs that share one: spread by load, waiting when it is full; a lost node.
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/dvm_lines.sh
+. "$(dirname "$0")/dvm_lines.sh"
 private_world "$@"
 begin
 use_launcher wireup
@@ -15,7 +17,6 @@ END
 chmod +x "$tmp/hold"
 
 dvm() { run 120 "$WIREUP" "$@"; }
-line_of() { dvm ps && grep -E "^ *[0-9]+  $1 " "$out"; } # NAME
 
 # JOB OPTIONS...: a job of processes that stay until let_go JOB
 hold()
@@ -63,7 +64,7 @@ dvm up -launch-agent "$tmp/agent" -hosts n5 -name small
 ok "not under the same name" eval '[ "$rc" = 1 ] && grep -q "your DVM small is already up .*wireup down small" "$err"' || explain
 dvm up -launch-agent "$tmp/agent" -hosts n5 -name '2 words'
 ok "nor under one that cannot be" eval '[ "$rc" = 2 ] && grep -q "^wireup: -name must begin with a letter" "$err"' || explain
-ok "each has a line" eval 'line_of big | grep -q " 3  standing .* 6 of 6 slots free" && line_of small | grep -q " 1  standing .* 1 of 1 slots free"' || explain
+ok "each has a line" eval 'dvm_line big | grep -q " 3  standing .* 6 of 6 slots free" && dvm_line small | grep -q " 1  standing .* 1 of 1 slots free"' || explain
 dvm run -dvm small hostname
 same "a job on one of them" "$rc $(cat "$out")" "0 n4" || explain
 dvm run -n 1 hostname
@@ -98,7 +99,7 @@ holds b 2
 hold c -n 3
 holds c 3
 same "the least loaded nodes come first, and no slot is used twice" "$(places a b c)" " 2 n1 2 n2 2 n3 "
-ok "ps tells it" eval 'line_of big | grep -q " 0 of 6 slots free"' || explain
+ok "ps tells it" eval 'dvm_line big | grep -q " 0 of 6 slots free"' || explain
 dvm run -n 2 -map-by :nooversubscribe hostname
 same "a job that wants its own slots is refused" "$rc $(cat "$err")" \
     "125 wireup: 0 of 6 slots of DVM big are free, and the job has 2 processes; -wait waits for slots" || explain
@@ -109,7 +110,7 @@ holds e 3
 same "others share them, evenly" "$(places a b c d e)" " 4 n1 4 n2 4 n3 "
 let_go d e
 hold f -n 2 -wait
-waiting() { line_of big | grep -q " 0 of 6 slots free, $1 job"; }
+waiting() { dvm_line big | grep -q " 0 of 6 slots free, $1 job"; }
 ok "one that waits is shown" wait_until 60 waiting 1 || explain
 hold g -n 1 -wait
 ok "and the next one" wait_until 60 waiting 2 || explain
@@ -126,9 +127,9 @@ hold w -n 1 -wait
 ok "a job that waits can be interrupted" wait_until 60 waiting 1 || explain
 kill -INT "$pid_w"
 wait "$pid_w"
-ok "and then nobody waits" wait_until 60 eval 'line_of big | grep -q " 0 of 6 slots free  *- *$"' || explain
+ok "and then nobody waits" wait_until 60 eval 'dvm_line big | grep -q " 0 of 6 slots free  *- *$"' || explain
 let_go c f g
-ok "all slots come back" wait_until 60 eval 'line_of big | grep -q " 6 of 6 slots free  *- *$"' || explain
+ok "all slots come back" wait_until 60 eval 'dvm_line big | grep -q " 6 of 6 slots free  *- *$"' || explain
 
 jobs=
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
@@ -176,7 +177,7 @@ done >"$tmp/jobs"
 : >"$tmp/batch.out"
 "$WIREUP" run -batch "$tmp/jobs" -dvm big >"$tmp/batch.out" 2>"$tmp/batch.err" </dev/null &
 pid_batch=$!
-ok "as many at once as fit" eval 'holds batch 6; wait_until 60 eval "line_of big | grep -q \" 0 of 6 slots free\""' || note "$(cat "$tmp/batch.out" "$tmp/batch.err")"
+ok "as many at once as fit" eval 'holds batch 6; wait_until 60 eval "dvm_line big | grep -q \" 0 of 6 slots free\""' || note "$(cat "$tmp/batch.out" "$tmp/batch.err")"
 same "each with slots of its own" "$(places batch)" " 2 n1 2 n2 2 n3 "
 exec 8>"$tmp/batch.go"
 printf '\n\n\n\n\n\n\n\n' >&8
@@ -208,18 +209,18 @@ exec 8<>"$tmp/spawner.go" 9<>"$tmp/spawned.go" # nobody waits for the other end
     <"$tmp/spawner.go" >"$tmp/spawner.out" 2>"$tmp/spawner.err" 8>&- 9>&- &
 pid_spawner=$!
 holds spawner 4
-ok "those of a spawn are counted: on the one node of their job" wait_until 60 eval 'line_of big | grep -q " 4 of 6 slots free"' || explain
+ok "those of a spawn are counted: on the one node of their job" wait_until 60 eval 'dvm_line big | grep -q " 4 of 6 slots free"' || explain
 printf '\n\n\n' >&9
-ok "until they end" wait_until 60 eval 'line_of big | grep -q " 5 of 6 slots free"' || explain
+ok "until they end" wait_until 60 eval 'dvm_line big | grep -q " 5 of 6 slots free"' || explain
 echo >&8
 wait $pid_spawner
 same "and then all" "$? $(cat "$tmp/spawner.err")" "0 "
 exec 8>&- 9>&-
-ok "slots are free again" wait_until 60 eval 'line_of big | grep -q " 6 of 6 slots free"' || explain
+ok "slots are free again" wait_until 60 eval 'dvm_line big | grep -q " 6 of 6 slots free"' || explain
 
 # ---- a lost node
 kill -9 "$(cat "$tmp/agent.n2")"
-ok "a lost node is named" wait_until 60 eval 'line_of big | grep -q " 2  standing .* 4 of 4 slots free; lost: n2"' || explain
+ok "a lost node is named" wait_until 60 eval 'dvm_line big | grep -q " 2  standing .* 4 of 4 slots free; lost: n2"' || explain
 dvm run hostname
 same "jobs use the others, and say so" "$rc $(sort "$out" | uniq -c | tr -s ' \n' ' ')$(cat "$err")" \
     "0  2 n1 2 n3 wireup: DVM big has lost n2; the job uses its other nodes" || explain
@@ -251,7 +252,7 @@ dvm run -n 1 hostname
 same "a third job at once is refused" "$rc $(cat "$err")" \
     "125 wireup: DVM dvm runs 2 jobs, and has no more at once (-jobs); -wait waits for the end of one" || explain
 hold o -n 1 -wait
-waiting() { line_of dvm | grep -q "free, $1 job"; }
+waiting() { dvm_line dvm | grep -q "free, $1 job"; }
 ok "or waits" wait_until 60 waiting 1 || explain
 let_go l
 holds o 1

@@ -2,6 +2,8 @@
 # elastic.sh - nodes join a DVM and leave it while jobs run on it; one that is lost is replaced; nobody
 # else may change it.
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/dvm_lines.sh
+. "$(dirname "$0")/dvm_lines.sh"
 private_world "$@"
 begin
 use_launcher wireup
@@ -23,7 +25,7 @@ END
 chmod +x "$tmp/hold"
 
 dvm() { run 120 "$WIREUP" "$@"; }
-line_is() { dvm ps && grep -qE "^ *[0-9]+  dvm .* $1 *-\$" "$out"; } # SLOTS
+line_is() { dvm_line dvm | grep -qE " $1 *-\$"; } # SLOTS
 places() { sort "$out" | uniq -c | tr -s ' \n' ' '; }
 
 hold() # JOB OPTIONS...
