@@ -89,10 +89,35 @@ static bool writer_lives(int fd)
     return !slice_u32(line, &pid) || pid == 0 || kill((pid_t)pid, 0) == 0 || errno == EPERM;
 }
 
-/* Removes a file that nobody has locked.  Other libraries do not lock theirs: there the process
- * must be gone (`foreign`).  The file that was checked is the one that is removed: it is locked,
- * and still has its name. */
-static bool remove_left(const char *path, bool foreign)
+/* A launcher or DVM wrote it, or daemon: others give their servers other names. */
+static bool is_launchers(int fd)
+{
+    static const char name[] = "wireup-";
+    char text[sizeof name - 1];
+
+    return pread(fd, text, sizeof text, 0) == (ssize_t)sizeof text &&
+           !memcmp(text, name, sizeof text);
+}
+
+/* Which files that nobody has locked are left. */
+enum whose {
+    WHOSE_ALL,     /* where only we write */
+    WHOSE_GONE,    /* other libraries do not lock theirs: the process must be gone */
+    WHOSE_LAUNCHER /* it may be gone or in another container: only those of launchers count */
+};
+
+static bool is_left(int fd, enum whose whose)
+{
+    switch (whose) {
+    case WHOSE_GONE: return !writer_lives(fd);
+    case WHOSE_LAUNCHER: return is_launchers(fd);
+    case WHOSE_ALL: break;
+    }
+    return true;
+}
+
+/* The file that was checked is the one that is removed: it is locked, and still has its name. */
+static bool remove_left(const char *path, enum whose whose)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st, now;
@@ -101,23 +126,23 @@ static bool remove_left(const char *path, bool foreign)
     if (fd < 0)
         return false;
     left = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-           flock(fd, LOCK_EX | LOCK_NB) == 0 && !(foreign && writer_lives(fd)) &&
-           lstat(path, &now) == 0 && now.st_ino == st.st_ino && now.st_dev == st.st_dev &&
-           unlink(path) == 0;
+           flock(fd, LOCK_EX | LOCK_NB) == 0 && is_left(fd, whose) && lstat(path, &now) == 0 &&
+           now.st_ino == st.st_ino && now.st_dev == st.st_dev && unlink(path) == 0;
     close(fd);
     return left;
 }
 
-static void clear_dir(const char *dir)
+/* Those whose names begin so. */
+static void clear_dir(const char *dir, const char *begin, enum whose whose)
 {
     DIR *d = opendir(dir);
     struct dirent *e;
     char path[4096];
 
     while (d && (e = readdir(d))) {
-        if (!strncmp(e->d_name, "pmix.", 5) &&
+        if (!strncmp(e->d_name, begin, strlen(begin)) &&
             (size_t)snprintf(path, sizeof path, "%s/%s", dir, e->d_name) < sizeof path)
-            remove_left(path, false);
+            remove_left(path, whose);
     }
     if (d)
         closedir(d);
@@ -151,7 +176,7 @@ static bool give_name(const char *temporary, const char *path)
         int rc = create_name(temporary, path);
         if (rc == 0)
             return true;
-        if (rc != -EEXIST || !remove_left(path, true))
+        if (rc != -EEXIST || !remove_left(path, WHOSE_GONE))
             break;
     }
     return false;
@@ -274,7 +299,7 @@ int tool_files_begin(struct tool_file_list *c, const struct tool_file *what, con
         rc = tool_files_put_tool(c, what, dir, which, err);
     }
     if (rc == 0)
-        clear_dir(dir);
+        clear_dir(dir, "pmix.", WHOSE_ALL);
     return rc;
 }
 
@@ -282,8 +307,9 @@ void tool_files_clear(const char *tmpdir)
 {
     char dir[TOOL_FILES_PATH_MAX];
 
+    clear_dir(tmpdir, "pmix.sys.", WHOSE_LAUNCHER);
     if (!name_dir(tmpdir, dir) || create_check_private(dir) < 0)
         return;
-    clear_dir(dir);
+    clear_dir(dir, "pmix.", WHOSE_ALL);
     rmdir(dir);
 }

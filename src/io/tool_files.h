@@ -8,8 +8,8 @@
  * before it has its name, and all are removed with the server.
  *
  * A killed server leaves its files.  A living server holds a lock (flock) on each of its own, which
- * the kernel releases with it: so the next server can tell stale files from those in use, and
- * removes them.
+ * the kernel releases with it: so the next server, or `wireup ps`, can tell stale files from those
+ * in use, and removes them.  A file that a user has named stays.
  */
 #ifndef WIREUP_IO_TOOL_FILES_H
 #define WIREUP_IO_TOOL_FILES_H
@@ -62,7 +62,8 @@ int tool_files_put(struct tool_file_list *c, const struct tool_file *what, const
 int tool_files_put_text(struct tool_file_list *c, const char *path, const char *text,
                         struct errmsg *err);
 
-/* Removes the files of killed servers, and the directory if it is empty then. */
+/* Removes the files of killed servers, and the directory if it is empty then; of those beside it,
+ * which have the role "sys", the ones of launchers. */
 void tool_files_clear(const char *tmpdir);
 
 #endif

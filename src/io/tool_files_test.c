@@ -83,13 +83,51 @@ static void test_two(void)
     OK(access(dir, F_OK) < 0);
 }
 
-static void leave(const char *name)
+static void leave_text(const char *where, const char *name, const char *text)
 {
-    int fd = open(path_of(dir, name), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    int fd = open(path_of(where, name), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
-    if (fd < 0 || write(fd, "old\n", 4) != 4)
+    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
         abort();
     close(fd);
+}
+
+static void leave(const char *name)
+{
+    leave_text(dir, name, "old\n");
+}
+
+static bool is_there(const char *where, const char *name)
+{
+    return access(path_of(where, name), F_OK) == 0;
+}
+
+/* Beside the private directory others have files, too, and a living launcher holds its own. */
+static void test_left_role(void)
+{
+    static const struct tool_file launcher = { "wireup-1.0;tcp4://127.0.0.1:1", "living" };
+    struct tool_file_list c;
+    struct errmsg err;
+
+    tool_files_init(&c);
+    EQ(tool_files_put_role(&c, &launcher, top, "sys", &err), 0);
+    leave_text(top, "pmix.sys.killed", "wireup-2.0;tcp4://127.0.0.1:2\n5.0.3\n2\n");
+    leave_text(top, "pmix.sys.other", "prterun-2.0;tcp4://127.0.0.1:2\n5.0.3\n2\n");
+    leave_text(top, "pmix.sched.killed", "wireup-2.0;tcp4://127.0.0.1:2\n5.0.3\n2\n");
+    leave_text(top, "pmix.sys.short", "wire");
+    if (symlink("pmix.sys.other", path_of(top, "pmix.sys.link")) < 0)
+        abort();
+    tool_files_clear(top);
+    OK_F(!is_there(top, "pmix.sys.killed"), "the file of a killed launcher goes");
+    OK_F(is_there(top, "pmix.sys.living"), "not that of a living one");
+    OK_F(is_there(top, "pmix.sys.other") && is_there(top, "pmix.sys.link"), "nor of others");
+    OK_F(is_there(top, "pmix.sched.killed"), "nor of a role that launchers do not have");
+    OK_F(is_there(top, "pmix.sys.short"), "nor one that says nothing");
+    tool_files_remove(&c);
+    unlink(path_of(top, "pmix.sys.other"));
+    unlink(path_of(top, "pmix.sys.link"));
+    unlink(path_of(top, "pmix.sys.short"));
+    unlink(path_of(top, "pmix.sched.killed"));
 }
 
 static void test_left(void)
@@ -178,6 +216,7 @@ int main(void)
     test_life();
     test_two();
     test_left();
+    test_left_role();
     test_in_the_way();
     EQ(rmdir(top), 0);
     return tap_done();

@@ -16,7 +16,9 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/limit.h"
+#include "daemon/tools.h"
 #include "io/rendezvous.h"
+#include "io/tool_files.h"
 #include "launch/job_list.h"
 #include "launch/job_table.h"
 #include "tools/command_json.h"
@@ -266,6 +268,7 @@ int queries_table(const struct command_line *l, bool json)
 
 int queries_ps(const struct command_line *l)
 {
+    tool_files_clear(tools_dir()); /* looking for launchers removes the sockets of killed ones */
     return queries_table(l, l->choices[CHOICE_ps_json] != NULL);
 }
 

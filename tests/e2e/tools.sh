@@ -236,6 +236,20 @@ kill -9 "$launcher"
 wait "$launcher" 2>/dev/null
 wait_until "$patience" eval '! kill -0 "$worker" 2>/dev/null'
 same "nor does its other half" "$(files)" ""
+begin_job -tool-files on "$bin/tool" patient
+other=$launcher
+begin_job -tool-files system "$bin/tool" patient
+worker=$(pgrep -P "$launcher")
+kill -STOP "$launcher" "$worker" # neither cleans up; the worker goes first, as the end of the other one lets it go on
+kill -9 "$worker" "$launcher"
+wait "$launcher" 2>/dev/null
+same "both halves do" "$(files | wc -l)" 5
+"$WIREUP" ps >"$out" 2>"$err"
+same "wireup ps removes them, and none of a living one" "$(files | wc -l) $(files | grep -c "tool.$other\$")" "2 1" ||
+    note "$(files)"
+launcher=$other
+end_job
+same "which does so itself" "$(files)" ""
 
 # ---- over several nodes, each with a host name of its own
 if unshare -u true 2>/dev/null; then
