@@ -96,6 +96,15 @@ static int keep_nodes(struct batch_jobs *b)
     return b->running && b->over ? rc : -ENOMEM;
 }
 
+/* A dvm_lease_calls: all of the lease, which lines share that have not begun yet. */
+static void uses(void *arg, struct buf *out)
+{
+    const struct batch_jobs *b = arg;
+
+    for (uint32_t n = 0; n < b->nnodes; n++)
+        buf_printf(out, " %s %u", b->nodes[n].name, b->nodes[n].slots);
+}
+
 /* ---- the plan of a line ---- */
 
 /* A dvm_fn: the free slots of the lease, for a line. */
@@ -248,6 +257,13 @@ static void ended(void *arg, const struct job *job)
     timer_set(&b->next, 0);
 }
 
+static void successor(void *arg, pid_t pid, struct slice name)
+{
+    struct batch_jobs *b = arg;
+
+    dvm_lease_again(&b->lease, pid, name);
+}
+
 /* Lines are left. */
 static bool waits(void *arg)
 {
@@ -315,6 +331,7 @@ static struct node_config configuration(struct batch_jobs *b)
                              .plan_spawn = plan_spawn,
                              .started = started,
                              .ended = ended,
+                             .successor = successor,
                              .reaped = reaped,
                              .waits = waits,
                              .reach = o->remote ? reach : NULL,
@@ -469,6 +486,7 @@ int batch_jobs_run(struct batch_file *file, const struct log *log)
                             .begun_ns = clock_now_ns() };
     int code;
 
+    b.lease.calls = (struct dvm_lease_calls){ .uses = uses, .arg = &b };
     map_init(&b.by_name, 0);
     code = run(&b);
     dvm_lease_end(&b.lease);

@@ -345,7 +345,10 @@ static void send_use(struct dvm_lease *l, const char *verb)
     struct buf line = BUF_NULL(DVM_LEASE_LINE);
 
     buf_str(&line, verb);
-    node_places(l->node, &line);
+    if (l->calls.uses)
+        l->calls.uses(l->calls.arg, &line);
+    else
+        node_places(l->node, &line);
     buf_byte(&line, '\n');
     if (buf_ok(&line))
         write_all_slice(l->fd, buf_slice(&line));

@@ -18,6 +18,8 @@ struct dvm_lease_calls {
     void (*answer)(void *arg, struct slice name, uint32_t slots, struct slice why);
     void (*news)(void *arg, int code, struct slice name, uint32_t slots); /* as processes are */
     void (*gone)(void *arg); /* nothing that it was asked is answered any more */
+    /* Appends " NAME RANKS" for each node that is in use; NULL: those with processes are. */
+    void (*uses)(void *arg, struct buf *out);
     void *arg;
 };
 

@@ -433,7 +433,7 @@ int job_members_open(struct job_members *m, struct remote *f, struct dvm_lease *
     f->on_member = on_member;
     f->on_no_member = on_no_member;
     f->arg = m;
-    l->calls = (struct dvm_lease_calls){ on_node, on_answer, on_news, on_gone, m };
+    l->calls = (struct dvm_lease_calls){ on_node, on_answer, on_news, on_gone, .arg = m };
     return 0;
 }
 

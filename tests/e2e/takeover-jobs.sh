@@ -1,6 +1,6 @@
 #!/bin/sh
-# takeover-jobs.sh - jobs that tools have given to a DVM whose launcher is lost: they end with it, the tool is told, and the next
-# launcher says which they were.
+# takeover-jobs.sh - jobs on a DVM whose launcher is lost.  Those that tools have given to it end with it, the tool is told, and the
+# next launcher says which they were; the lines of a batch, which has a launcher of its own, go on with their slots.
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
@@ -78,7 +78,32 @@ seq 5000 | sed 's/^/job of-a-long-list-/' >"$tmp/list"
 sed -i "/^job /r $tmp/list" "$keep" # more than `wireup up` has room for
 dvm up -takeover "$keep" --json
 same "its JSON names it, and says that there are others" "$rc $(sed 's/.*"ended": *"\([^,]*\), .*of-a-long-list-[0-9]*\(, [.]*\)".*/\1\2/' "$out")" "0 $job, ..." || explain
-dvm tools # a launcher that opens its server for tools removes the files of those that were killed
+
+# Two lines have begun, and the third one waits for their slots.
+cat >"$tmp/line" <<'END'
+#!/bin/sh
+echo "$1 on $(hostname)"
+read -r _ <"$2"
+END
+chmod +x "$tmp/line"
+for line in 1 2 3; do
+    echo "-n 2 $tmp/line $line $tmp/go"
+done >"$tmp/lines"
+: >"$tmp/batch"
+"$WIREUP" run -batch "$tmp/lines" >"$tmp/batch" 2>&1 7>&- 9>&- </dev/null &
+batch=$!
+begun() { [ "$(wc -l <"$tmp/batch")" = "$1" ]; }
+wait_until 60 begun 4 || note "$(cat "$tmp/batch")"
+lose_launcher
+dvm up -takeover "$keep"
+same "another launcher takes over while a batch runs" "$rc" 0 || explain
+ok "it knows all slots of the batch" wait_until 60 eval 'dvm ps && grep -q " 0 of 4 slots free" "$out"' || explain
+printf '\n\n\n\n' >&9
+ok "the next line begins on them" wait_until 60 begun 6 || note "$(cat "$tmp/batch")"
+printf '\n\n' >&9
+wait "$batch"
+same "and the batch ends well" "$? $(cut -d ' ' -f 1 "$tmp/batch" | sort | uniq -c | tr -s ' \n' ' ')" "0  2 1 2 2 2 3 " || note "$(cat "$tmp/batch")"
+ok "then its slots are free" wait_until 60 eval 'dvm ps && grep -q " 4 of 4 slots free" "$out"' || explain
 dvm down
 same "down" "$rc $(cat "$err")" "0 " || explain
 exec 9>&-
