@@ -19,14 +19,15 @@
 #include "daemon/leftovers_file.h"
 #include "io/cleanup.h"
 
-/* Zeroed memory is an empty list. */
+/* Zeroed memory is an empty list.  Of an empty one only the beginning is touched: the lists are
+ * many pages. */
 struct leftovers {
+    struct leftovers_file file;
     atomic_uint current; /* which of the two counts; the other one may be half written */
     struct leftovers_bytes {
         unsigned used;
         unsigned char bytes[LIMIT_LEFTOVERS];
     } lists[2];
-    struct leftovers_file file;
 };
 
 /* A new list: begin, adds, end.  A writer that is killed meanwhile leaves the one before.  Orders

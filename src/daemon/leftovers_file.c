@@ -17,7 +17,8 @@
 #include "base/limit.h"
 #include "io/create.h"
 
-#define FOLDER "/dev/shm"
+#define FOLDER     "/dev/shm"
+#define FIRST_WORD "wireup-leftovers."
 
 enum { TRIES = 4 };
 
@@ -31,7 +32,7 @@ static unsigned long long space_number(const char *path)
 /* What the names of our files begin with. */
 static size_t write_prefix(char name[LEFTOVERS_FILE_NAME])
 {
-    return (size_t)snprintf(name, LEFTOVERS_FILE_NAME, "wireup-leftovers.%u.%llu.%llu.",
+    return (size_t)snprintf(name, LEFTOVERS_FILE_NAME, FIRST_WORD "%u.%llu.%llu.",
                             (unsigned)geteuid(), space_number("/proc/self/ns/mnt"),
                             space_number("/proc/self/ns/ipc"));
 }
@@ -134,15 +135,26 @@ static void take_orphan(int folder, const char *name, void (*fn)(struct slice li
         close(fd);
 }
 
-void leftovers_file_each_orphan(void (*fn)(struct slice list))
+/* The numbers of the name spaces take longer to get than the list of the folder, which has mostly
+ * no such name. */
+static bool is_ours(const char *name)
 {
     char prefix[LEFTOVERS_FILE_NAME];
-    size_t n = write_prefix(prefix);
+    size_t n;
+
+    if (strncmp(name, FIRST_WORD, strlen(FIRST_WORD)) != 0)
+        return false;
+    n = write_prefix(prefix);
+    return !strncmp(name, prefix, n);
+}
+
+void leftovers_file_each_orphan(void (*fn)(struct slice list))
+{
     DIR *d = opendir(FOLDER);
     const struct dirent *e;
 
     while (d && (e = readdir(d))) {
-        if (!strncmp(e->d_name, prefix, n))
+        if (is_ours(e->d_name))
             take_orphan(dirfd(d), e->d_name, fn);
     }
     if (d)

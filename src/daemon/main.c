@@ -39,6 +39,10 @@
 
 extern char **environ;
 
+/* A record of a few nodes is a few hundred bytes, and its buffer is wiped whole: the first read
+ * asks for no more than the smallest buffer has. */
+enum { FIRST_READ = 4095, NEXT_READ = 65536 };
+
 /* What the command line says. */
 struct daemon_words {
     const char *record;        /* a file; NULL: standard input */
@@ -132,14 +136,15 @@ static int read_input(int fd, struct buf *text)
     while (bootstrap_length(buf_slice(text)) == 0) {
         struct pollfd p = { .fd = fd, .events = POLLIN };
         uint64_t now = clock_now_ns();
-        char *to = buf_room(text, 65536);
+        size_t most = buf_len(text) ? NEXT_READ : FIRST_READ;
+        char *to = buf_room(text, most);
         ssize_t n;
 
         if (!to)
             return text->error == BUF_TOO_LONG ? -EMSGSIZE : -ENOMEM;
         if (now >= until || poll(&p, 1, (int)((until - now) / NS_PER_MS + 1)) == 0)
             return -ETIMEDOUT;
-        n = read(fd, to, 65536);
+        n = read(fd, to, most);
         if (n == 0)
             return -ENODATA;
         if (n < 0 && errno != EINTR && errno != EAGAIN)

@@ -7,11 +7,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +29,8 @@
 #endif
 
 enum { DEFAULT_OVERFLOW_ID = 65534, ADDRESS_SIZE = sizeof(struct in6_addr) };
+
+#define UNREAD UINT_MAX /* the kernel's ids for users without one have 16 bits */
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
@@ -304,7 +308,7 @@ static bool is_connected(int fd)
            info.tcpi_state == TCP_ESTABLISHED;
 }
 
-static unsigned overflow_id(const char *path)
+static unsigned read_overflow_id(const char *path)
 {
     unsigned id = DEFAULT_OVERFLOW_ID;
     FILE *f = fopen(path, "re");
@@ -313,6 +317,18 @@ static unsigned overflow_id(const char *path)
         id = DEFAULT_OVERFLOW_ID;
     if (f)
         fclose(f);
+    return id;
+}
+
+/* Read for the first connection only: it is the machine's, whatever name space a process enters. */
+static unsigned overflow_id(const char *path, atomic_uint *known)
+{
+    unsigned id = atomic_load(known);
+
+    if (id == UNREAD) {
+        id = read_overflow_id(path);
+        atomic_store(known, id);
+    }
     return id;
 }
 
@@ -331,13 +347,17 @@ static bool has_all_ids(const char *path)
 
 bool peer_cred_is_overflow(uid_t uid)
 {
-    return uid == (uid_t)-1 || (uid == overflow_id("/proc/sys/kernel/overflowuid") &&
+    static atomic_uint known = UNREAD;
+
+    return uid == (uid_t)-1 || (uid == overflow_id("/proc/sys/kernel/overflowuid", &known) &&
                                 !has_all_ids("/proc/self/uid_map"));
 }
 
 static bool is_overflow_group(gid_t gid)
 {
-    return gid == (gid_t)-1 || (gid == overflow_id("/proc/sys/kernel/overflowgid") &&
+    static atomic_uint known = UNREAD;
+
+    return gid == (gid_t)-1 || (gid == overflow_id("/proc/sys/kernel/overflowgid", &known) &&
                                 !has_all_ids("/proc/self/gid_map"));
 }
 
