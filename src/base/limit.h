@@ -330,11 +330,16 @@
 #define LIMIT_DAEMON_LINK_CLOSE_MS 5000
 
 /* Commands that start daemons (ssh ...): how many one daemon runs at once before the first of their
- * daemons are up, how long each may take until its daemon has connected, and how much of its output
- * is kept to explain a failure. */
+ * daemons are up, and how many while a processor is idle; how long each may take until its daemon
+ * has connected, and how much of its output is kept to explain a failure. */
 #define LIMIT_AGENT_AT_ONCE 32
+#define LIMIT_AGENT_MOST    256
 #define LIMIT_AGENT_UP_MS   60000
-#define LIMIT_AGENT_OUTPUT  4096
+/* One that a busy sshd has refused is tried again: this many times, after this delay, which doubles
+ * each time, and differs from node to node. */
+#define LIMIT_AGENT_RETRIES  5
+#define LIMIT_AGENT_RETRY_MS 100u
+#define LIMIT_AGENT_OUTPUT   4096
 
 /* Files that are brought to nodes (docs/design/staging.md): in all, and how many; one message of
  * them, and bytes under way to the slowest daemon, behind which other messages wait; threads that

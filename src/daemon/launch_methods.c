@@ -545,6 +545,12 @@ bool agent_not_found(const struct agent_seen *seen)
            contains(seen->output, "error: execve()");
 }
 
+bool agent_refused(const struct agent_seen *seen)
+{
+    return !seen->started && seen->status >= 0 && exit_code(seen) == 255 &&
+           contains(seen->output, "_exchange_identification:");
+}
+
 /* The last line that is neither empty nor a mere warning. */
 static struct slice last_line(struct slice text)
 {

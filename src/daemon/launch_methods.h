@@ -117,6 +117,10 @@ void agent_program(const struct agent_spec *s, const char *wireupd, char *name, 
 /* The remote side has no such program: another path may be tried. */
 bool agent_not_found(const struct agent_seen *seen);
 
+/* sshd closed the connection before it said who it is, as it does at random when many have not
+ * logged in yet (MaxStartups): the same may be tried a little later. */
+bool agent_refused(const struct agent_seen *seen);
+
 /* One sentence: "node n9: ...", with the remedy. */
 void agent_diagnose(const struct agent_spec *s, const char *node, const char *wireupd,
                     const struct agent_seen *seen, struct errmsg *out);

@@ -15,6 +15,7 @@
 #include "base/list.h"
 #include "daemon/path_search.h"
 #include "daemon/remote_command.h"
+#include "daemon/start_window.h"
 
 enum { LINE_MAX_BYTES = 8192, STARTS_A_TURN = 2 };
 
@@ -38,6 +39,8 @@ struct agent_command {
     uint64_t since_ns, asked_ns; /* its start, and its first start */
     struct buf output;
     struct timer bound;
+    unsigned refusals;  /* of its node's sshd */
+    struct timer again; /* after one */
 };
 
 struct remote_exec {
@@ -299,7 +302,7 @@ static void begin(struct agent_command *k)
 
 static bool may_start(const struct remote_exec *a)
 {
-    return a->climbing < LIMIT_AGENT_AT_ONCE && !list_empty(&a->queue);
+    return !list_empty(&a->queue) && start_window_allows(a->climbing);
 }
 
 /* A few per turn of the loop: daemons that are up already are served in between. */
@@ -359,6 +362,32 @@ static bool try_bare_name(struct agent_command *k, const struct agent_seen *seen
     return true;
 }
 
+/* Not all of those that were refused together. */
+static uint64_t retry_delay_ms(const struct agent_command *k)
+{
+    uint64_t ms = (uint64_t)LIMIT_AGENT_RETRY_MS << k->refusals;
+
+    return ms + ms * (k->guests[0]->node.position % 16) / 16;
+}
+
+static bool try_again_later(struct agent_command *k, const struct agent_seen *seen)
+{
+    if (!agent_refused(seen) || k->refusals == LIMIT_AGENT_RETRIES || !is_awaited(k))
+        return false;
+    timer_set(&k->again, retry_delay_ms(k));
+    k->refusals++;
+    buf_clear(&k->output);
+    return true;
+}
+
+static void try_again(void *arg)
+{
+    struct agent_command *k = arg;
+
+    if (is_awaited(k))
+        begin(k);
+}
+
 static void command_ended(struct agent_command *k, int status)
 {
     struct agent_seen seen = { .status = status };
@@ -369,7 +398,7 @@ static void command_ended(struct agent_command *k, int status)
         return;
     seen.started = k->started;
     seen.output = buf_slice(&k->output);
-    if (!try_bare_name(k, &seen))
+    if (!try_again_later(k, &seen) && !try_bare_name(k, &seen))
         all_failed(k, &seen, NULL);
 }
 
@@ -540,6 +569,7 @@ static struct agent_command *add_command(struct remote_exec *a, struct guest **g
     remote_command_init(&k->process, a->c.loop, take_line, k);
     buf_init(&k->output, LIMIT_AGENT_OUTPUT + 1);
     timer_init(&k->bound, a->c.loop, too_late, k);
+    timer_init(&k->again, a->c.loop, try_again, k);
     for (uint32_t i = 0; i < n; i++)
         guests[i]->command = k;
     list_append(&a->queue, &k->link);
@@ -587,6 +617,7 @@ static void command_free(struct agent_command *k)
 {
     list_unlink(&k->link);
     timer_stop(&k->bound);
+    timer_stop(&k->again);
     remote_command_free(&k->process);
     buf_free(&k->output);
     free(k->last_word);

@@ -50,8 +50,9 @@ struct remote_exec_config {
 struct remote_exec *remote_exec_new(const struct remote_exec_config *c, struct errmsg *err);
 void remote_exec_free(struct remote_exec *a); /* NULL is fine */
 
-/* Starts the daemons of these nodes, at most LIMIT_AGENT_AT_ONCE commands at a time.  The strings
- * are copied.  0; BOOTSTRAP_BAD or -errno with one sentence, and nothing was started. */
+/* Starts the daemons of these nodes, as many commands at a time as this machine bears
+ * (start_window.h). One that a busy sshd refuses is run again a little later.  The strings are
+ * copied.  0; BOOTSTRAP_BAD or -errno with one sentence, and nothing was started. */
 int remote_exec_start(struct remote_exec *a, const struct bootstrap_node *nodes, uint32_t n,
                       struct errmsg *err);
 

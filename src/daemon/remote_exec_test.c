@@ -293,6 +293,24 @@ static void test_not_found(void)
     one_failure("exit 127", "-wireupd");
 }
 
+/* A busy sshd refuses at random: the same command is run again, a number of times; others are not.
+ */
+static void test_refused(void)
+{
+    const char *twice =
+        "echo x >>$HOME/tries; test $(wc -l <$HOME/tries) -gt 2 && "
+        "{ echo wireup-boot trouble - third; exit 1; }; "
+        "echo 'kex_exchange_identification: Connection closed by remote host' >&2; exit 255";
+
+    one_failure(twice, "third");
+    OK_F(records == 3, "it was run %d times", records);
+    one_failure("echo 'kex_exchange_identification: read: Connection reset by peer' >&2; exit 255",
+                "see its sshd's log");
+    OK_F(records == 1 + LIMIT_AGENT_RETRIES, "%d times", records);
+    one_failure("echo 'Permission denied (publickey).' >&2; exit 255", "refuses a login");
+    OK_F(records == 1, "a refused login is not tried again");
+}
+
 /* One command for all: which daemons fail alone, and which fail with it. */
 static void test_at_once(void)
 {
@@ -407,6 +425,7 @@ int main(void)
     test_last_word();
     test_late();
     test_not_found();
+    test_refused();
     test_at_once();
     test_no_program();
     test_file();

@@ -11,13 +11,13 @@ enum { SLOT = 256, SLOTS = 16 };
 
 /* Keys are small, and a page for each would take five system calls and a page of the memory that a
  * user may lock. */
-struct page {
-    struct page *next;
+struct key_page {
+    struct key_page *next;
     unsigned char *slots;
     uint32_t used; /* a bit for each */
 };
 
-static struct page *pages; /* that have a key */
+static struct key_page *pages; /* that have a key */
 
 static void *map_hidden(size_t n)
 {
@@ -34,14 +34,14 @@ static void *map_hidden(size_t n)
     return p;
 }
 
-static bool is_full(const struct page *p)
+static bool is_full(const struct key_page *p)
 {
     return p->used == (1U << SLOTS) - 1;
 }
 
-static struct page *add_page(void)
+static struct key_page *add_page(void)
 {
-    struct page *p = calloc(1, sizeof *p);
+    struct key_page *p = calloc(1, sizeof *p);
 
     if (!p)
         return NULL;
@@ -57,7 +57,7 @@ static struct page *add_page(void)
 
 void *secret_new(size_t n)
 {
-    struct page *p = pages;
+    struct key_page *p = pages;
     unsigned slot = 0;
 
     if (n > SLOT)
@@ -74,14 +74,14 @@ void *secret_new(size_t n)
     return p->slots + (size_t)slot * SLOT;
 }
 
-static bool has(const struct page *p, const unsigned char *secret)
+static bool has(const struct key_page *p, const unsigned char *secret)
 {
     return secret >= p->slots && secret < p->slots + (size_t)SLOTS * SLOT;
 }
 
 static void leave_slot(const unsigned char *secret)
 {
-    struct page **at = &pages, *p;
+    struct key_page **at = &pages, *p;
 
     while (!has(*at, secret))
         at = &(*at)->next;
