@@ -353,8 +353,9 @@ static int submit(void *arg, uint32_t nodes, const char *without, uint32_t *requ
     if (s->remote.boot.width < s->remote.boot.count - 1)
         return errmsg_set(err, 1,
                           "the daemons of your DVM %s are a tree of several levels, which nodes of "
-                          "another job cannot join: start it with -join-token-file FILE",
-                          s->is_up.name);
+                          "another job cannot join: start it with -tree-width %u, or with "
+                          "-join-token-file FILE",
+                          s->is_up.name, s->remote.boot.nnodes);
     rc = submit_to(s, &j, &where, err);
     *request_p = j.request;
     buf_free(&where);

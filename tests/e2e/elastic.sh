@@ -303,4 +303,18 @@ dvm grow -hosts n1
 same "without a DVM" "$rc $(cat "$err")" '1 wireup: you have no DVM on this machine; start one with `wireup up`' || explain
 dvm shrink
 same "without nodes" "$rc $(cat "$err")" "2 wireup: name the nodes by -hosts" || explain
+
+# ---- nodes of a second job of Slurm, which this is not: how far a request comes without it
+deep() # WIDTH
+{
+    run 120 env SLURM_JOB_ID=7 SLURM_JOB_NODELIST=n1 "$WIREUP" up -rmk slurm -launch-agent "$tmp/agent" -hosts n1,n2 -tree-width "$1"
+    run 120 env PATH="$bin" "$WIREUP" grow -nodes 1
+    cp "$err" "$tmp/deep"
+    dvm down
+}
+deep 1
+same "a tree of several levels takes none, and why" "$(cat "$tmp/deep")" \
+    "wireup: the daemons of your DVM dvm are a tree of several levels, which nodes of another job cannot join: start it with -tree-width 2, or with -join-token-file FILE"
+deep 2
+ok "one of that width asks for them" eval 'grep -qE "sbatch|slurm" "$tmp/deep" && ! grep -q levels "$tmp/deep"' || note "$(cat "$tmp/deep")"
 finish
