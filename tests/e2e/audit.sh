@@ -1,7 +1,8 @@
 #!/bin/sh
 # audit.sh SEEDS - recordings of real jobs are judged by the rules alone (audit.py): a job, ranks that fail and are started
 # again, a node that is replaced; and so are those of simulated jobs (tests/cluster.h), whose ranks and nodes are killed at
-# any step: SEEDS of each kind.  The controls are faults that are planted into each recording.
+# any step, and of several jobs whose DVM changes (tests/cluster_elastic.h): SEEDS of each kind.  The controls are faults that
+# are planted into each recording.
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
@@ -47,6 +48,7 @@ simulated() # PROGRAM RULES
 }
 simulated test-restart-kills once,same,epoch,exit
 simulated test-group-kills once,same
+simulated test-elastic-jobs once,same,answer,exit,end
 run 60 "$e2e/audit.py" /dev/null
 same "an empty recording proves nothing" "$rc $(cat "$out")" "1 0 contributions to collectives, 0 rules broken"
 finish
