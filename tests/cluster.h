@@ -89,6 +89,7 @@ struct cluster {
     struct cluster_node nodes[CLUSTER_NODES];
     uint32_t nnodes, njobs;
     uint32_t places; /* positions: those of nodes that may join included (cluster_elastic.h) */
+    uint32_t width;  /* of the tree */
     const struct cluster_host *host; /* NULL: none */
     enum overlay_schedule schedule;
     struct peer *peers[CLUSTER_JOBS][CLUSTER_RANKS];
@@ -473,7 +474,7 @@ static void cluster_open_links(struct cluster *c, uint32_t me, const struct clus
     struct router_config r = { .log = &c->log.log,
                                .me = me,
                                .count = c->places,
-                               .width = CLUSTER_WIDTH,
+                               .width = c->width,
                                .host = "node",
                                .actions = { cluster_position, cluster_send, cluster_waiting,
                                             cluster_end, cluster_drop, cluster_connect,
@@ -481,7 +482,7 @@ static void cluster_open_links(struct cluster *c, uint32_t me, const struct clus
                                .calls = membership_router_calls(),
                                .arg = &n->member };
     struct membership_config k = { .parent = parent ? parent->router.config.me
-                                             : me   ? tree_parent(CLUSTER_WIDTH, me)
+                                             : me   ? tree_parent(c->width, me)
                                                     : TREE_NONE,
                                    .log = &c->log.log,
                                    .calls = { .on_message = cluster_on_message,
@@ -508,7 +509,7 @@ static void cluster_open_links(struct cluster *c, uint32_t me, const struct clus
     d.core_calls.deliver = cluster_input;
     n->cluster = c;
     list_init(&n->links);
-    overlay_defaults(&k.overlay, me, c->places, CLUSTER_WIDTH);
+    overlay_defaults(&k.overlay, me, c->places, c->width);
     k.overlay.schedule = c->schedule;
     k.overlay.is_over = collectives_are_over;
     k.overlay.over_arg = &n->dispatch.context;
@@ -539,14 +540,16 @@ static void cluster_open_node(struct cluster *c, uint32_t me, const struct clust
 
 static void cluster_settle(struct cluster *c);
 
-/* places: at most so many nodes are there later. */
+/* places: at most so many nodes are there later; width: of their tree. */
 __attribute__((unused)) static void cluster_open_places(struct cluster *c, uint32_t nodes,
-                                                        uint32_t places, uint64_t seed,
+                                                        uint32_t places, uint32_t width,
+                                                        uint64_t seed,
                                                         enum overlay_schedule schedule)
 {
     memset(c, 0, sizeof *c);
     c->nnodes = nodes;
     c->places = places;
+    c->width = width;
     c->schedule = schedule;
     c->rand = seed;
     c->now = 1;
@@ -555,14 +558,14 @@ __attribute__((unused)) static void cluster_open_places(struct cluster *c, uint3
     for (uint32_t i = 0; i < nodes; i++)
         cluster_open_node(c, i, NULL);
     for (uint32_t i = 1; i < nodes; i++)
-        router_join(&c->nodes[i].router, cluster_join(&c->nodes[i], tree_parent(CLUSTER_WIDTH, i)));
+        router_join(&c->nodes[i].router, cluster_join(&c->nodes[i], tree_parent(width, i)));
     cluster_settle(c);
 }
 
 __attribute__((unused)) static void cluster_open_by(struct cluster *c, uint32_t nodes,
                                                     uint64_t seed, enum overlay_schedule schedule)
 {
-    cluster_open_places(c, nodes, nodes, seed, schedule);
+    cluster_open_places(c, nodes, nodes, CLUSTER_WIDTH, seed, schedule);
 }
 
 __attribute__((unused)) static void cluster_open(struct cluster *c, uint32_t nodes, uint64_t seed)

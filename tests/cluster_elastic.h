@@ -1,6 +1,6 @@
-/* cluster_elastic.h - the daemons of tests/cluster.h as a DVM: nodes join and leave, are lost with
- * their processes, or lose the root; jobs begin and end by the messages of the root; processes
- * spawn, and are ended by aborts.
+/* cluster_elastic.h - the daemons of tests/cluster.h as a DVM: nodes join, started by their parents
+ * or by themselves, and leave, are lost with their processes, or lose the root; jobs begin and end
+ * by the messages of the root; processes spawn, and are ended by aborts.
  *
  * What a launcher and its daemons do beside the server is done here in a few lines, in the same
  * order (daemon/job_handlers.c, job_shutdown.c, node_failure.c, signals.c, spawning.c).  When a
@@ -48,6 +48,9 @@ struct elastic {
     enum elastic_fault fault;
     uint32_t parents[CLUSTER_NODES]; /* of nodes that join */
     bool waits[CLUSTER_NODES];       /* its parent is about to start it */
+    bool dials_in;                   /* nodes that join are started by nobody ... */
+    bool comes[CLUSTER_NODES];       /* ... it has its record, and no link yet ... */
+    bool late[CLUSTER_NODES];        /* ... and gets one when nobody expects it any more */
     bool leaves[CLUSTER_NODES];
     bool asked[CLUSTER_JOBS]; /* its spawn has no answer yet */
     uint64_t tickets[CLUSTER_JOBS];
@@ -540,16 +543,41 @@ static void elastic_on_grow(struct cluster_node *n, uint32_t position, uint32_t 
         e->waits[position] = true;
 }
 
+/* It begins with what that one knows now. */
+static void elastic_open_node(struct elastic *e, uint32_t p, struct cluster_node *above)
+{
+    uint64_t missed = e->fault == ELASTIC_MISSES ? 6 : 0;
+
+    above->member.overlay.last_broadcast += missed;
+    cluster_open_node(&e->c, p, above);
+    above->member.overlay.last_broadcast -= missed;
+}
+
+/* A node has asked the root, as those of `wireupd --join` do (launch/joins.h): it gets the next
+ * position and a record, and links to the root at some time after that. */
+static void elastic_dial_in(struct elastic *e)
+{
+    uint32_t p = e->c.nnodes++;
+
+    elastic_open_node(e, p, &e->c.nodes[0]);
+    e->comes[p] = true;
+    e->late[p] = rand_below(&e->c.rand, 8) == 0;
+}
+
 /* The next position gets a node, once its parent is a member.  False: not now. */
 static bool elastic_grow(struct elastic *e)
 {
     struct cluster_node *top = &e->c.nodes[0];
     uint32_t p = e->c.nnodes;
-    uint32_t parent = tree_living_parent(CLUSTER_WIDTH, p, top->member.overlay.lost);
+    uint32_t parent = tree_living_parent(e->c.width, p, top->member.overlay.lost);
     struct msg m = { .kind = MSG_grow };
 
     if (e->top_is_lost || p == e->c.places || !membership_has(&top->member, parent))
         return false;
+    if (e->dials_in) {
+        elastic_dial_in(e);
+        return true;
+    }
     e->c.nnodes++;
     e->c.nodes[p].gone = true; /* until it starts */
     e->parents[p] = parent;
@@ -561,19 +589,39 @@ static bool elastic_grow(struct elastic *e)
     return true;
 }
 
-/* It begins with what its parent knows now. */
 static void elastic_start_node(struct elastic *e, uint32_t p)
 {
     struct cluster_node *n = &e->c.nodes[p], *above = &e->c.nodes[e->parents[p]];
-    uint64_t missed = e->fault == ELASTIC_MISSES ? 6 : 0;
 
     e->waits[p] = false;
     if (above->gone)
         return;
-    above->member.overlay.last_broadcast += missed;
-    cluster_open_node(&e->c, p, above);
-    above->member.overlay.last_broadcast -= missed;
+    elastic_open_node(e, p, above);
     router_join(&n->router, cluster_join(n, elastic_me(above)));
+}
+
+static bool elastic_may_come(const struct elastic *e, uint32_t p)
+{
+    const struct cluster_node *top = &e->c.nodes[0];
+
+    return e->comes[p] && (!e->late[p] || top->gone || router_is_lost(&top->router, p));
+}
+
+/* One of those that have asked gets its link, in any order.  False: there is none. */
+static bool elastic_come(struct elastic *e)
+{
+    uint32_t chosen = 0, n = 0;
+
+    for (uint32_t p = 1; p < e->c.nnodes; p++) {
+        if (elastic_may_come(e, p) && rand_below(&e->c.rand, ++n) == 0)
+            chosen = p;
+    }
+    if (!n)
+        return false;
+    e->comes[chosen] = false;
+    if (!e->c.nodes[chosen].gone)
+        router_join(&e->c.nodes[chosen].router, cluster_join(&e->c.nodes[chosen], 0));
+    return true;
 }
 
 static void elastic_on_ready(struct cluster_node *top, uint32_t position)
@@ -631,7 +679,7 @@ static void elastic_on_end(struct cluster_node *n)
 {
     struct elastic *e = elastic_of(n);
 
-    if (!e->leaves[elastic_me(n)] && !e->top_is_lost)
+    if (!e->leaves[elastic_me(n)] && !e->late[elastic_me(n)] && !e->top_is_lost)
         elastic_wrong(e, "a node ends by itself");
     elastic_die(e, elastic_me(n));
 }
@@ -682,6 +730,8 @@ static bool elastic_happen(struct elastic *e)
             return true;
         }
     }
+    if (elastic_come(e))
+        return true;
     for (uint32_t j = 0; j < e->c.njobs; j++) {
         for (uint32_t r = 0; r < e->sizes[j]; r++) {
             int sig = e->procs[j][r].doomed;
@@ -721,9 +771,14 @@ static const struct cluster_host elastic_host = { .message = elastic_message,
                                                   .states = elastic_on_states,
                                                   .replaces = elastic_replaces };
 
-static void elastic_open(struct elastic *e, uint32_t nodes, uint32_t places, uint64_t seed)
+/* dials_in: nodes that join come by themselves; then all are children of the root, and fences take
+ * the tree, as of a DVM with a token. */
+static void elastic_open(struct elastic *e, uint32_t nodes, uint32_t places, uint64_t seed,
+                         bool dials_in)
 {
-    cluster_open_places(&e->c, nodes, places, seed, (enum overlay_schedule)(seed % 3));
+    cluster_open_places(&e->c, nodes, places, dials_in ? places : CLUSTER_WIDTH, seed,
+                        dials_in ? OVERLAY_TREE : (enum overlay_schedule)(seed % 3));
+    e->dials_in = dials_in;
     e->c.host = &elastic_host;
 }
 

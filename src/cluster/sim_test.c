@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/rand.h"
+#include "tests/seeds.h"
 #include "tests/tap.h"
 
 enum { NODES_MAX = 500 };
@@ -404,16 +405,7 @@ static void test_growth_alone(void)
          (unsigned long long)r.joined, c.nodes);
 }
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
-#ifdef __SANITIZE_ADDRESS__
-enum { SEEDS = 30, SMALL_SEEDS = 500, LARGE = 4000 };
-#else
-enum { SEEDS = 100, SMALL_SEEDS = 5000, LARGE = 4000 };
-#endif
+enum { SEEDS = SEEDS_OF(60, 30), SMALL_SEEDS = SEEDS_OF(5000, 500), LARGE = 4000 };
 
 /* The processes of a node ask together. */
 static void test_store(void)

@@ -1,7 +1,7 @@
 /* elastic_jobs_test.c - groups, fences, connections, spawns, aborts and names of processes of
- * several jobs, while nodes of their DVM join and leave, nodes, processes and the root are lost,
- * jobs begin and end: whole daemons joined without a network (tests/cluster_elastic.h), whose
- * messages a seed puts in order.
+ * several jobs, while nodes of their DVM join, brought by it or by themselves, and leave, nodes,
+ * processes and the root are lost, jobs begin and end: whole daemons joined without a network
+ * (tests/cluster_elastic.h), whose messages a seed puts in order.
  *
  * Every member that lives gets one answer to each call, the same as all others; a call is good if
  * no member of it has ended and no node of one is lost: nodes that join, and nodes and jobs that
@@ -13,8 +13,9 @@
  * Arguments: the number of seeds, the first one, and the name of a kind; then only these are run.
  */
 #include "tests/cluster_elastic.h"
+#include "tests/seeds.h"
 
-enum { RANKS_MAX = 8, SEEDS = 40, ROUNDS = 5, NO_ANSWER = 1, FIRST_TAG = 0x100 };
+enum { RANKS_MAX = 8, SEEDS = SEEDS_OF(560, 40), ROUNDS = 5, NO_ANSWER = 1, FIRST_TAG = 0x100 };
 enum { ASKS = 64, ABORT_CODES = 30, TRIES = 60, RESTARTED = -4 };
 
 enum {
@@ -50,9 +51,10 @@ struct kind {
     const char *name;
     uint32_t troubles[TROUBLES]; /* how often, compared to the others */
     uint32_t restarts;           /* of each process */
+    bool dials_in;               /* nodes come by themselves */
 };
 
-enum { JOINS, LEAVES, EXITS, LOSSES, SPAWNS, ABORTS, TAKEOVERS, HEALS };
+enum { JOINS, LEAVES, EXITS, LOSSES, SPAWNS, ABORTS, TAKEOVERS, HEALS, ARRIVALS };
 
 static const struct kind kinds[] = {
     [JOINS] = { "joins", { [JOIN] = 2, [BEGIN] = 1 } },
@@ -93,7 +95,18 @@ static const struct kind kinds[] = {
                   [SPAWN_JOB] = 2,
                   [ABORT_JOB] = 1,
                   [PUBLISH_NAME] = 2 },
-                100 },
+                .restarts = 100 },
+    [ARRIVALS] = { "arrivals",
+                   { [JOIN] = 8,
+                     [LEAVE] = 1,
+                     [BEGIN] = 2,
+                     [EXIT] = 1,
+                     [LOSE] = 1,
+                     [SPAWN_JOB] = 3,
+                     [ABORT_JOB] = 1,
+                     [PUBLISH_NAME] = 3,
+                     [LOSE_TOP] = 1 },
+                   .dials_in = true },
 };
 
 struct caller {
@@ -110,10 +123,10 @@ struct caller {
 
 /* What the processes do while the DVM changes: each change meets each of them in some seed
  * (docs/design/elastic.md). */
-enum change { GROW, SHRINK, HEAL, TAKEOVER, CHANGES };
+enum change { GROW, SHRINK, HEAL, TAKEOVER, ARRIVE, CHANGES };
 enum deed { IN_FENCE, IN_GROUP, IN_SPAWN, IN_ABORT, IN_CONNECT, IN_PUBLISH, DEEDS };
 
-static const char *const change_names[CHANGES] = { "grow", "shrink", "heal", "takeover" };
+static const char *const change_names[CHANGES] = { "grow", "shrink", "heal", "takeover", "join" };
 static const char *const deed_names[DEEDS] = { "fence", "group",   "spawn",
                                                "abort", "connect", "publish" };
 
@@ -453,6 +466,7 @@ static void finalize(struct world *w, uint32_t job, uint32_t rank)
     if (!m->greeted)
         greet(w, job, rank);
     m->tag = w->tag++;
+    m->answers = 0;
     snprintf(text, sizeof text, "00000000 %08x 00000000 00000000 02%02x", m->tag, FINALIZE);
     write_to(w, job, rank, text);
 }
@@ -545,7 +559,8 @@ static void happen(struct world *w, enum trouble t)
     if (w->e.top_is_lost)
         return;
     w->counts[t]++;
-    w->changed[GROW] = w->changed[GROW] || t == JOIN;
+    if (t == JOIN)
+        w->changed[w->kind->dials_in ? ARRIVE : GROW] = true;
     w->changed[SHRINK] = w->changed[SHRINK] || t == LEAVE;
     w->changed[TAKEOVER] = w->changed[TAKEOVER] || t == LOSE_TOP;
     switch (t) {
@@ -930,10 +945,14 @@ static void begin(struct world *w, uint32_t nodes, uint64_t seed, enum elastic_f
     memset(w->aborted, 0, sizeof w->aborted);
     memset(w->related, 0, sizeof w->related);
     w->nasks = w->codes = 0;
-    elastic_open(&w->e, nodes, CLUSTER_NODES, seed);
+    elastic_open(&w->e, w->kind->dials_in ? 1 : nodes, CLUSTER_NODES, seed, w->kind->dials_in);
     w->e.c.restarts = w->kind->restarts;
     w->e.fault = fault;
     w->tag = FIRST_TAG;
+    for (uint32_t n = 1; w->kind->dials_in && n < nodes; n++) {
+        elastic_grow(&w->e);
+        some_steps(w, 8);
+    }
     elastic_begin_job(&w->e, RANKS_MAX, NULL, 0, true);
     if (below(w, 2))
         elastic_begin_job(&w->e, 1 + below(w, RANKS_MAX), NULL, 0, true);
@@ -1003,10 +1022,11 @@ static void finish(struct world *w)
             complain(w, "a job does not end", j, 0);
     }
     for (uint32_t n = 0; n < w->e.c.nnodes; n++) {
+        bool lost = router_is_lost(&w->e.c.nodes[0].router, n);
         if (!w->e.c.nodes[n].gone)
             check_node(w, n);
-        else if (w->e.c.nodes[n].opened && !router_is_lost(&w->e.c.nodes[0].router, n))
-            complain(w, "a node is gone, and counts", 0, n);
+        if (w->e.c.nodes[n].opened && w->e.c.nodes[n].gone != lost)
+            complain(w, lost ? "a node is lost, and lives" : "a node is gone, and counts", 0, n);
     }
     if (w->e.wrong)
         complain(w, w->e.wrong, 0, 0);
@@ -1132,6 +1152,9 @@ static void test_controls(void)
 
     test_control("a node that joins misses broadcasts", &kinds[LEAVES], ELASTIC_MISSES);
     test_control("a node that joins knows no older job", &kinds[JOINS], ELASTIC_NOT_REPEATED);
+    test_control("one that comes by itself misses broadcasts", &kinds[ARRIVALS], ELASTIC_MISSES);
+    test_control("one that comes by itself knows no older job", &kinds[ARRIVALS],
+                 ELASTIC_NOT_REPEATED);
     test_control("nodes keep jobs that are over", losses, ELASTIC_KEEPS_JOBS);
     test_control("a node reports another exit status", losses, ELASTIC_OTHER_STATUS);
     test_control("an answer is sent twice", losses, ELASTIC_TWICE);

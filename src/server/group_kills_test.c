@@ -8,8 +8,9 @@
  * With an argument the test runs so many seeds, from the second one on. */
 #include "core/input.h"
 #include "tests/cluster_pmix.h"
+#include "tests/seeds.h"
 
-enum { RANKS = 8, SEEDS = 100, NO_ANSWER = 1 };
+enum { RANKS = 8, SEEDS = SEEDS_OF(200, 60), NO_ANSWER = 1 };
 
 /* What all members call, the same. */
 enum { FENCE = 3, CONNECT = 10, DISCONNECT = 11, CONSTRUCT = 24, DESTRUCT = 28 };

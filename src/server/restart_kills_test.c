@@ -12,8 +12,9 @@
 
 #include "core/input.h"
 #include "tests/cluster.h"
+#include "tests/seeds.h"
 
-enum { RANKS = 8, SEEDS = 60, DEATHS = 6, CALLS = 40, LAST_CALLS = 100 };
+enum { RANKS = 8, SEEDS = SEEDS_OF(200, 60), DEATHS = 6, CALLS = 40, LAST_CALLS = 100 };
 enum { RESTARTS = DEATHS + 1, EPOCHS = RESTARTS + 1 };
 
 struct process {
