@@ -27,37 +27,20 @@ cannot()
 
 check_machine()
 {
-    # In a user namespace root cannot make device nodes and files of others.
-    if [ "$(id -u)" != 0 ] || ! grep -q 4294967295 /proc/self/uid_map; then
-        cannot "only root can make a chroot"
-    fi
-    command -v debootstrap >/dev/null 2>&1 || cannot "debootstrap is not installed"
     id=$(sed -n 's/^ID=//p' /etc/os-release | tr -d \")
     [ "$id" = debian ] || cannot "the mirrors of ${id:-this system} may not have Debian's $release"
 }
 
-# Where this system takes its own packages from.
-mirror()
-{
-    # shellcheck disable=SC2016 # apt's placeholders
-    apt-get indextargets --format '$(COMPONENT) $(RELEASE) $(REPO_URI)' 'Created-By: Packages' |
-        sed -n '/^main [a-z]* /{s/^main [a-z]* //p;q}'
-}
-
 fill() # ROOT
 {
-    # What nobody reads is not unpacked, and nothing waits for the disk: an interrupted run starts anew.
-    mkdir -p "$1/etc/dpkg/dpkg.cfg.d"
-    {
-        echo force-unsafe-io
-        for what in doc info locale man; do
-            echo "path-exclude=/usr/share/$what/*"
-        done
-    } >"$1/etc/dpkg/dpkg.cfg.d/lean"
     export LC_ALL=C DEBIAN_FRONTEND=noninteractive
-    from=$(mirror)
-    [ -n "$from" ] || cannot "apt has no source of Debian's main packages"
-    debootstrap --variant=minbase "$release" "$1" "$from" || return
+    "$(dirname "$0")/../../scripts/minimal-debian" "$release" "$1" || return
+    # What nobody reads is not unpacked.
+    for what in doc info locale man; do
+        echo "path-exclude=/usr/share/$what/*"
+    done >"$1/etc/dpkg/dpkg.cfg.d/lean"
+    eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
+    [ -z "${http_proxy-}" ] || export http_proxy
     chroot "$1" apt-get -q update || return
     # shellcheck disable=SC2086 # words
     chroot "$1" apt-get -q -y --no-install-recommends install $packages || return
@@ -74,18 +57,14 @@ make() # DIR
     [ "$(cat "$1/root/.made-from" 2>/dev/null)" = "$want" ] && return
     check_machine
     rm -rf "$1/root" "$1/root.new"
-    mkdir "$1/root.new"
-    eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
-    [ -z "${http_proxy-}" ] || export http_proxy
-    # debootstrap mounts /proc: not for others to see, nor to stay.
-    # shellcheck disable=SC2016
-    if unshare -m "$0" fill "$1/root.new" >"$1/log" 2>&1 9<&-; then
+    # An interrupted run starts anew.
+    if (fill "$1/root.new") >"$1/log" 2>&1 9<&-; then
         echo "$want" >"$1/root.new/.made-from"
         mv "$1/root.new" "$1/root"
         return
     fi
     rm -rf "$1/root.new"
-    cannot "debootstrap has failed ($1/log): $(tail -n 1 "$1/log")"
+    cannot "$release could not be made ($1/log): $(tail -n 1 "$1/log")"
 }
 
 lend() # DIR [PATH...]
@@ -123,8 +102,7 @@ make) make "$1" ;;
 mount) lend "$@" ;;
 run) exec unshare -m "$0" enter "$@" ;;
 prterun) exec unshare -m "$0" prte "$@" ;;
-fill) fill "$1" ;;    # ours: behind unshare
-enter) enter "$@" ;;  # likewise
+enter) enter "$@" ;; # ours: behind unshare
 prte)
     place=
     while [ "$1" != -- ]; do
