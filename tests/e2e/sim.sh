@@ -4,6 +4,7 @@
 #
 #   sim.sh NODES       so many for the large fence
 . "$(dirname "$0")/lib.sh"
+private_world "$@"
 begin
 large=${1:-100000}
 value() { sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" "$out"; }
