@@ -8,6 +8,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <pmix.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -16,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,7 +28,8 @@ enum { PHASES = 7, PAUSE_MS = 1000, CODE = -4711 };
 struct meeting {
     _Atomic uint64_t here[PHASES]; /* how many have come */
     _Atomic uint64_t begin[PHASES];
-    _Atomic uint64_t end[PHASES]; /* the last one's */
+    _Atomic uint64_t end[PHASES];  /* the last one's */
+    _Atomic uint32_t open[PHASES]; /* all have come, and begin is there: a futex */
 };
 
 static struct meeting *meeting;
@@ -57,15 +61,19 @@ static void must(const char *what, pmix_status_t rc)
     exit(1);
 }
 
+/* Who waits has no work: the others are measured meanwhile. */
 static void meet(unsigned phase)
 {
-    uint64_t begin;
+    void *futex = (void *)&meeting->open[phase];
 
-    if (atomic_fetch_add(&meeting->here[phase], 1) + 1 == ranks)
+    if (atomic_fetch_add(&meeting->here[phase], 1) + 1 == ranks) {
         atomic_store(&meeting->begin[phase], now_ns() + PAUSE_MS * UINT64_C(1000000));
-    while ((begin = atomic_load(&meeting->begin[phase])) == 0)
-        sleep_until(now_ns() + 5000000);
-    sleep_until(begin);
+        atomic_store(&meeting->open[phase], 1);
+        syscall(SYS_futex, futex, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    }
+    while (atomic_load(&meeting->open[phase]) == 0)
+        syscall(SYS_futex, futex, FUTEX_WAIT, 0, NULL, NULL, 0);
+    sleep_until(atomic_load(&meeting->begin[phase]));
 }
 
 static void over(unsigned phase)
@@ -160,6 +168,7 @@ int main(int argc, char **argv)
     }
     ranks = (uint32_t)strtoul(argv[2], NULL, 10);
     over(0);
+    meet(0); /* what the first ones go on to do is no part of the others' start */
     must("init", PMIx_Init(&me, NULL, 0));
     for (unsigned phase = 1; phase <= 3; phase++) {
         if (phase > 1)
