@@ -410,6 +410,9 @@
  * one waits for it. */
 #define LIMIT_DVM_TURN_MS 10000
 
+/* A launcher or daemon that has run for this long watches whether others can still find it. */
+#define LIMIT_RENDEZVOUS_WATCH_MS 1000
+
 /* Time that processes have between SIGTERM and SIGKILL. */
 #define LIMIT_KILL_GRACE_MS 2000
 

@@ -652,8 +652,6 @@ void control_socket_take(struct control_socket *d, int fd)
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-static void directory_changed(void *arg);
-
 static void listen_to_neighbours(struct control_socket *d)
 {
     const struct acceptor_calls calls = { control_socket_called, NULL };
@@ -662,21 +660,19 @@ static void listen_to_neighbours(struct control_socket *d)
         return;
     if (acceptor_open(&d->acceptor, context_of(d)->loop, d->rendezvous.fd, &calls, d) == 0)
         d->rendezvous.fd = -1; /* owned by the acceptor now */
-    if (d->rendezvous.watch < 0)
-        return;
-    watch_open(&d->directory, context_of(d)->loop, d->rendezvous.watch, directory_changed, NULL, d);
-    watch_want(&d->directory, LOOP_READ);
+    timer_set(&d->stays, LIMIT_RENDEZVOUS_WATCH_MS);
 }
 
 static void stop_listening(struct control_socket *d)
 {
-    watch_close(&d->directory);
+    timer_stop(&d->stays);
+    watch_close(&d->presence);
     acceptor_close(&d->acceptor);
     rendezvous_close(&d->rendezvous);
 }
 
 /* The user's run-time directory is removed with the last session, but we may stay. */
-static void directory_changed(void *arg)
+static void check_presence(void *arg)
 {
     struct control_socket *d = arg;
 
@@ -684,6 +680,18 @@ static void directory_changed(void *arg)
         return;
     stop_listening(d);
     listen_to_neighbours(d);
+}
+
+/* Most jobs have ended before. */
+static void watch_presence(void *arg)
+{
+    struct control_socket *d = arg;
+
+    if (rendezvous_watch(&d->rendezvous) == 0 && d->rendezvous.watch >= 0) {
+        watch_open(&d->presence, context_of(d)->loop, d->rendezvous.watch, check_presence, NULL, d);
+        watch_want(&d->presence, LOOP_READ);
+    }
+    check_presence(d);
 }
 
 void control_socket_open(struct control_socket *d, const struct control_socket_config *config)
@@ -694,6 +702,7 @@ void control_socket_open(struct control_socket *d, const struct control_socket_c
     greeting_timer_init(&d->greetings, context_of(d)->loop, config->quota, LIMIT_GREETING_MS,
                         visitor_late, d);
     list_init(&d->visitors);
+    timer_init(&d->stays, context_of(d)->loop, watch_presence, d);
     listen_to_neighbours(d);
 }
 

@@ -67,7 +67,8 @@ struct control_socket {
     struct control_socket_config config; /* jobs NULL: not open */
     struct rendezvous rendezvous;
     struct acceptor acceptor; /* closed: others cannot reach us; the launcher works without it */
-    struct watch directory;
+    struct timer stays;       /* then the presence of its name is watched */
+    struct watch presence;
     struct greeting_timer greetings; /* of visitors that have not asked yet */
     struct list visitors;
 };

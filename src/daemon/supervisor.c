@@ -289,7 +289,8 @@ __attribute__((noreturn)) static void keep_guard(struct supervisor *g)
     struct pollfd p[2] = { { g->signals, POLLIN, 0 }, { g->control, POLLIN, 0 } };
     int status = -1;
 
-    leftovers_tidy(); /* the worker need not wait for it */
+    leftovers_tidy(); /* the worker need not wait for them */
+    rendezvous_tidy();
     while (status < 0) {
         if (poll(p, 2, keep_time(g)) < 0)
             continue;

@@ -135,19 +135,6 @@ static int listen_in(int dir, const char *name)
     return give_up(fd);
 }
 
-static int watch_dir(int dir)
-{
-    char path[40];
-    int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-
-    snprintf(path, sizeof path, "/proc/self/fd/%d", dir);
-    if (fd >= 0 && inotify_add_watch(fd, path, IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF) < 0) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
 /* Another launcher that ends at the same time may remove the directory. */
 static int open_in_dir(struct rendezvous *r, int which)
 {
@@ -160,7 +147,6 @@ static int open_in_dir(struct rendezvous *r, int which)
         r->fd = listen_in(dir, r->name);
         if (r->fd >= 0) {
             r->dir = dir;
-            r->watch = watch_dir(dir);
             return 0;
         }
         runtime_dir_leave(dir);
@@ -175,7 +161,6 @@ int rendezvous_open(struct rendezvous *r)
     struct sockaddr_un at;
 
     *r = RENDEZVOUS_CLOSED;
-    rendezvous_tidy();
     make_name(r->name);
     for (int i = 0; i < RUNTIME_DIRS; i++) {
         if (open_in_dir(r, i) == 0)
@@ -196,6 +181,27 @@ void rendezvous_close(struct rendezvous *r)
     if (r->fd >= 0)
         close(r->fd);
     *r = RENDEZVOUS_CLOSED;
+}
+
+/* The socket, not its directory: nobody is woken by the names of others.  Removing its name changes
+ * its number of links. */
+int rendezvous_watch(struct rendezvous *r)
+{
+    char path[40 + RENDEZVOUS_NAME];
+
+    if (r->dir < 0 || r->watch >= 0)
+        return 0;
+    r->watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (r->watch < 0)
+        return -errno;
+    snprintf(path, sizeof path, "/proc/self/fd/%d/%s", r->dir, r->name);
+    if (inotify_add_watch(r->watch, path, IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF) < 0 &&
+        errno != ENOENT) {
+        int rc = give_up(r->watch);
+        r->watch = -1;
+        return rc;
+    }
+    return 0;
 }
 
 bool rendezvous_is_lost(struct rendezvous *r)

@@ -8,8 +8,8 @@
  * take names there, so both sides ask the kernel which process is at the other end, and a listing
  * skips sockets of others (socket_names.h).
  *
- * The directory of a user is removed when the user logs out, while a launcher may go on: it is
- * notified (`watch`), and opens another rendezvous.
+ * The directory of a user is removed when the user logs out, while a launcher may go on: one that
+ * watches its socket is notified (`watch`), and opens another rendezvous.
  */
 #ifndef WIREUP_IO_RENDEZVOUS_H
 #define WIREUP_IO_RENDEZVOUS_H
@@ -23,7 +23,7 @@ enum { RENDEZVOUS_NAME = 56 };
 struct rendezvous {
     int fd;    /* listening, non-blocking; may be taken over: then -1.  -1: closed */
     int dir;   /* -1: the name is abstract */
-    int watch; /* readable when the directory has changed; -1: no notification */
+    int watch; /* readable when the socket's name may have gone; -1: no notification */
     char name[RENDEZVOUS_NAME];
 };
 
@@ -41,7 +41,11 @@ struct rendezvous_search;
 /* 0 or -errno. */
 int rendezvous_open(struct rendezvous *r);
 void rendezvous_close(struct rendezvous *r); /* harmless twice, and on RENDEZVOUS_CLOSED */
-/* To be asked when `watch` is readable: others cannot find us any more; close, and open again. */
+/* From now on `watch` tells.  For those that stay a while: to end it takes the kernel up to
+ * milliseconds.  0 or -errno. */
+int rendezvous_watch(struct rendezvous *r);
+/* To be asked after rendezvous_watch(), and when `watch` is readable: others cannot find us any
+ * more; close, and open again. */
 bool rendezvous_is_lost(struct rendezvous *r);
 
 /* The other end of an accepted connection belongs to our own user. */
