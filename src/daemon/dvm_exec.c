@@ -13,6 +13,7 @@
 #include "cluster/msg.h"
 #include "daemon/cluster_io.h"
 #include "daemon/dvm_leases.h"
+#include "daemon/dvm_request.h"
 #include "daemon/node_context.h"
 #include "daemon/trace_writer.h"
 #include "io/child.h"
@@ -268,42 +269,6 @@ static struct loop *loop_of(const struct dvm_exec_list *e)
 
 /* ---- launcher ---- */
 
-static bool unescape(struct slice s, struct arena *a, struct slice *out)
-{
-    char *to = arena_alloc(a, s.len + 1);
-    size_t n = 0;
-
-    if (!to)
-        return false;
-    for (size_t i = 0; i < s.len; i++) {
-        char hex[3] = { 0 };
-        if (s.ptr[i] != '%') {
-            to[n++] = s.ptr[i];
-            continue;
-        }
-        if (i + 2 >= s.len)
-            return false;
-        memcpy(hex, s.ptr + i + 1, 2);
-        to[n++] = (char)strtol(hex, NULL, 16);
-        i += 2;
-    }
-    *out = slice_mem(to, n);
-    return true;
-}
-
-static bool read_words(struct slice text, struct arena *a, struct slice *words, uint32_t *n_p)
-{
-    uint32_t n = 0;
-
-    while (text.len) {
-        struct slice word = slice_cut(&text, ' ');
-        if (word.len && !unescape(word, a, &words[n++]))
-            return false;
-    }
-    *n_p = n;
-    return n > 1;
-}
-
 static uint32_t find_node(const struct cluster_io *s, struct slice name)
 {
     for (uint32_t p = 1; p < s->router.config.count; p++) {
@@ -363,7 +328,7 @@ bool dvm_exec_take(struct dvm_exec_list *e, struct slice text, int fd, struct er
     uint32_t n = 0, position;
     bool good = false;
 
-    if (!words || !read_words(text, &a, words, &n)) {
+    if (!words || !dvm_request_read(text, &a, words, &n)) {
         errmsg_set(err, 1, "the request to a DVM must be `on NODE WORDS`");
     } else if ((position = find_node(e->cluster, words[0])) == 0) {
         errmsg_set(err, 1, "node " SLICE_FMT " is not a node of the DVM",
@@ -404,23 +369,41 @@ static char **shell_line(struct arena *a, const struct part_texts *words)
     return arena_ok(a) ? argv : NULL;
 }
 
+/* By a shell, as ssh does; our own program alone is forked, if it can be. */
+static int start(struct dvm_exec_list *e, struct dvm_exec *r, const struct part_texts *words,
+                 const struct child_fd fds[3], struct errmsg *err)
+{
+    struct arena a = ARENA_NULL(1 << 22);
+    char **argv = shell_line(&a, words);
+    struct child_plan plan = { .env = environ, .fds = fds, .nfds = 3 };
+    int rc = argv ? DVM_ZYGOTE_NOT : errmsg_set(err, -ENOMEM, "no memory");
+
+    if (argv && words->n == 1 && dvm_zygote_is_own(words->items[0])) {
+        char *const own[] = { argv[2], NULL };
+        plan.path = own[0];
+        plan.argv = own;
+        rc = dvm_zygote_start(&e->zygote, loop_of(e), e->cluster->context->log, &plan, &r->pid);
+    }
+    if (rc == DVM_ZYGOTE_NOT) {
+        plan.path = argv[0];
+        plan.argv = argv;
+        rc = child_start(&plan, &r->pid, err);
+    }
+    arena_free(&a);
+    return rc;
+}
+
 static void run(struct dvm_exec_list *e, const struct op_exec *m)
 {
     struct dvm_exec *r = dvm_exec_new(e, (uint32_t)m->number, 0);
-    struct arena a = ARENA_NULL(1 << 22);
-    char **argv = shell_line(&a, &m->words);
     int in[2] = { -1, -1 }, out[2] = { -1, -1 };
     struct errmsg err = { "no memory" };
     int rc = -ENOMEM;
 
-    if (r && argv && pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0) {
+    if (r && pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0) {
         const struct child_fd fds[] = { { in[0], 0 }, { out[1], 1 }, { out[1], 2 } };
-        struct child_plan plan = {
-            .path = argv[0], .argv = argv, .env = environ, .fds = fds, .nfds = 3
-        };
-        rc = child_start(&plan, &r->pid, &err);
+        rc = start(e, r, &m->words, fds, &err);
     }
-    arena_free(&a);
     if (in[0] >= 0)
         close(in[0]);
     if (rc < 0) {
@@ -450,7 +433,7 @@ bool dvm_exec_reaped(struct dvm_exec_list *e, pid_t pid)
             channel_cut(&r->in);
         return true;
     }
-    return held_reaped(e, pid);
+    return held_reaped(e, pid) || dvm_zygote_reaped(&e->zygote, pid);
 }
 
 /* ---- both ---- */
@@ -555,6 +538,7 @@ void dvm_execs_hold(struct dvm_exec_list *e)
     }
     LIST_EACH(l, &e->held)
     watch_close(&LIST_OF(l, struct dvm_held, link)->watch);
+    dvm_zygote_close(&e->zygote); /* its loop ends */
     end_all(e);
 }
 
@@ -574,6 +558,7 @@ static void end_held(struct dvm_exec_list *e)
 void dvm_execs_close(struct dvm_exec_list *e)
 {
     end_held(e);
+    dvm_zygote_close(&e->zygote);
     free(e->held_there);
     e->held_there = NULL;
     if (!e->cluster)

@@ -2,9 +2,9 @@
  * their daemons on its nodes at once, faster than ssh.
  *
  * An execution is one program on one node; its standard input and output are a connection to the
- * requester (`wireup on NODE WORDS...`, called as ssh is).  The DVM's launcher holds the
- * connection, the daemon holds the process; two channels join them.  The launcher of any job may
- * run programs in this way for itself, too (trace_collect.h).  Each launcher has its own
+ * requester (dvm_request.h: a launcher, or `wireup on NODE WORDS...`).  The DVM's launcher holds
+ * the connection, the daemon holds the process; two channels join them.  The launcher of any job
+ * may run programs in this way for itself, too (trace_collect.h).  Each launcher has its own
  * daemons, key and tree: a DVM knows nothing of their jobs and does not mix them.
  *
  * A daemon that outlives its launcher (up -keep) holds its executions: their requesters have gone
@@ -15,6 +15,7 @@
 #define WIREUP_DAEMON_DVM_EXEC_H
 
 #include "daemon/cluster_io.h"
+#include "daemon/dvm_zygote.h"
 
 /* Channel numbers of an execution: DVM_EXEC_CHANNELS + 2 * number (in) and + 1 (out). */
 enum { DVM_EXEC_CHANNELS = 16, DVM_EXEC_MOST = 4096 };
@@ -23,16 +24,16 @@ struct dvm_exec_list {
     struct cluster_io *cluster;
     struct list all;
     uint32_t next, count;
-    struct list held;     /* on a daemon: processes whose requesters are gone */
-    uint32_t *held_there; /* launcher: their number by position; NULL: none */
+    struct list held;         /* on a daemon: processes whose requesters are gone */
+    uint32_t *held_there;     /* launcher: their number by position; NULL: none */
+    struct dvm_zygote zygote; /* on a daemon: of its own program */
 };
 
 void dvm_execs_open(struct dvm_exec_list *e, struct cluster_io *s);
 void dvm_execs_close(struct dvm_exec_list *e); /* harmless twice, and on zeroed memory */
 
-/* Launcher: runs words (the first is the node; separated by blanks; special characters as %XX) for
- * this connection, which is taken over.  False: no such node, or too many executions; err has the
- * reason. */
+/* Launcher: runs words (dvm_request_read()) for this connection, which is taken over.  False: no
+ * such node, or too many executions; err has the reason. */
 bool dvm_exec_take(struct dvm_exec_list *e, struct slice words, int fd, struct errmsg *err);
 
 /* Launcher: lets that node complete its own trace, and then run words (a command line for the

@@ -23,6 +23,7 @@ static const struct way {
         [AGENT_EXEC] = { "exec", NULL, "", NULL, METHOD_TREE, "" },
     /* Nodes that are reached so (pods, containers) mostly cannot reach each other so. */
     [AGENT_TEMPLATE] = { "template", NULL, "", NULL, 0, "" },
+    [AGENT_DVM] = { "dvm", NULL, "", NULL, 0, "" }, /* its nodes have no launcher of it */
 };
 
 const char *agent_kind_name(enum agent_kind kind)
@@ -306,7 +307,8 @@ char *agent_word(struct arena *a, const char *text)
 /* What follows the node's name goes to a shell there. */
 static bool has_shell(const struct agent_spec *s)
 {
-    return s->kind == AGENT_SSH || s->kind == AGENT_RSH || s->kind == AGENT_EXEC;
+    return s->kind == AGENT_SSH || s->kind == AGENT_RSH || s->kind == AGENT_EXEC ||
+           s->kind == AGENT_DVM;
 }
 
 static void add_program(struct words *w, const struct agent_spec *s, const char *wireupd,
@@ -432,6 +434,7 @@ int agent_argv(const struct agent_spec *s, const struct bootstrap_node *nodes, u
     case AGENT_FORK:
     case AGENT_MANUAL: break;
     case AGENT_TEMPLATE: fill_template(&w, s, nodes[0].name, wireupd); break;
+    case AGENT_DVM: add_target(&w, s, nodes, n); break;
     default:
         add_all(&w, exec);
         if (w.count == 0)

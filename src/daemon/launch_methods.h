@@ -4,6 +4,7 @@
  *   one command for each node:   ssh, rsh, blaunch (LSF), qrsh (Grid Engine), pbs_tmrsh (PBS), any
  *                                program with ssh's calling convention, or any command in which
  * {node} and {command} say where these belong one command for all nodes:   srun (Slurm), flux exec
+ *   a connection for each node:  a DVM, which is asked to run them (dvm_request.h)
  *   here:                        fork starts the daemons on this machine, whatever the names
  *   by hand:                     manual prints the commands to type
  */
@@ -12,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -49,6 +51,7 @@ enum agent_kind {
 #undef X
         AGENT_EXEC, /* the words of `exec`, called as ssh is */
     AGENT_TEMPLATE, /* the same, with {node} and {command} in them */
+    AGENT_DVM,      /* the launcher of a DVM; exec: the command that asks it, for users */
     AGENT_KINDS,
 };
 
@@ -61,6 +64,7 @@ struct agent_spec {
     uint32_t port;       /* ssh's; 0: the default */
     const char *wireupd; /* path of wireupd on the nodes */
     bool wireupd_given;  /* given by the user: no other path is tried */
+    const pid_t *dvm;    /* AGENT_DVM: the DVM's launcher, which may become another one */
 };
 
 /* "ssh", "rsh", "fork", "slurm", "pbs", "lsf", "flux", "sge", "manual", "exec", "template". */
@@ -84,8 +88,9 @@ bool agent_by_tree(enum agent_kind kind);
 int agent_spec_put(const struct agent_spec *s, struct arena *a, struct bootstrap *b);
 int agent_spec_get(struct agent_spec *s, const struct bootstrap *b, struct errmsg *err);
 
-/* argv, NULL-terminated, in the arena: for one node, or (agent_at_once) for all n.  `wireupd`: the
- * program to run there; file: the record, or NULL.  0, BOOTSTRAP_BAD with the sentence, -ENOMEM. */
+/* argv, NULL-terminated, in the arena: for one node, or (agent_at_once) for all n; for a DVM, the
+ * words of the request.  `wireupd`: the program to run there; file: the record, or NULL.  0,
+ * BOOTSTRAP_BAD with the sentence, -ENOMEM. */
 int agent_argv(const struct agent_spec *s, const struct bootstrap_node *nodes, uint32_t n,
                const char *wireupd, const char *file, struct arena *a, char ***argv_p,
                struct errmsg *err);

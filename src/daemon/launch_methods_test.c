@@ -66,6 +66,8 @@ static void test_lines(void)
     line(&s, 4, 3, NULL, "flux|exec|-r|all|/w");
     s.kind = AGENT_FORK;
     line(&s, 0, 1, NULL, "/w");
+    s = (struct agent_spec){ .kind = AGENT_DVM, .exec = "wireup on --dvm d", .wireupd = "/a b/w" };
+    line(&s, 0, 1, NULL, "n1|'/a b/w'");
     s = (struct agent_spec){ .kind = AGENT_RSH, .exec = "/usr/bin/krsh", .wireupd = "/w" };
     line(&s, 1, 1, NULL, "/usr/bin/krsh|-l|eve|n2|/w");
 }

@@ -133,7 +133,7 @@ static const char *why_not(const struct look *l)
     return NULL;
 }
 
-static const char *find_library(struct arena *a)
+const char *prefork_library(struct arena *a)
 {
     static const char file[] = "zygote/libwireup-prefork.so";
     const char *base = own_libraries_base(a, file);
@@ -228,7 +228,7 @@ bool prefork_load(struct local_job *w, uint32_t rank, struct elf_cache *files,
         return false; /* nothing to gain, and nothing to say */
     if (elf_walk(files, like->path, like->env, &pmi_offer_marks, &work, &first) == 0)
         look.first = first;
-    look.library = find_library(&work);
+    look.library = prefork_library(&work);
     why = why_not(&look);
     if (why)
         report(w, look.app, why);

@@ -33,6 +33,9 @@ bool prefork_reaped(struct local_jobs *jobs, pid_t pid);
 /* All ranks have been tried: what stays loaded are programs whose ranks may be started again. */
 void prefork_all_tried(struct local_job *w);
 
+/* The library that makes a program a zygote, in the arena; NULL: it is not installed beside us. */
+const char *prefork_library(struct arena *a);
+
 /* No rank of the job is started any more.  Harmless twice. */
 void prefork_close(struct local_job *w);
 

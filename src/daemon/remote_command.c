@@ -8,17 +8,39 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "daemon/dvm_request.h"
 #include "io/child.h"
 #include "io/create.h"
 #include "io/write_all.h"
 
-enum { LINE_MAX_BYTES = 8192, READ_STEP = 4096 };
+enum { LINE_MAX_BYTES = 8192, READ_STEP = 4096, REQUEST_MAX = 60 << 10, REFUSED = 1 << 8 };
 
 /* ---- lines of output ------------------------------------------------------------------------- */
+
+/* The first line of a DVM is its answer; a refusal is for the user, as an error of a process. */
+static void take_answer(struct remote_command *k, struct slice line)
+{
+    k->accepted = slice_is(line, "ok");
+    if (!k->accepted)
+        k->on_line(k->arg, false, line);
+    else if (buf_len(&k->record))
+        watch_want(&k->feed, LOOP_WRITE); /* fails: it waits for its record in vain, and says so */
+}
+
+static void take_line(struct remote_stream *s, struct slice line)
+{
+    struct remote_command *k = s->command;
+
+    if (k->on_end && !k->accepted)
+        take_answer(k, line);
+    else
+        k->on_line(k->arg, s->answers, line);
+}
 
 static void take_lines(struct remote_stream *s)
 {
@@ -27,21 +49,34 @@ static void take_lines(struct remote_stream *s)
         size_t n = slice_find(all, '\n');
         if (n == all.len && n < LINE_MAX_BYTES / 2)
             return;
-        s->command->on_line(s->command->arg, s->answers, slice_head(all, n));
+        take_line(s, slice_head(all, n));
         buf_take(&s->line, n + 1);
     }
 }
 
+static void connection_ended(struct remote_command *k)
+{
+    remote_command_end_fn *on_end = k->on_end;
+
+    k->on_end = NULL;
+    remote_command_close_in(k);
+    on_end(k->arg, k->accepted ? 0 : REFUSED);
+}
+
 static void stream_close(struct remote_stream *s)
 {
+    struct remote_command *k = s->command;
+
     if (s->fd < 0)
         return;
     watch_close(&s->watch);
     close(s->fd);
     s->fd = -1;
     if (buf_len(&s->line))
-        s->command->on_line(s->command->arg, s->answers, buf_slice(&s->line));
+        take_line(s, buf_slice(&s->line));
     buf_free(&s->line);
+    if (k->on_end)
+        connection_ended(k);
 }
 
 /* False: nothing to read now, or EOF. */
@@ -84,6 +119,8 @@ void remote_command_close_in(struct remote_command *k)
     if (k->in < 0)
         return;
     watch_close(&k->feed);
+    if (k->on_end)
+        shutdown(k->in, SHUT_WR); /* its other direction is another descriptor */
     close(k->in);
     k->in = -1;
 }
@@ -211,10 +248,54 @@ int remote_command_start(struct remote_command *k, const char *path, char **argv
     return buf_len(&k->record) ? watch_want(&k->feed, LOOP_WRITE) : 0;
 }
 
-void remote_command_signal(const struct remote_command *k, int sig)
+/* Two descriptors for the one socket: each has a watch. */
+int remote_command_connect(struct remote_command *k, int fd, char *const *words,
+                           remote_command_end_fn *on_end, struct errmsg *err)
+{
+    struct buf request = BUF_NULL(REQUEST_MAX);
+    int in = fcntl(fd, F_DUPFD_CLOEXEC, 3), rc = in < 0 ? -errno : 0;
+
+    dvm_request_write(words, &request);
+    if (rc == 0)
+        rc = buf_ok(&request) ? write_all_slice(fd, buf_slice(&request)) : -E2BIG;
+    buf_free(&request);
+    if (rc == 0) {
+        k->in = in;
+        k->on_end = on_end;
+        k->accepted = false;
+        watch_open(&k->feed, k->loop, k->in, NULL, feed, k);
+        return stream_open(&k->out, k, fd, true) < 0 ? errmsg_set(err, -ENOMEM, "out of memory")
+                                                     : 0;
+    }
+    close(fd);
+    if (in >= 0)
+        close(in);
+    return errmsg_set(err, rc, "the DVM cannot be asked: %s", err_text(rc));
+}
+
+static void stream_free(struct remote_stream *s)
+{
+    watch_close(&s->watch);
+    if (s->fd >= 0)
+        close(s->fd);
+    s->fd = -1;
+    buf_free(&s->line);
+}
+
+void remote_command_signal(struct remote_command *k, int sig)
 {
     if (k->pid)
         kill(-k->pid, sig);
+    if (!k->on_end)
+        return;
+    remote_command_close_in(k);
+    stream_free(&k->out);
+    k->on_end = NULL;
+}
+
+bool remote_command_runs(const struct remote_command *k)
+{
+    return k->pid || k->on_end;
 }
 
 void remote_command_ended(struct remote_command *k)
@@ -234,14 +315,6 @@ void remote_command_init(struct remote_command *k, struct loop *loop,
 {
     *k = (struct remote_command){ .loop = loop, .on_line = on_line, .arg = arg };
     k->in = k->out.fd = k->err.fd = -1;
-}
-
-static void stream_free(struct remote_stream *s)
-{
-    watch_close(&s->watch);
-    if (s->fd >= 0)
-        close(s->fd);
-    buf_free(&s->line);
 }
 
 void remote_command_free(struct remote_command *k)

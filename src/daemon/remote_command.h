@@ -1,5 +1,6 @@
-/* remote_command.h - one command that starts daemons (remote_exec.h), as a process: the record of
- * the daemon goes to its standard input or to a file, and its output comes in lines. */
+/* remote_command.h - one command that starts daemons (remote_exec.h): the record of the daemon goes
+ * to its standard input or to a file, and its output comes in lines.  It is a process, or a
+ * connection to a DVM that runs the daemon (dvm_request.h). */
 #ifndef WIREUP_DAEMON_REMOTE_COMMAND_H
 #define WIREUP_DAEMON_REMOTE_COMMAND_H
 
@@ -15,6 +16,10 @@ struct remote_command;
 /* A line, without its newline, of standard output (where the daemon answers) or standard error. */
 typedef void remote_command_line_fn(void *arg, bool is_output, struct slice line);
 
+/* A connection has ended; status: as from waitpid(), 0, or of exit code 1 if the DVM has refused.
+ * The command may be started again. */
+typedef void remote_command_end_fn(void *arg, int status);
+
 /* One of its two streams. */
 struct remote_stream {
     struct remote_command *command;
@@ -28,7 +33,9 @@ struct remote_command {
     struct loop *loop;
     remote_command_line_fn *on_line;
     void *arg;
-    pid_t pid; /* 0: not running */
+    pid_t pid;                     /* 0: no process */
+    remote_command_end_fn *on_end; /* of its connection; NULL: there is none */
+    bool accepted;                 /* ... and the DVM runs the daemon */
     struct buf record;
     char *file; /* the record's file, or NULL */
     int in;     /* -1: closed */
@@ -53,8 +60,14 @@ void remote_command_drop_file(struct remote_command *k);
  * sentence. */
 int remote_command_start(struct remote_command *k, const char *path, char **argv, char **env,
                          struct errmsg *err);
+/* The same by that connection to a DVM, which is taken over; words: of the request.  0, or -errno
+ * with a sentence. */
+int remote_command_connect(struct remote_command *k, int fd, char *const *words,
+                           remote_command_end_fn *on_end, struct errmsg *err);
 void remote_command_close_in(struct remote_command *k);
-void remote_command_signal(const struct remote_command *k, int sig); /* to its process group */
+/* To its process group; a connection is closed, and does not end aloud. */
+void remote_command_signal(struct remote_command *k, int sig);
+bool remote_command_runs(const struct remote_command *k);
 
 /* It has been reaped: its last lines are handed out. */
 void remote_command_ended(struct remote_command *k);

@@ -1,4 +1,5 @@
-/* remote_exec.c - see remote_exec.h.  The commands as processes are in remote_command.c. */
+/* remote_exec.c - see remote_exec.h.  The commands as processes or connections are in
+ * remote_command.c. */
 #include "daemon/remote_exec.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "base/list.h"
+#include "io/rendezvous.h"
 #include "daemon/path_search.h"
 #include "daemon/remote_command.h"
 #include "daemon/start_window.h"
@@ -212,6 +214,13 @@ static int make_record(struct agent_command *k, struct errmsg *err)
     return agent_needs_file(a->c.spec.kind) ? remote_command_write_file(&k->process, err) : 0;
 }
 
+static void command_ended(struct agent_command *k, int status);
+
+static void connection_ended(void *arg, int status)
+{
+    command_ended(arg, status);
+}
+
 static int run(struct agent_command *k, char **argv, struct errmsg *err)
 {
     struct remote_exec *a = k->agent;
@@ -222,6 +231,17 @@ static int run(struct agent_command *k, char **argv, struct errmsg *err)
     if (rc == 0)
         rc = remote_command_start(&k->process, path, argv, a->env, &why);
     return rc ? errmsg_set(err, rc, "%s", why.text) : 0;
+}
+
+/* Its requests go to the DVM's launcher of this moment. */
+static int ask_dvm(struct agent_command *k, char **argv, struct errmsg *err)
+{
+    int fd = rendezvous_connect_pid(*k->agent->c.spec.dvm);
+
+    if (fd < 0)
+        return errmsg_set(err, fd, "the DVM does not answer: %s",
+                          fd == -ESRCH ? "it has ended" : err_text(fd));
+    return remote_command_connect(&k->process, fd, argv, connection_ended, err);
 }
 
 static int start_command(struct agent_command *k, struct errmsg *err)
@@ -248,7 +268,7 @@ static int start_command(struct agent_command *k, struct errmsg *err)
         remark(k, speaker(k), slice_str(text));
         return 0;
     }
-    return run(k, argv, err);
+    return a->c.spec.kind == AGENT_DVM ? ask_dvm(k, argv, err) : run(k, argv, err);
 }
 
 /* Those that are awaited fail; the first stands for all. */
@@ -302,6 +322,9 @@ static void begin(struct agent_command *k)
 
 static bool may_start(const struct remote_exec *a)
 {
+    /* What a DVM's launcher has not accepted yet must fit into its socket (io/rendezvous.h). */
+    if (a->c.spec.kind == AGENT_DVM && a->climbing >= LIMIT_AGENT_AT_ONCE)
+        return false;
     return !list_empty(&a->queue) && start_window_allows(a->climbing);
 }
 
@@ -653,7 +676,7 @@ bool remote_exec_idle(const struct remote_exec *a)
 {
     LIST_EACH(link, &a->commands)
     {
-        if (LIST_OF(link, struct agent_command, link)->process.pid)
+        if (remote_command_runs(&LIST_OF(link, struct agent_command, link)->process))
             return false;
     }
     return list_empty(&a->queue);

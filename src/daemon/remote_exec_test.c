@@ -5,15 +5,19 @@
 #include "daemon/remote_exec.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "io/rendezvous.h"
 #include "tests/log_capture.h"
 #include "tests/tap.h"
 
@@ -404,6 +408,139 @@ static void test_stopped(void)
     OK(childless());
 }
 
+/* ---- a DVM that is asked --------------------------------------------------------------------- */
+
+/* Answers each request by this text, `reads` lines of what follows as remarks, and stays until
+ * the end of its input, if it says so. */
+struct fake_dvm {
+    const char *answer;
+    int reads;
+    bool stays;
+};
+
+static void answer_one(const struct fake_dvm *d, int fd)
+{
+    FILE *f = fdopen(fd, "r+");
+    char line[4096];
+
+    if (!f || !fgets(line, sizeof line, f) || strcmp(line, "on n1 /somewhere/wireupd\n") != 0)
+        _exit(1);
+    dprintf(fd, "%s", d->answer);
+    for (int i = 0; i < d->reads && fgets(line, sizeof line, f); i++)
+        dprintf(fd, "wireup-boot remark 1 up %s", line);
+    while (d->stays && fgets(line, sizeof line, f))
+        continue;
+    fclose(f);
+}
+
+static void be_dvm(const struct fake_dvm *d, int ready)
+{
+    struct rendezvous r;
+
+    if (rendezvous_open(&r) < 0 || write(ready, "r", 1) != 1)
+        _exit(1);
+    for (;;) {
+        struct pollfd p = { r.fd, POLLIN, 0 };
+        int fd = poll(&p, 1, -1) == 1 ? accept(r.fd, NULL, NULL) : -1;
+        if (fd >= 0)
+            answer_one(d, fd);
+    }
+}
+
+static pid_t start_dvm(const struct fake_dvm *d)
+{
+    int ready[2];
+    char c;
+    pid_t pid;
+
+    if (pipe2(ready, O_CLOEXEC) < 0 || (pid = fork()) < 0)
+        abort();
+    if (pid == 0)
+        be_dvm(d, ready[1]);
+    close(ready[1]);
+    if (read(ready[0], &c, 1) != 1)
+        abort();
+    close(ready[0]);
+    return pid;
+}
+
+static void end_dvm(pid_t pid)
+{
+    remote_exec_free(agent);
+    kill(pid, SIGKILL);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+/* No child tells that a connection has ended. */
+static void until_idle(void)
+{
+    while (!remote_exec_idle(agent)) {
+        struct timer t;
+        timer_init(&t, &loop, stop_now, NULL);
+        timer_set(&t, 10);
+        run();
+    }
+}
+
+static void dvm_failure(const struct fake_dvm *d, uint32_t up_ms, const char *want)
+{
+    pid_t pid = start_dvm(d);
+
+    open_agent("", (struct agent_spec){ .kind = AGENT_DVM, .dvm = &pid }, up_ms);
+    want_failed = 1;
+    start(1);
+    run();
+    want_failed = 0;
+    until_idle();
+    OK_F(failed == 1 && strstr(last_failure, want), "%s: %s", want, last_failure);
+    end_dvm(pid);
+}
+
+static void test_dvm_failures(void)
+{
+    pid_t nobody = getpid();
+
+    dvm_failure(&(struct fake_dvm){ "error: there is no room\n" }, 0, "there is no room");
+    dvm_failure(&(struct fake_dvm){ "error: cut" }, 0, "error: cut");
+    dvm_failure(&(struct fake_dvm){ "" }, 0, "status 1");
+    dvm_failure(&(struct fake_dvm){ "ok\nlast words\n" }, 0, "last words");
+    dvm_failure(&(struct fake_dvm){ "ok\nwireup-boot trouble 1 it rains\n" }, 0, "it rains");
+    dvm_failure(&(struct fake_dvm){ "ok\n", .stays = true }, 200, "no daemon has come up");
+    dvm_failure(&(struct fake_dvm){ "", .stays = true }, 200, "no daemon has come up");
+    open_agent("", (struct agent_spec){ .kind = AGENT_DVM, .dvm = &nobody }, 0);
+    want_failed = 1;
+    start(1);
+    run();
+    OK_F(strstr(last_failure, "the DVM does not answer: it has ended") != NULL, "%s", last_failure);
+    remote_exec_free(agent);
+}
+
+/* Its record comes behind the answer; it stays until it is told to go, or is stopped. */
+static void test_dvm(void)
+{
+    const struct fake_dvm good = { "ok\nwireup-boot started 1\n", 1, true };
+
+    for (int stopped = 0; stopped < 2; stopped++) {
+        pid_t pid = start_dvm(&good);
+        open_agent("", (struct agent_spec){ .kind = AGENT_DVM, .dvm = &pid }, 0);
+        stop_at_remark = true;
+        up_by_remark = !stopped;
+        start(1);
+        run();
+        OK_F(strstr(remarks, "n1: up 1\n") && !remote_exec_idle(agent), "it has its record: %s",
+             remarks);
+        if (stopped)
+            remote_exec_stop(agent);
+        else
+            remote_exec_end(agent);
+        until_idle();
+        OK_F(failed == 0, "its end is no failure");
+        end_dvm(pid);
+    }
+    OK(childless());
+}
+
 int main(void)
 {
     sigset_t set;
@@ -413,6 +550,7 @@ int main(void)
         return 1;
     snprintf(cwd + strlen(cwd), 100, "/%s", dir);
     setenv("HOME", cwd, 1);
+    setenv("XDG_RUNTIME_DIR", cwd, 1);
     signal(SIGPIPE, SIG_IGN);
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
@@ -431,6 +569,8 @@ int main(void)
     test_file();
     test_ended_early();
     test_stopped();
+    test_dvm_failures();
+    test_dvm();
     OK_F(complaints.count == 0, "no event of a daemon was unexpected");
     daemon_states_close(&daemons);
     watch_close(&chld);

@@ -128,6 +128,7 @@ static int offer(void *arg, struct launch_options *opt, const struct dvm_wish *w
     opt->remote = b->options.remote;
     opt->here = b->options.here;
     opt->launcher_exec = b->options.launcher_exec;
+    opt->dvm_launcher = b->options.dvm_launcher;
     for (uint32_t n = 0; n < b->nnodes && rc == 0; n++) {
         struct host h = { .name = b->nodes[n].name, .slots = b->nodes[n].free };
         rc = h.slots ? hosts_add(&opt->arena, &opt->hosts, h) : 0;

@@ -35,6 +35,7 @@
 #include "daemon/allocations.h"
 #include "daemon/dvm_exec.h"
 #include "daemon/dvm_leases.h"
+#include "daemon/dvm_request.h"
 #include "daemon/local_job.h"
 #include "daemon/shutdown.h"
 #include "daemon/supervisor.h"
@@ -791,16 +792,6 @@ int dvm_misused(const struct command_line *l)
 
 /* ---- on ---- */
 
-static void put_word(struct buf *line, const char *word)
-{
-    for (const unsigned char *c = (const unsigned char *)word; *c; c++) {
-        if (*c <= ' ' || *c == '%' || *c >= 0x7f)
-            buf_printf(line, "%%%02x", *c);
-        else
-            buf_byte(line, (char)*c);
-    }
-}
-
 /* The first line of the answer: "ok", or the reason of refusal. */
 static bool was_taken(int fd, const struct log *log)
 {
@@ -903,17 +894,12 @@ static struct on_line read_on(int argc, char **argv)
     return l;
 }
 
-static int run_on(const struct on_line *l, int argc, char **argv, int fd, const struct log *log)
+static int run_on(const struct on_line *l, char **argv, int fd, const struct log *log)
 {
     struct buf line = BUF_NULL(DVM_LINE);
     int code = 1;
 
-    buf_str(&line, "on");
-    for (int i = l->first; i < argc; i++) {
-        buf_byte(&line, ' ');
-        put_word(&line, argv[i]);
-    }
-    buf_byte(&line, '\n');
+    dvm_request_write(argv + l->first, &line);
     if (!buf_ok(&line))
         log_error(log, "the command line is too long for the DVM");
     else if (write_all_slice(fd, buf_slice(&line)) == 0 && was_taken(fd, log))
@@ -941,7 +927,7 @@ int dvm_on(int argc, char **argv, const struct log *log)
         log_error(log, "your DVM %s does not answer: %s", dvm.name, err_text(fd));
         return 1;
     }
-    code = run_on(&l, argc, argv, fd, log);
+    code = run_on(&l, argv, fd, log);
     close(fd);
     return code;
 }

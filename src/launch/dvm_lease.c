@@ -154,8 +154,8 @@ static int receive(struct dvm_lease *l, struct arena *a, struct host_list *list,
 
 /* ---- the lease ---- */
 
-/* The command that starts daemons on its nodes. */
-static int set_exec(const struct dvm_lease *l, struct launch_options *opt)
+/* How daemons are started on its nodes, and (launcher_exec) how a user reaches them. */
+static int set_launcher(const struct dvm_lease *l, struct launch_options *opt)
 {
     char self[4096], *word;
     ssize_t n = readlink("/proc/self/exe", self, sizeof self);
@@ -165,7 +165,8 @@ static int set_exec(const struct dvm_lease *l, struct launch_options *opt)
     self[n] = '\0';
     word = agent_word(&opt->arena, self); /* blanks in it are quoted */
     opt->launcher_exec = word ? arena_printf(&opt->arena, "%s on --dvm %s", word, l->name) : NULL;
-    opt->tree_width = 0; /* its nodes cannot run this command: we start all daemons */
+    opt->dvm_launcher = &l->pid;
+    opt->tree_width = 0; /* only this machine can ask the DVM: we start all daemons */
     return opt->launcher_exec ? 0 : -ENOMEM;
 }
 
@@ -202,7 +203,7 @@ static int lease(struct dvm_lease *l, const struct dvm_place *place, struct laun
     rc = receive(l, &opt->arena, opt->hosts.count ? NULL : &opt->hosts, &g, err);
     if (rc == 0)
         rc = check_full(l, wish, opt, &g, err);
-    return rc ? rc : set_exec(l, opt);
+    return rc ? rc : set_launcher(l, opt);
 }
 
 int dvm_lease_nodes(void *arg, struct launch_options *opt, const struct dvm_wish *wish,

@@ -79,6 +79,8 @@ static enum agent_kind kind_of(const struct launch_options *o)
 
     if (o->launcher != LAUNCHER_AUTO)
         return launcher_kind(o->launcher);
+    if (o->dvm_launcher)
+        return AGENT_DVM;
     if (o->launcher_exec)
         return agent_kind_of(o->launcher_exec);
     if (o->rm)
@@ -648,6 +650,7 @@ static struct agent_spec spec_of(const struct launch_options *o, const char *wir
                                 .args = o->launcher_args,
                                 .user = o->launcher_user,
                                 .port = o->launcher_port,
+                                .dvm = o->dvm_launcher,
                                 .wireupd = o->wireupd ? o->wireupd : wireupd,
                                 .wireupd_given = o->wireupd != NULL };
 }

@@ -202,6 +202,32 @@ killable_agent()
     sed -i '/^shift$/a echo $$ >"$0.$host"' "$tmp/agent"
 }
 
+# As by ssh: the daemons are no children of the launcher, and do not end with it.
+distant_agent()
+{
+    cat >"$tmp/agent" <<'END'
+#!/bin/sh
+host=$1
+shift
+exec 3<&0
+unshare -u sh -c 'hostname "$0"; exec sh -c "exec $*"' "$host" "$@" <&3 3<&- &
+wait $!
+END
+    chmod +x "$tmp/agent"
+}
+
+# That of a DVM with -keep $keep is killed, both processes.
+lose_launcher()
+{
+    pid=$(sed -n 's/^launcher \([0-9]*\) .*/\1/p' "$keep")
+    guard=$(ps -o ppid= -p "$pid" | tr -d ' ')
+    # The daemons here are descendants of the launcher, and whichever of its two processes survives the other one would kill
+    # them: neither runs any more, and the worker goes first, as the guard's end lets it go on (PR_SET_PDEATHSIG).
+    kill -STOP "$guard" "$pid"
+    kill -9 "$pid" "$guard"
+    ok "the launcher has let its file go" wait_until 60 flock -n "$keep" true
+}
+
 # Strangers come to a PMIx server while its job runs (intruders.py), all within so many SECONDS; some stay
 # until knocked_in_vain.  $uid: of the other user among them; 0: we cannot become one.
 knock() # SECONDS PORT NAMESPACE

@@ -6,29 +6,10 @@ private_world "$@"
 begin
 use_launcher wireup
 needs_host_names
-# As by ssh: the daemon is no child of the launcher, and does not end with it.
-cat >"$tmp/agent" <<'END'
-#!/bin/sh
-host=$1
-shift
-exec 3<&0
-unshare -u sh -c 'hostname "$0"; exec sh -c "exec $*"' "$host" "$@" <&3 3<&- &
-wait $!
-END
-chmod +x "$tmp/agent"
+distant_agent
 sets=$WU_BUILD/tests/e2e/e2e-sets
 keep=$tmp/keep
 dvm() { run 120 "$WIREUP" "$@"; }
-lose_launcher()
-{
-    pid=$(sed -n 's/^launcher \([0-9]*\) .*/\1/p' "$keep")
-    guard=$(ps -o ppid= -p "$pid" | tr -d ' ')
-    # The daemons here are descendants of the launcher, and whichever of its two processes survives the other one would kill
-    # them: neither runs any more, and the worker goes first, as the guard's end lets it go on (PR_SET_PDEATHSIG).
-    kill -STOP "$guard" "$pid"
-    kill -9 "$pid" "$guard"
-    ok "the launcher has let its file go" wait_until 60 flock -n "$keep" true
-}
 mkfifo "$tmp/in" "$tmp/go"
 exec 7<>"$tmp/in" 9<>"$tmp/go" # nobody waits for the other end
 

@@ -1,0 +1,66 @@
+/* dvm_request.c - see dvm_request.h. */
+#include "daemon/dvm_request.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_word(const char *word, struct buf *out)
+{
+    for (const unsigned char *c = (const unsigned char *)word; *c; c++) {
+        if (*c <= ' ' || *c == '%' || *c >= 0x7f)
+            buf_printf(out, "%%%02x", *c);
+        else
+            buf_byte(out, (char)*c);
+    }
+}
+
+void dvm_request_write(char *const *words, struct buf *out)
+{
+    buf_str(out, "on");
+    for (; *words; words++) {
+        buf_byte(out, ' ');
+        put_word(*words, out);
+    }
+    buf_byte(out, '\n');
+}
+
+static bool unescape(struct slice s, struct arena *a, struct slice *out)
+{
+    char *to = arena_alloc(a, s.len + 1);
+    size_t n = 0;
+
+    if (!to)
+        return false;
+    for (size_t i = 0; i < s.len; i++) {
+        char hex[3] = { 0 };
+        if (s.ptr[i] != '%') {
+            to[n++] = s.ptr[i];
+            continue;
+        }
+        if (i + 2 >= s.len)
+            return false;
+        memcpy(hex, s.ptr + i + 1, 2);
+        if (!isxdigit((unsigned char)hex[0]) || !isxdigit((unsigned char)hex[1]))
+            return false;
+        to[n] = (char)strtol(hex, NULL, 16);
+        if (to[n++] == '\0')
+            return false;
+        i += 2;
+    }
+    *out = slice_mem(to, n);
+    return true;
+}
+
+bool dvm_request_read(struct slice text, struct arena *a, struct slice *words, uint32_t *n_p)
+{
+    uint32_t n = 0;
+
+    while (text.len) {
+        struct slice word = slice_cut(&text, ' ');
+        if (word.len && !unescape(word, a, &words[n++]))
+            return false;
+    }
+    *n_p = n;
+    return n > 1;
+}

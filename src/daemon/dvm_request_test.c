@@ -1,0 +1,45 @@
+/* dvm_request_test.c - requests to a DVM, written and read; damaged ones. */
+#include "daemon/dvm_request.h"
+
+#include <string.h>
+
+#include "tests/tap.h"
+
+static void test_both_ways(void)
+{
+    static char node[] = "n1", program[] = "/opt/two words", word[] = "100%\n\xc3\xa9";
+    char *const words[] = { node, program, word, NULL };
+    struct buf line = BUF_NULL(4096);
+    struct arena a = ARENA_NULL(1 << 16);
+    struct slice read[64], text;
+    uint32_t n = 0;
+
+    dvm_request_write(words, &line);
+    OK(slice_is(buf_slice(&line), "on n1 /opt/two%20words 100%25%0a%c3%a9\n"));
+    text = slice_skip(slice_head(buf_slice(&line), buf_len(&line) - 1), 3);
+    OK(dvm_request_read(text, &a, read, &n) && n == 3);
+    OK(slice_is(read[0], node) && slice_is(read[1], program) && slice_is(read[2], word));
+    arena_free(&a);
+    buf_free(&line);
+}
+
+static void test_damaged(void)
+{
+    static const char *const bad[] = { "",       "n1",     "n1 ",    " n1",      "n1 %", "n1 %2",
+                                       "n1 a%2", "n1 %zz", "n1 %-1", "n1 a%00b", "%",    "n1 % 2" };
+    struct slice read[64];
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct arena a = ARENA_NULL(1 << 16);
+        uint32_t n = 0;
+        OK_F(!dvm_request_read(slice_str(bad[i]), &a, read, &n), "'%s' is refused", bad[i]);
+        arena_free(&a);
+    }
+}
+
+int main(void)
+{
+    test_both_ways();
+    test_damaged();
+    return tap_done();
+}
