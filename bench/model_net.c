@@ -2,8 +2,9 @@
  * spaces, each after a latency and at a rate.
  *
  *   bench-model-net net LATENCY_NS PS_PER_BYTE PID...  host I is the name space of process I and
- * gets the interface eth0, 10.77.0.I (the first one is host 1); prints "up", and ends with its
- * input bench-model-net enter PID COMMAND...               the command, on the host of that process
+ *                                  gets the interface eth0, 10.77.0.I (the first one is host 1);
+ *                                  prints "up", and ends with its input
+ *   bench-model-net enter PID COMMAND...   the command, on the host of that process
  *
  * Each host has one tun device, and all of these are open here.  A packet leaves its host when
  * those before it have left, byte by byte; its first byte arrives after the latency, and it is

@@ -9,7 +9,7 @@
  *   epoll   each request as it is found: one recv and one send
  *   turn    all requests of a turn are read before the first is answered
  *   uring   io_uring: one recv for each connection for all time, and all sends of a turn in one
- * call
+ *           call
  *
  * Prints: way=... n=... us_per_get=... server_cpu_us=... client_cpu_us=...
  */

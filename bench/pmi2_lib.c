@@ -2,8 +2,8 @@
  *
  *   bench-pmi2 exchange        every rank puts one value of 128 bytes, all meet in a fence, every
  *                              rank gets everybody's and compares it, all meet again.  Rank 0
- * prints `lib SIZE good` and how long that took bench-pmi2 spawn N COMMAND spawns N processes (0:
- * none) and prints how long the call took
+ *                              prints `lib SIZE good` and how long that took
+ *   bench-pmi2 spawn N COMMAND  spawns N processes (0: none) and prints how long the call took
  *
  * It is linked to the name libpmi2.so.0: LD_LIBRARY_PATH says whose that is.
  */

@@ -1,18 +1,21 @@
 /* replace.c - how long it takes until a process that has died is replaced by one that is wired up.
  *
  *   bench-replace FILE rank|node STEPS    in each step the last rank dies, alone or with its
- * daemon, while the others wait in a fence; all fence again with the new process bench-replace FILE
- * init               the time that PMIx_Init takes bench-replace FILE main STEP          what the
- * last rank starts before it dies: the time of main
+ *                                         daemon, while the others wait in a fence; all fence
+ *                                         again with the new process
+ *   bench-replace FILE init               the time that PMIx_Init takes
+ *   bench-replace FILE main STEP          what the last rank starts before it dies: the time of
+ *                                         main
  *
  * Each process appends lines to FILE: STEP WHAT NANOSECONDS.  The clock is that of the machine, on
  * which all nodes are.  WHAT:
  *
  *   spawn  before posix_spawn of this program     main    in main of what was started so
  *   died   the last act of the victim             begun   in main of the process that replaces it
- *   init   it has left PMIx_Init                  told    a survivor has left the fence that the
- * death ends joined a process, also the new one, has left the fence of all alone  how long
- * PMIx_Init took
+ *   init   it has left PMIx_Init
+ *   told   a survivor has left the fence that the death ends
+ *   joined a process, also the new one, has left the fence of all
+ *   alone  how long PMIx_Init took
  */
 #include <fcntl.h>
 #include <pmix.h> /* no functions that only one of the libraries has */

@@ -7,7 +7,7 @@
  *                        is left out
  *   'D' JOB RANK BYTES   what this process has given for the others
  *   'P' JOB RANK         this process is a member (of a group_bootstrap.h: all are listed, in
- * order)
+ *                        order)
  *
  * Numbers and bytes are as in wire/parts.h.
  */

@@ -11,23 +11,30 @@
  *                           `wireup serve` (served_vars.h); FORM: shell, json, vars
  *     read PROC SERVICE     look-up for a process of another launcher: `found` and a newline, then
  *                           the port, unescaped; `typed TYPE` instead if that is no text (a PMIx
- * data type, and its payload of v41); or `none`; removes a read-once name.  PROC is the range (enum
- * name_range), its rank, user, group, node, namespace taken PROC SERVICE    `found` if such a
- * process cannot publish that on this range, or `none` published SERVICE     a process of another
- * launcher has published it: look-ups that wait for it ask again; `ok` unpublish SERVICE `found` or
- * `none` trace                 the absolute path of the launcher's trace, written up to now; or
- * `none` link VERSION NSPACE   from another launcher (launcher_search.h): `link`, and the
- * connection goes on as a launcher_link.h; or `none`: that is no job of this launcher, or the other
- * one has other messages standing              of a DVM: `standing PID NAME`, and a line for each
- * node: `NODE SLOTS USED up|lost|unavailable`; else `none` lease ...             slots of a DVM
- * (dvm_leases.h); the connection goes on as the lease on NODE WORDS         runs the words on a
- * node of a DVM (dvm_exec.h); the client sends nothing more until it has the answer down ends a DVM
- * jobs                  the lines of report/job_row.h, at once usage                 the same with
- * what the processes use on all nodes (pending_query.h) signal SIGNAL JOB     to all processes of
- * that job; numbers; `ok`, or `none`: no such job uri                   for PMIx tools: the pid
- * that users see, a tab, our address tools                 the same, and writes the rendezvous
- * files of PMIx tools pmix                  the connection goes on as one of a PMIx client or tool
- * (listener.h), which sends nothing more until it has the answer, the same word
+ *                           data type, and its payload of v41); or `none`; removes a read-once
+ *                           name.  PROC is the range (enum name_range), its rank, user, group,
+ *                           node, namespace
+ *     taken PROC SERVICE    `found` if such a process cannot publish that on this range, or `none`
+ *     published SERVICE     a process of another launcher has published it: look-ups that wait for
+ *                           it ask again; `ok`
+ *     unpublish SERVICE     `found` or `none`
+ *     trace                 the absolute path of the launcher's trace, written up to now; or `none`
+ *     link VERSION NSPACE   from another launcher (launcher_search.h): `link`, and the connection
+ *                           goes on as a launcher_link.h; or `none`: that is no job of this
+ *                           launcher, or the other one has other messages
+ *     standing              of a DVM: `standing PID NAME`, and a line for each node:
+ *                           `NODE SLOTS USED up|lost|unavailable`; else `none`
+ *     lease ...             slots of a DVM (dvm_leases.h); the connection goes on as the lease
+ *     on NODE WORDS         runs the words on a node of a DVM (dvm_exec.h); the client sends
+ *                           nothing more until it has the answer
+ *     down                  ends a DVM
+ *     jobs                  the lines of report/job_row.h, at once
+ *     usage                 the same with what the processes use on all nodes (pending_query.h)
+ *     signal SIGNAL JOB     to all processes of that job; numbers; `ok`, or `none`: no such job
+ *     uri                   for PMIx tools: the pid that users see, a tab, our address
+ *     tools                 the same, and writes the rendezvous files of PMIx tools
+ *     pmix                  the connection goes on as one of a PMIx client or tool (listener.h),
+ *                           which sends nothing more until it has the answer, the same word
  *
  * Anything else is answered with a line that begins with `error:`.
  */

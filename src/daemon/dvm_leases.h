@@ -18,8 +18,9 @@
  *     DVM       held                               what it was asked is to be asked again
  *
  *     launcher  need RANKS NAMES                   a node that takes the place of a lost one: not
- * one of NAMES (commas, or -); 0: none is needed DVM       node NAME SLOTS                    once,
- * when there is one: without processes, or with that many free slots
+ *                                                  one of NAMES (commas, or -); 0: none is needed
+ *     DVM       node NAME SLOTS                    once, when there is one: without processes, or
+ *                                                  with that many free slots
  *
  *     launcher  ask NAME                           may what it spawns go to that node?
  *     DVM       is NAME SLOTS                      yes
@@ -28,7 +29,7 @@
  *     DVM       news CODE NAME SLOTS               a node joins or leaves (wireup_client.h)
  *
  *     DVM       ends                               it has been asked to end, and takes the job
- * along
+ *                                                  along
  *
  * News and the end go to those that have taken slots, and are dropped if they do not read.  Instead
  * of any answer: `error: SENTENCE`, and the connection ends.

@@ -3,7 +3,8 @@
  *
  *   one command for each node:   ssh, rsh, blaunch (LSF), qrsh (Grid Engine), pbs_tmrsh (PBS), any
  *                                program with ssh's calling convention, or any command in which
- * {node} and {command} say where these belong one command for all nodes:   srun (Slurm), flux exec
+ *                                {node} and {command} say where these belong
+ *   one command for all nodes:   srun (Slurm), flux exec
  *   a connection for each node:  a DVM, which is asked to run them (dvm_request.h)
  *   here:                        fork starts the daemons on this machine, whatever the names
  *   by hand:                     manual prints the commands to type

@@ -5,7 +5,7 @@
  * job's exit code.  The worker, its only child, does everything else.  Both adopt orphans:
  *   - the supervisor is killed: the worker sees EOF on its control socket, kills every descendant,
  *     removes what they have registered, exits (a stopped worker is continued for that; one that
- * does not read the socket yet dies);
+ *     does not read the socket yet dies);
  *   - the worker is killed: its processes become the supervisor's, which does the same, and reports
  *     it.
  *

@@ -4,11 +4,13 @@
  *   merge-output       standard error goes to standard output
  *   raw-output         pieces of lines are shown as they come
  *   xml-output         each line is an element (server/iof_xml.h), with timestamp-output one with
- * the time of day output-rank        a file PATH.RANK for both output-file        files
- * PATH.NAMESPACE.RANK.stdout and .stderr output-pattern     with output-file: PATH is a pattern,
- * and nothing is added to it output-directory   files PATH/NAMESPACE/rank.RANK/stdout and stderr A
- * relative PATH is taken from the directory of the first program.  Files are written instead of the
- * launcher's own output.
+ *                      the time of day
+ *   output-rank        a file PATH.RANK for both
+ *   output-file        files PATH.NAMESPACE.RANK.stdout and .stderr
+ *   output-pattern     with output-file: PATH is a pattern, and nothing is added to it
+ *   output-directory   files PATH/NAMESPACE/rank.RANK/stdout and stderr
+ * A relative PATH is taken from the directory of the first program.  Files are written instead of
+ * the launcher's own output.
  */
 #ifndef WIREUP_LAUNCH_SPAWN_OUTPUT_H
 #define WIREUP_LAUNCH_SPAWN_OUTPUT_H

@@ -9,7 +9,8 @@
  *   preload-files    files and directories (`,` between them) that are brought to the nodes
  *   index-argv       argv[0] ends with "-" and the rank
  *   max-restarts     N: a process that fails before it has joined the job is started again, so
- * often path             directories (`:` between them) that are searched first for the program
+ *                    often
+ *   path             directories (`:` between them) that are searched first for the program
  *   env, env-...     the environment: launch/spawn_env.h; may come several times
  *   host, hosts, add-host, add-hosts, hostfile, add-hostfile
  *                    nodes (launch/spawn_hosts.h); default: the nodes of `like`.  Those of add-...

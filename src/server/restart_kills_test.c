@@ -60,9 +60,7 @@ static void write_to(struct world *w, uint32_t rank, const char *text)
                                         .bytes = slice_str(text)));
 }
 
-/* ---- what a process receives
- * ----------------------------------------------------------------------
- */
+/* ---- what a process receives ----------------------------------------------------------------- */
 
 static uint32_t epoch_of(struct world *w, uint32_t rank)
 {
@@ -352,9 +350,7 @@ static bool run(uint32_t nodes, uint32_t spares, bool late, uint64_t seed)
     return !w.wrong[0];
 }
 
-/* ---- a job that has been asked to end
- * ------------------------------------------------------------------------------
- */
+/* ---- a job that has been asked to end -------------------------------------------------------- */
 
 /* How many ranks are started again that die when all nodes, or only the root, have been asked. */
 static uint32_t restarts_when_asked(uint32_t nodes, uint32_t asked, bool all_jobs)

@@ -14,10 +14,12 @@
  *     full         reserves what is left, and runs `wireup run` ($WIREUP), which is refused
  *     free X       (nobody holds X any more) releases it
  *     more         (in a job of Slurm, or of a stand-in) extends its allocation by two nodes, of
- * which too few are free, and the DVM by one cancel       extends the DVM by a node for which it
- * has to wait, prints `waits`, and cancels that spawn        spawns jobs that reserve their nodes,
- * until they end; what fails reserves none grow         allocates nodes that the DVM does not have,
- * n4 and n5, and gives them back; one that does not come up (bad) is refused
+ *                  which too few are free, and the DVM by one
+ *     cancel       extends the DVM by a node for which it has to wait, prints `waits`, and cancels
+ *                  that
+ *     spawn        spawns jobs that reserve their nodes, until they end; what fails reserves none
+ *     grow         allocates nodes that the DVM does not have, n4 and n5, and gives them back; one
+ *                  that does not come up (bad) is refused
  *
  * Prints `allocations WHAT good`, or `allocations WHAT WRONG ...`. */
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
  *
  *   callback tool FILE COMMAND...
  *   callback joins PROGRAM...       one of its processes, which becomes the program when it has
- * been in PMIx
+ *                                   been in PMIx
  *
  * The launcher is told to let its processes stop in PMIx_Init.  When it is ready, its address is
  * written to FILE.  Ends with the exit code of the launcher, or 99 when it has not called, or not

@@ -17,7 +17,7 @@
  *     has X        sees the job X, and how many processes it has on which node
  *     ready        is told that the launcher is ready, since before the tool came
  *     names        a job publishes on each range; another one and the tool look; a name outlives
- * its job
+ *                  its job
  *
  * Prints `dvmjobs WHAT good`, or `dvmjobs WHAT WRONG ...`. */
 #include <limits.h>

@@ -7,7 +7,7 @@
  *   edges          lists the groups of cases, and where each is to run: in a job, or alone
  *   edges GROUP    runs one; cases that EDGES_SKIP names, one in a line, are left out; of those
  *                  that EDGES_SILENT names it waits a second for the callback, which should not
- * come
+ *                  come
  *
  * edges.sh compares the lines with those of edges.tsv. */
 #include <pmix.h>

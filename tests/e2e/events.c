@@ -9,7 +9,7 @@
  *   events child HOW     such a job's process
  *   events abort FILE    the last rank aborts when the file is there
  *   events watch PID     a tool: prints what the launcher with that pid tells of its job; or of
- * what it has told already
+ *                        what it has told already
  *
  * `reference` as the last argument: on OpenPMIx 4.2.2, without what is different there.
  *

@@ -2,7 +2,8 @@
  * a scope, and by pointer.
  *
  *   gets fresh|stale PUTTERS     stale: without PMIX_GET_REFRESH_CACHE; ranks below PUTTERS put
- * values with qualifiers, which OpenPMIx 4.2.2's client never commits
+ *                                values with qualifiers, which OpenPMIx 4.2.2's client never
+ *                                commits
  *
  * Rank 0 prints how many ranks are good; each prints what is wrong. */
 #include <pmix.h>

@@ -1,7 +1,8 @@
 /* groups_kills.c - members of PMIx groups, and leaders, are killed at random, in any phase.
  *
  *   groups_kills SEED [nodes]   nodes: a victim kills its daemon, and so is lost with its whole
- * node; only the last two ranks are victims, each of which is alone on its node
+ *                               node; only the last two ranks are victims, each of which is alone
+ *                               on its node
  *
  * All ranks follow one plan, which the seed gives: some groups, one after the other, each with its
  * directives and perhaps a victim, which kills itself before it joins, while it joins, between

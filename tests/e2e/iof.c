@@ -3,7 +3,8 @@
  *
  *   iof NODES ours|theirs      prints `iof NODES good`, or `iof NODES WRONG ...`
  *   iof own DIRECTORY HOST     our library alone: its own input goes to a child on HOST, and output
- * to files of DIRECTORY; prints `iof own good` iof wrong                  expects what is not so */
+ *                              to files of DIRECTORY; prints `iof own good`
+ *   iof wrong                  expects what is not so */
 #define PROGRAM "iof"
 #include <pmix_tool.h>
 #include <pthread.h>

@@ -6,9 +6,10 @@
  *   kills held RANK       everybody but that rank is in a fence (`in`)
  *   kills fences          one fence with data after the other (`in` before the first), and output
  *   kills until FILE CODE the same until FILE exists (`in` before the first); the last rank ends
- * with CODE kills leave           a fence, then the end (`out`) kills spawn           rank 0 spawns
- * one process after the other (`in` before the first) kills survive node|ranks LOST...   the ranks
- * in LOST are to be lost, alone or with their node
+ *                         with CODE
+ *   kills leave           a fence, then the end (`out`)
+ *   kills spawn           rank 0 spawns one process after the other (`in` before the first)
+ *   kills survive node|ranks LOST...   the ranks in LOST are to be lost, alone or with their node
  *                                      (`met` after a fence): everybody else is told so, sees
  *                                      fences with them fail, meets without them, leaves with 0
  */

@@ -1,19 +1,21 @@
 /* launchers.c - two jobs of two launchers that connect (launchers.sh).
  *
  *   launchers MODE ME OTHER N    rank 0 publishes the namespace under ME and looks up OTHER, a job
- * of N
+ *                                of N
  *
  *   meet      connects, reads the other job's data, disconnects; and once more
  *   later     connects, puts, and reads what the other job has put since; disconnects
  *   loop      connects and disconnects until that fails: `over STATUS`
  *   outlive   connects, says `connected`, and waits for the events that the other's processes have
- * ended without a disconnect; then a disconnect fails patient   connects with a time-out that
- * passes: the other is late late      connects when that has passed
+ *             ended without a disconnect; then a disconnect fails
+ *   patient   connects with a time-out that passes: the other is late
+ *   late      connects when that has passed
  *
  *   launchers nobody             connects to a job that no launcher has
  *   launchers hold NAME          publishes it, says `holding`, and waits until `NAME done` is
- * published launchers look NAME          says whether it is published launchers done NAME publishes
- * `NAME done`, and stays until its input ends
+ *                                published
+ *   launchers look NAME          says whether it is published
+ *   launchers done NAME          publishes `NAME done`, and stays until its input ends
  */
 #define PROGRAM "launchers"
 #include "pmix_rank.h"

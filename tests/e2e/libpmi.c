@@ -6,10 +6,12 @@
  *   e2e-libpmi spoil                   the same, and the last rank puts a wrong value
  *   e2e-libpmi all ours|legacy|alone   every function, and what it must do under that server
  *   e2e-libpmi any                     a value with every byte but NUL: arrives whole, or is
- * refused e2e-libpmi threads                 eight threads per rank e2e-libpmi tags
- * barriers of six threads per rank, each with its tags e2e-libpmi fork forks and execs
- * children while connected e2e-libpmi abort CODE RANK TEXT    that rank aborts, the others wait in
- * a barrier e2e-libpmi child FD                (of fork) is the descriptor open?
+ *                                      refused
+ *   e2e-libpmi threads                 eight threads per rank
+ *   e2e-libpmi tags                    barriers of six threads per rank, each with its tags
+ *   e2e-libpmi fork                    forks and execs children while connected
+ *   e2e-libpmi abort CODE RANK TEXT    that rank aborts, the others wait in a barrier
+ *   e2e-libpmi child FD                (of fork) is the descriptor open?
  *
  * Rank 0 prints `WHAT SIZE good`, or `WHAT SIZE WRONG ranks=N`; whatever is wrong is a line on
  * standard error.  Exit: 0 good, 1 wrong, 2 wrong use, 3 the library failed.

@@ -5,11 +5,13 @@
  *   libpmix cycles N       init, exchange, finalize, N times: no descriptor is left
  *   libpmix threads N      N threads mix all kinds of calls
  *   libpmix crowded        one thread waits for an answer while the other says more than a socket
- * takes libpmix forks          forked and executed children join on their own, the parent goes on
+ *                          takes
+ *   libpmix forks          forked and executed children join on their own, the parent goes on
  *   libpmix external       PMIX_EXTERNAL_PROGRESS and PMIx_Progress
  *   libpmix loop           PMIX_EVENT_BASE: a loop of the program's libevent
  *   libpmix gets N         N gets of what a peer has put, between two marks: writes to descriptor
- * -1 libpmix memory         prints the process's proportional memory after an exchange, in kB
+ *                          -1
+ *   libpmix memory         prints the process's proportional memory after an exchange, in kB
  *   libpmix values         the rules of PMIx_Get
  *   libpmix refused        a commit that the server does not take is told, small or large
  *   libpmix invite         a group by invitation; one declines; one leaves

@@ -2,8 +2,10 @@
  *
  *   lines COUNT LENGTH [STREAM]     COUNT lines of LENGTH letters to descriptor STREAM (1), each in
  *                                   several writes of uneven size, so that who cuts at reads is
- * seen lines check RANKS COUNT LENGTH  reads such lines: every line whole, every rank's lines all
- * there and in order; prints `N lines good` or the first that is not
+ *                                   seen
+ *   lines check RANKS COUNT LENGTH  reads such lines: every line whole, every rank's lines all
+ *                                   there and in order; prints `N lines good` or the first that is
+ *                                   not
  */
 #include <stdio.h>
 #include <stdlib.h>

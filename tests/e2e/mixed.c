@@ -5,7 +5,7 @@
  *   mixed random SIZE ROUNDS [spoil]
  *                       each round everybody puts some values under keys of chance, and gets what
  *                       chance picks of the SIZE ranks' values; spoil: the last rank puts wrong
- * ones
+ *                       ones
  *
  * Prints `mixed WORD RANK good`, or what is wrong.
  */

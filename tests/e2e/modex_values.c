@@ -3,7 +3,7 @@
  * asking.
  *
  *   cards [spoil | collected]   spoil: the last rank puts a wrong byte; collected: nothing is asked
- * for
+ *                               for
  *
  * Rank 0 prints `cards N good`, or whoever has seen something wrong `cards N WRONG rank R: of Q`.
  */

@@ -15,8 +15,10 @@
  *   pmi2 share                 an attribute of the node for a spawned job, and one of that (sharer)
  *   pmi2 abort FLAG RANK TEXT  that rank aborts, the others wait in a fence
  *   pmi2 spawn PROGRAM N [slurm]   rank 0 spawns N processes of `PROGRAM child`, which meet it;
- * then something that does not exist.  Slurm's server knows no semicolons in values, gives nobody
- * another job's values, and says that what does not exist was started pmi2 child [slurm] (of spawn)
+ *                              then something that does not exist.  Slurm's server knows no
+ *                              semicolons in values, gives nobody another job's values, and says
+ *                              that what does not exist was started
+ *   pmi2 child [slurm]         (of spawn)
  *   pmi2 crowd N               spawns N jobs of one process, one after another
  *   pmi2 leaf                  (of crowd) says hello and goodbye
  *

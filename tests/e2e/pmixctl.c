@@ -15,7 +15,7 @@
  *   pmixctl placed MAP RANK   rank 0 spawns four that say their rank and where they are
  *
  *   pmixctl bond HOW     spawns two of itself, which connect with all and then: part (disconnect),
- * leave (finalize without that), exit, or get killed
+ *                        leave (finalize without that), exit, or get killed
  *
  *   pmixctl beat         the last rank promises heartbeats and falls silent
  *
@@ -28,9 +28,7 @@
  *
  *   pmixctl query        asks all that can be asked
  *
- *
- *   pmixctl reserved     gets all that a server tells, of its own job and of
- * a child's
+ *   pmixctl reserved     gets all that a server tells, of its own job and of a child's
  *
  * Prints `pmixctl MODE good` from rank 0, and `pmixctl MODE WRONG rank R: what` from whoever finds
  * something wrong.

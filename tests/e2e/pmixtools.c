@@ -1,8 +1,8 @@
 /* pmixtools.c - ranks for the tests of the PMIx tools, on any PMIx library.
  *
  *   pmixtools FILE     rank 0 publishes "tools.key"; all fence, and say so in FILE.RANK; then each
- * fences again and again, and checks what the others have put, until FILE is there; then it says
- * that all was good
+ *                      fences again and again, and checks what the others have put, until FILE is
+ *                      there; then it says that all was good
  */
 #include <pmix.h>
 #include <stdio.h>

@@ -11,9 +11,10 @@
  *   rawpmix sweep FILE          makes the file and asks that it go when the process has gone
  *   rawpmix leave               the last rank ends without finalize, after a fence
  *   rawpmix hold UP GO          all is well; rank 0 makes the file UP and everybody waits for the
- * file GO; then all of `exchange` rawpmix team N              the first N ranks of a larger job do
- * what they can do without the others rawpmix clone               starts itself once more: a child
- * that attaches by itself
+ *                               file GO; then all of `exchange`
+ *   rawpmix team N              the first N ranks of a larger job do what they can do without the
+ *                               others
+ *   rawpmix clone               starts itself once more: a child that attaches by itself
  *
  * Prints `rawpmix N good` from rank 0 when every rank has found everything right, and
  * `rawpmix N WRONG rank R: what` from whoever did not.

@@ -2,11 +2,11 @@
  * others learn of it once, and go on with the new process.
  *
  *   restarts HOW:RANK ...    in step i the i-th of these ranks fails: `kill` by SIGKILL, `exit`
- * with code 3, `leave` by going without finalize, `late` after finalize, `node` with its daemon,
- * `machine` with the process whose number is in the file $RESTARTS_MACHINES.HOST
+ *                            with code 3, `leave` by going without finalize, `late` after finalize,
+ *                            `node` with its daemon, `machine` with the process whose number is in
+ *                            the file $RESTARTS_MACHINES.HOST
  *
- *   restarts lie HOW:RANK ...
- * the same, but a survivor expects to be told twice: proves the judge
+ *   restarts lie HOW:RANK ...    the same, but a survivor expects to be told twice: the control
  *
  *   restarts spawn HOW:RANK ...  spawns four processes that do it
  *

@@ -2,14 +2,16 @@
  *
  *   second_user_host host URI-FILE GUEST-UID COMMAND...
  *                          registers `testjob`, whose process 0 is the host's own user's and never
- * comes, and `guests`, whose process 0 is the guest's; starts the command as the guest; when it has
- *                          ended, and the input too, it deregisters everybody and ends.  Each
+ *                          comes, and `guests`, whose process 0 is the guest's; starts the command
+ *                          as the guest; when it has ended, and the input too, it deregisters
+ *                          everybody and ends.  Each
  *                          call that it gets is a line: `NAME of NSPACE` and the user and group
  *                          that it was told
  *   second_user_host guest cleanup PATH...
  *                          asks that each be removed when it has gone (a trailing slash: a
- * directory with all in it) second_user_host guest claims calls everything, and says each time that
- * it is root
+ *                          directory with all in it)
+ *   second_user_host guest claims
+ *                          calls everything, and says each time that it is root
  */
 #include <grp.h>
 #include <pmix.h>

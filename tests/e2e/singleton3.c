@@ -1,8 +1,9 @@
 /* singleton3.c - a PMIx program that is started by hand and needs others.
  *
  *   singleton3            commits, publishes, spawns two of itself, asks which jobs there are,
- * connects with them, has a group with them, and prints in one line what came of each singleton3
- * child      what it spawns: reads what its parent had committed
+ *                         connects with them, has a group with them, and prints in one line what
+ *                         came of each
+ *   singleton3 child      what it spawns: reads what its parent had committed
  */
 #include <pmix.h>
 #include <stdio.h>

@@ -2,9 +2,10 @@
  * them, and have each other's cards.
  *
  *   survivors UP GO DEAD...     each rank makes the file UP.rank after a fence of everybody; the
- * last one goes on at once, the others when the file GO is there; then all but the ranks DEAD fence
- * with data and look at each other's cards survivors spoil UP GO DEAD...   the same, but expects
- * what nobody has put: proves the judge
+ *                               last one goes on at once, the others when the file GO is there;
+ *                               then all but the ranks DEAD fence with data and look at each
+ *                               other's cards
+ *   survivors spoil UP GO DEAD...   the same, but expects what nobody has put: the control
  *
  * SURVIVORS_WAYS in the environment is what each fence gets as PMIX_COLLECTIVE_ALGO; SURVIVORS_MUST
  * makes that required.  SURVIVORS_BYTES is how long each card is.

@@ -14,7 +14,9 @@
  *             named      under a name of its own
  *             log        a line on the launcher's standard error
  *             spawn      a job of its own (TOOL_HOST: on that node), which says what is pushed to
- * it events     to processes of the job, and from them end        ends the job, and hears of it
+ *                        it
+ *             events     to processes of the job, and from them
+ *             end        ends the job, and hears of it
  *             push       to a job whose input is not for tools: is refused
  *             servers    is connected with a second one (TOOL_SECOND: its address) too
  *             waits      for the second one, which another thread connects to

@@ -1,8 +1,8 @@
 /* psets.c - the process sets that a session has.
  *
  *   psets NAME     rank 0 prints `psets N: COUNT, NAME has SIZE, alike WORLD` in a job of N: how
- * many sets it sees, how many members that one has (-1: there is none of that name), and how many
- * mpi://WORLD has
+ *                  many sets it sees, how many members that one has (-1: there is none of that
+ *                  name), and how many mpi://WORLD has
  */
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * as many processes as are missing, and merge with them.
  *
  *   replaces DEAD COMMAND ARGUMENT...   ranks 1 to DEAD kill themselves; COMMAND with its arguments
- * starts this program again, as a replacement
+ *                                       starts this program again, as a replacement
  *
  * The first of all prints `replaces N good` or WRONG.
  */

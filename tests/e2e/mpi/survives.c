@@ -1,7 +1,8 @@
 /* survives.c - a job that goes on without those of its processes that die (ULFM).
  *
  *   survives DEAD [all]     the last DEAD ranks kill themselves; the others learn of it, shrink
- * their communicator and add up.  `all`: nobody dies, so who expects a failure must not find one
+ *                           their communicator and add up.  `all`: nobody dies, so who expects a
+ *                           failure must not find one
  *
  * Rank 0 prints `survives N good` or WRONG.
  */
