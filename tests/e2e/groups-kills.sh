@@ -45,7 +45,7 @@ victims=nodes
 each_seed "$1" "$2" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:1,n4:1 >"$tmp/bad"
 same "$2 seeds on four nodes that are lost" "$(cat "$tmp/bad")" ""
 
-# ---- the judge itself
+# ---- controls
 printf 'kills good of 3\nkills good of 3\n' >"$out"
 rc=0
 ok "one survivor that says nothing is noticed" grep -q 'seed 0' <<END

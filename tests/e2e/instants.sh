@@ -13,7 +13,7 @@ count=${WU_INSTANTS:-$2}
 seeded instants.py "$WIREUP" "$1" "$count" "$3"
 same "$count instants" "$rc" 0
 
-# ---- the judge itself
+# ---- controls
 cat >"$bin/deaf" <<END
 #!/bin/sh
 trap '' INT TERM HUP

@@ -11,7 +11,7 @@
 seeded kills.py "$WIREUP" "$@"
 same "$2 runs, in each of which one is killed" "$rc" 0
 
-# ---- the judge itself
+# ---- controls
 export KILLS_HOW=both KILLS_PHASE=met
 seeded kills.py "$WIREUP" 1 1 1 mute
 same "a launcher that prints nothing is noticed" "$rc $(grep -c 'not one sentence' "$tmp/said")" "1 1"

@@ -54,7 +54,7 @@ srun)
 esac
 ${CC:-cc} -std=gnu11 -shared -fPIC -I"$WU_SRC/include" -o "$bin/nopmixget" "$e2e/nopmixget.c" || exit 1
 
-# ---- the judges
+# ---- controls
 launch 3 "$raw" "$spoil"
 ok "a wrong value is seen to be wrong" grep -q "^rawpmix 3 WRONG rank 2: g of 0" "$out" || explain
 if ! ldd "$raw" | grep -q asan; then # which must be the first to be loaded
@@ -114,7 +114,7 @@ if [ "$server" = wireup ]; then
             "$(sed -n '/write(-1, "mark"/,/write(-1, "mark"/p' "$tmp/trace.1" | grep -c .)" 2 ||
             note "$(sed -n '/write(-1, "mark"/,/write(-1, "mark"/p' "$tmp/trace.1" | head -n 5)"
         launch 2 env -u WIREUP_FD sh -c 'exec strace -o "$0.$PMIX_RANK" "$@"' "$tmp/trace" "$own" gets 10
-        ok "and the judge sees messages" grep -q '^sendto.*number' "$tmp/trace.1"
+        ok "and the check sees messages" grep -q '^sendto.*number' "$tmp/trace.1"
         few=$(launch 16 "$own" memory && sed 's/memory //' "$out")
         many=$(launch 128 "$own" memory && sed 's/memory //' "$out")
         ok "a process's own memory does not depend on the number of ranks ($few kB of 16, $many kB of 128)" \

@@ -4,7 +4,7 @@
   spawn           two children are started, and answer over the intercommunicator
   names           publish, lookup, accept and connect inside one job
   sessions        a communicator of everybody without MPI_COMM_WORLD (mpi4py 4)
-  spoil           an allgather that expects what nobody said: proves the judge
+  spoil           an allgather that expects what nobody said: the control
 
 Prints `mpi4py WHAT N good` from rank 0.  WU_PYTHON is the command that runs the children's Python,
 where it is not our own.

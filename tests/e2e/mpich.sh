@@ -22,7 +22,7 @@ hello_good() # N
     sort "$out" | cmp -s - "$tmp/want"
 }
 
-# ---- the judges themselves
+# ---- controls
 launch 2 "$bin/classes" spoil
 ok "a wrong error class is seen" grep -q "^classes 2 WRONG ranks=1" "$out" || explain
 launch 2 "$bin/classes"

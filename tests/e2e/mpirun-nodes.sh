@@ -62,7 +62,7 @@ on()
 }
 theirs="env -u LD_LIBRARY_PATH -u LD_PRELOAD"
 
-# ---- the judges
+# ---- controls
 # shellcheck disable=SC2016
 on n2 1 sh -c 'echo "$(hostname) $(grep -c "'"$ours"'/libpmix" "/proc/$PPID/maps")"'
 same "one daemon has our library, and the other has not" \

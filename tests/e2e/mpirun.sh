@@ -44,7 +44,7 @@ ompi() # RANKS COMMAND...
 }
 theirs="env -u LD_LIBRARY_PATH -u LD_PRELOAD"
 
-# ---- the judges
+# ---- controls
 # shellcheck disable=SC2016
 ompi 1 sh -c 'grep -c "'"$ours"'/libpmix" "/proc/$PPID/maps"'
 ok "mpirun has our library" [ "$(cat "$out")" -gt 0 ] || explain

@@ -23,7 +23,7 @@ net() { timeout -k 5 "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts "$h
 good() { same "$1" "$rc $(head -n 1 "$out")" "0 $2" || explain; }
 whole() { same "$1" "$rc $(cat "$out" "$err")" "0 $2" || explain; }
 
-# ---- the judges
+# ---- controls
 over -n 8 hostname
 same "four nodes are four hosts" "$(sort "$out" | uniq -c | tr -s ' ' | tr '\n' ,)" \
     "$(printf '%s\n' n1 n2 n4 "$(hostname)" | sort | sed 's/.*/ 2 &/' | tr '\n' ,)" || explain

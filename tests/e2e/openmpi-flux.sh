@@ -27,7 +27,7 @@ for program in hello ring alltoall comms abort; do
     mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/$program" "$e2e/mpi/$program.c" || exit 1
 done
 
-# ---- the judges
+# ---- controls
 launch 5 "$bin/ring" spoil
 ok "a spoiled ring is seen to be wrong" grep -q "^ring 5 WRONG" "$out"
 FLUX_PMI_LIBRARY_PATH=/nonexistent/libpmi.so.0 launch 2 "$bin/hello"

@@ -27,7 +27,7 @@ pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
 # shellcheck disable=SC2086
 c_program nopmixget -shared -fPIC $pmix_flags
 
-# ---- the judges
+# ---- controls
 launch 4 "$bin/ring" spoil
 ok "a spoiled ring is seen to be wrong" grep -q "^ring 4 WRONG" "$out" || explain
 launch 2 env LD_PRELOAD="$bin/nopmixget" "$bin/hello"

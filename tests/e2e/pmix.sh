@@ -21,7 +21,7 @@ fi
     c_program nopmixget -shared -fPIC $pmix_flags
 }
 
-# ---- the judges
+# ---- controls
 launch 3 "$bin/rawpmix" spoil
 ok "a wrong value is seen to be wrong" grep -q "^rawpmix 3 WRONG rank 2: g of 0" "$out" || explain
 ok "and rank 0 does not report success" eval '! grep -q good "$out"' || explain

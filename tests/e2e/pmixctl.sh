@@ -18,7 +18,7 @@ fi
 # shellcheck disable=SC2086
 c_program pmixctl $pmix_flags
 
-# ---- the judge
+# ---- controls
 launch 3 "$bin/pmixctl" nonsense
 ok "an unknown mode is not reported as good" eval '[ "$rc" != 0 ] && ! grep -q good "$out"' || explain
 

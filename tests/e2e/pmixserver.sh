@@ -51,7 +51,7 @@ theirs="env -u LD_LIBRARY_PATH"
 calls=$bin/pmixcalls
 [ -n "$strangers" ] || calls=$here-pmixcalls
 
-# ---- the judges
+# ---- controls
 host 2 4 "$calls" spoil
 ok "a wrong value is seen to be wrong" grep -q "^pmixcalls 4 WRONG" "$out" || explain
 ok "and rank 0 does not report success" eval '! grep -q good "$out"' || explain

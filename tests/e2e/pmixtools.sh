@@ -124,7 +124,7 @@ schemas()
     schema pmix_info --json --all
     schema pmixcc -showme:json
     printf '{"schema": "wireup-pevent-1", "code": "x", "event": null, "range": ""}' >"$tmp/wrong"
-    same "the judge sees a wrong member" \
+    same "the check sees a wrong member" \
         "$(python3 "$WU_SRC/tests/check-schemas" "$WU_SRC" wireup-pevent-1 "$tmp/wrong")" "[0].code is not integer: 'x'"
 }
 

@@ -5,7 +5,7 @@
  *   rawpmix bare                cards alone, which every server has
  *   rawpmix foreign             what other servers can do too
  *   rawpmix prrte               what PRRTE can do too: all but that a name is published only once
- *   rawpmix spoil               the same, but expects what nobody has put: proves the judge
+ *   rawpmix spoil               the same, but expects what nobody has put: the control
  *   rawpmix mixed WORD...       one of several programs of one job; WORD is PMI-1, PMI-2, PMIx ...,
  *                               the protocol of each rank (see mixed.c)
  *   rawpmix sweep FILE          makes the file and asks that it go when the process has gone

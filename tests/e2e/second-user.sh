@@ -33,7 +33,7 @@ nobody_let_in() # DOORS: of the job
 honest_tool() # PORT
 {
     as "$victim" python3 "$attacker" spawn "$1" "$tmp/canary/$victim/honest" >"$tmp/said" 2>&1
-    ok "a tool of $victim itself gets its program: the judge sees what is to be seen" \
+    ok "a tool of $victim itself gets its program: the check sees what is to be seen" \
         wait_until 60 [ -e "$tmp/canary/$victim/honest" ] || note "$(cat "$tmp/said")"
     rm "$tmp/said"
     expected_canaries="./$victim/honest "
@@ -183,7 +183,7 @@ ranks)
     victim=root
     # ---- a rank of root's that becomes another user keeps nothing of what root may
     run 60 env WU_SPOIL=rank "$WIREUP" -n 1 python3 "$attacker" turncoat "$tmp/canary/root/honest" $intruder
-    ok "root's rank gets its program: the judge sees what is to be seen" \
+    ok "root's rank gets its program: the check sees what is to be seen" \
         wait_until 60 [ -e "$tmp/canary/root/honest" ] || explain
     rm -f "$tmp/canary/root/honest"
     run 60 "$WIREUP" -n 1 python3 "$attacker" turncoat "$tmp/canary/root/turncoat" $intruder

@@ -10,7 +10,7 @@
 seeded takeover.py "$WIREUP" "$@"
 same "$2 runs, in each of which a launcher is lost" "$rc" 0
 
-# ---- the judge itself
+# ---- controls
 export TAKEOVER_HOW=both TAKEOVER_PHASE=idle
 seeded takeover.py "$WIREUP" 1 1 1 mortal
 ok "a DVM that dies with its launcher is noticed" [ "$rc" = 1 ]

@@ -101,7 +101,7 @@ def other_key():
 
 
 def echo(listener, length):
-    """A server that takes everybody in, and so many bytes: the judge must see that."""
+    """A server that takes everybody in, and so many bytes: the check must see that."""
     s, _ = listener.accept()
     while length > 0 and (data := s.recv(65536)):
         s.sendall(data)
