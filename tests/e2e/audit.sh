@@ -36,7 +36,7 @@ simulated() # PROGRAM RULES
 {
     mkdir "$tmp/$1"
     WU_RECORDINGS=$tmp/$1 run 300 "$WU_BUILD/tests/$1" "$seeds" 1
-    same "simulated: $1" "$rc" 0 || tail "$out"
+    same "simulated: $1" "$rc" 0 || note "$(grep -B 3 -A 1 '^not ok' "$out" | head -n 12; tail -n 4 "$out" "$err")"
     for trace in "$tmp/$1"/*[0-9]; do
         "$WIREUP" trace --all --json "$trace" >"$trace.json" 2>"$err" || note "$trace: $(cat "$err")"
     done

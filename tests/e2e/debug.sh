@@ -76,7 +76,7 @@ own_job()
     same "$where: the launcher's own job, $at, ${client##*/}" "$rc $(cat "$out")" "0 tool $at good" || explain
     wait $job
     same "$where: it goes on, $at, ${client##*/}" "$? $(sort "$tmp/job.out" | tr '\n' ,)" \
-        "0 child 0 $at good,child 1 $at good,child 2 $at good," || cat "$tmp/job.err"
+        "0 child 0 $at good,child 1 $at good,child 2 $at good," || note "$(cat "$tmp/job.err")"
     rm -rf "$tmp/marks"
 }
 
@@ -93,7 +93,7 @@ started_by_tool()
     same "$where: a launcher that the tool has started" "$rc $(cat "$out")" "0 tool init good" || explain
     wait $job
     same "$where: of which its processes know nothing" "$? $(sort "$tmp/job.out" | tr '\n' ,)" \
-        "0 child 0 init good,child 1 init good,child 2 init good,told nothing,told nothing,told nothing," || cat "$tmp/job.err"
+        "0 child 0 init good,child 1 init good,child 2 init good,told nothing,told nothing,told nothing," || note "$(cat "$tmp/job.err")"
     ok "$where: the file is gone with it" [ ! -e "$tmp/contact" ]
     : >"$tmp/contact"
     PMIX_LAUNCHER_RENDEZVOUS_FILE=$tmp/contact run "$patience" "$WIREUP" "$@" -n 1 true

@@ -56,7 +56,7 @@ ln -s "$python" venv/bin/python3
 echo "home = ${python%/*}" >venv/pyvenv.cfg
 over -n 3 -ppn 1 -stage venv venv/bin/python3 -c 'import os, sys; print(sys.prefix == os.environ["WIREUP_STAGE_DIR"] + "/venv")'
 same "a Python has its environment there" "$rc $(sort "$out" | uniq -c | tr -d ' \n')" "0 3True" || explain
-ok "nothing is left: directories are gone" [ -z "$(ls -A "$TMPDIR")" ] || ls -lR "$TMPDIR"
+ok "nothing is left: directories are gone" [ -z "$(ls -A "$TMPDIR")" ] || note "$(ls -lR "$TMPDIR")"
 
 # ---- read once
 cp /bin/true big-tool
@@ -133,7 +133,7 @@ ended() # NAME CODE SENTENCE
     wait $launcher
     rc=$?
     same "$1" "$rc $(grep -c -e "$3" "$err") $(cat "$out") $(ls ran 2>/dev/null)" "$2 1  " || explain
-    ok "... and leaves nothing" [ -z "$(writers)$(reader)$(ls -A "$TMPDIR")" ] || ls -lR "$TMPDIR"
+    ok "... and leaves nothing" [ -z "$(writers)$(reader)$(ls -A "$TMPDIR")" ] || note "$(ls -lR "$TMPDIR")"
 }
 stalled
 ok "the reader waits for the slowest node" [ "$at" -lt 40000000 ] || note "$at"
@@ -172,7 +172,7 @@ wait $launcher
 rc=$?
 ok "a daemon is killed: the job fails" [ "$rc" != 0 ] || explain
 ok "... with its node's name" grep -q 'node n[123]' "$err" || explain
-ok "... and leaves nothing" wait_until "$patience" [ -z "$(ls -A "$TMPDIR")" ] || ls -lR "$TMPDIR"
+ok "... and leaves nothing" wait_until "$patience" eval '[ -z "$(ls -A "$TMPDIR")" ]' || note "$(ls -lR "$TMPDIR")"
 rm -f ran
 
 # ---- refused
@@ -218,5 +218,5 @@ wait_until "$patience" three
 kill -9 $launcher
 wait $launcher 2>/dev/null
 gone() { [ -z "$(ls -A "$TMPDIR")" ]; }
-ok "after kill -9 of the launcher" wait_until "$patience" gone || ls -lR "$TMPDIR"
+ok "after kill -9 of the launcher" wait_until "$patience" gone || note "$(ls -lR "$TMPDIR")"
 finish

@@ -70,7 +70,7 @@ ok "another one is not it" [ "$rc" != 0 ] || explain
 "$WIREUP" tools >"$out" 2>"$err"
 uri=$(sed -n "s/^$launcher	//p" "$out")
 server=${uri%%.*}
-ok "the launcher prints its address" eval 'echo "$uri" | grep -q "^wireup-[0-9]*\.0;tcp4://127\.0\.0\.1:"' || cat "$out" "$err"
+ok "the launcher prints its address" eval 'echo "$uri" | grep -q "^wireup-[0-9]*\.0;tcp4://127\.0\.0\.1:"' || note "$(cat "$out" "$err")"
 same "and has written files" "$(files | wc -l) $(find "$TMPDIR" -name 'pmix.*' -perm 0600 | wc -l)" "2 2"
 same "in a directory of its own" "$(stat -c '%a %u' "$TMPDIR"/wireup-pmix-*)" "700 $(id -u)"
 file=$(files | grep "tool.$launcher\$")
@@ -168,7 +168,7 @@ if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --regid 65534 --clear-groups true
             env LD_LIBRARY_PATH="$lib" "$tmp/stranger" pid "$launcher" query
         same "nor sees where (${lib:-OpenPMIx's})" "$(grep -c good "$out")" 0 || explain
     done
-    ok "and the launcher tells" grep -q "refused a connection of another user" "$told" || cat "$told"
+    ok "and the launcher tells" grep -q "refused a connection of another user" "$told" || note "$(cat "$told")"
     run "$patience" setpriv --reuid 65534 --regid 65534 --clear-groups \
         find "$TMPDIR" -name 'pmix.*'
     same "there is nothing to be seen" "$(cat "$out")" "" || explain
@@ -211,12 +211,12 @@ done
 tool - pid "$launcher" events
 same "events to processes, and from them" "$rc $(cat "$out")" "0 tool events good" || explain
 wait "$launcher"
-same "which end well" "$? $(cat "$told")" "0 " || cat "$told"
+same "which end well" "$? $(cat "$told")" "0 " || note "$(cat "$told")"
 begin_job -tool-files on "$bin/tool" client
 tool "$ours" pid "$launcher" events
 same "the same with our library" "$rc $(cat "$out")" "0 tool events good" || explain
 wait "$launcher"
-same "they end well too" "$? $(cat "$told")" "0 " || cat "$told"
+same "they end well too" "$? $(cat "$told")" "0 " || note "$(cat "$told")"
 
 begin_job "$bin/tool" client
 if unshare -n true 2>/dev/null; then
@@ -279,7 +279,7 @@ if unshare -u true 2>/dev/null; then
     tool "$ours" pid "$launcher" events
     same "events to processes of three nodes, and from them" "$rc $(cat "$out")" "0 tool events good" || explain
     wait "$launcher"
-    same "which end well" "$? $(cat "$told")" "0 " || cat "$told"
+    same "which end well" "$? $(cat "$told")" "0 " || note "$(cat "$told")"
 else
     skip "several nodes" "this user may not give a process another host name"
 fi
