@@ -94,4 +94,4 @@ format:
 	@scripts/clang-format -i
 
 clean:
-	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-debian13 $(BUILD)-deb $(BUILD)-release $(BUILD)-dist $(BUILD)-site
+	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-debian13 $(BUILD)-packages $(BUILD)-minimal $(BUILD)-deb $(BUILD)-release $(BUILD)-dist $(BUILD)-site
