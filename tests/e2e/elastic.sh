@@ -248,6 +248,7 @@ same "those that have ended are in it no more" "$(grep -E "^sets|has" "$tmp/sets
     "sets workers,others workers has 2 "
 printf '\n\n' >&9
 said "delete workers" "$tmp/sets.last"
+said "delete workers" "$tmp/sets.tool"
 same "it goes with its last member" "$(grep -E "workers [0-9]" "$tmp/sets.tool" | uniq | tr '\n' ' ')" \
     "define workers 1 define workers 3 define workers 2 delete workers 0 " || note "$(cat "$tmp/sets.tool")"
 echo >&8

@@ -171,7 +171,7 @@ nothing_reported()
     for report in "$reports".*; do
         [ ! -e "$report" ] || head -n 40 "$report"
     done >"$tmp/reported"
-    same "no sanitizer has reported anything" "$(cat "$tmp/reported")" ""
+    same "no sanitizer has reported anything" "$(cat "$tmp/reported")" "" || note "in full: $reports.*"
 }
 
 # Ends the test with a skip where no process may have another host name.

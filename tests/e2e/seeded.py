@@ -346,4 +346,4 @@ def drive(a, hosts, attempt):
         print(f'# left by all runs together: {left}')
     slowest = max(times, default=(0, ''))
     print(f'# runs {len(times)} wrong {len(bad)} slowest {slowest[0]:.1f} s ({slowest[1]})')
-    return 1 if bad or left else 0
+    return 1 if bad or left or len(times) != a.count else 0  # (an exception ends a worker, and not this program)
