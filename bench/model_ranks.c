@@ -61,7 +61,7 @@ static void must(const char *what, pmix_status_t rc)
     exit(1);
 }
 
-/* Who waits has no work: the others are measured meanwhile. */
+/* Processes that wait do not run: the others are measured meanwhile. */
 static void meet(unsigned phase)
 {
     void *futex = (void *)&meeting->open[phase];
