@@ -20,8 +20,7 @@ static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 static int lost; /* nodes */
 
-/* ---- names: PART for the sum of a part, and a few words ----------------------------------------
- */
+/* ---- names: PART for the sum of a part, and a few words -------------------------------------- */
 
 static void publish(const char *key, unsigned long value)
 {
@@ -68,8 +67,7 @@ static bool find_part(uint32_t part, bool wait, unsigned long *sum)
     return find(key, wait, sum);
 }
 
-/* ---- work --------------------------------------------------------------------------------------
- */
+/* ---- work ------------------------------------------------------------------------------------ */
 
 /* The part's numbers: PART, PART + PARTS, ... */
 static void work(uint32_t part)

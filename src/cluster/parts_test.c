@@ -255,8 +255,7 @@ static void test_window(void)
        !window_give(&to, to.in_flight + 1));
 }
 
-/* ---- results -----------------------------------------------------------------------------------
- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void greet(struct overlay *o, uint32_t child)
 {

@@ -14,8 +14,7 @@ const char *nameservice_op_name(enum nameservice_op op)
     return names[op];
 }
 
-/* ---- copies: a struct, then its lists, then its bytes, in one piece ----------------------------
- */
+/* ---- copies: a struct, then its lists, then its bytes, in one piece -------------------------- */
 
 static size_t scope_bytes(const struct name_scope *s)
 {

@@ -76,8 +76,7 @@ bool proc_connect_receive(struct core *c, struct slice bytes, bool on)
     return good;
 }
 
-/* ---- members of several launchers -------------------------------------------------------------
- */
+/* ---- members of several launchers ------------------------------------------------------------ */
 
 static uint32_t count_members(const struct core *c, const struct member *members, uint32_t n)
 {

@@ -491,8 +491,7 @@ static void answer_of_scheduler(const struct allocation_call *k, pmix_status_t s
     buf_free(&bytes);
 }
 
-/* ---- nodes that join for a request ------------------------------------------------------------
- */
+/* ---- nodes that join for a request ----------------------------------------------------------- */
 
 static bool is_known(const struct allocations *a, struct slice name)
 {
@@ -720,8 +719,7 @@ void allocations_request(struct allocations *a, const struct op_allocate *e)
     await_first(a);
 }
 
-/* ---- requests that a scheduler has granted ----------------------------------------------------
- */
+/* ---- requests that a scheduler has granted --------------------------------------------------- */
 
 /* It has decided for which nodes, how long, and under which name. */
 static void take_grant(struct allocation_call *k, const struct pmix_grant *g)

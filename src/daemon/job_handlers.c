@@ -170,8 +170,7 @@ static void on_job(struct cluster_io *s, const struct op_job *m)
     shutdown_quit(s->shutdown);
 }
 
-/* ---- a node of it is replaced -----------------------------------------------------------------
- */
+/* ---- a node of it is replaced ---------------------------------------------------------------- */
 
 /* Its ranks come here by being started again; the job may have been announced a moment ago. */
 static void skip_start(struct cluster_io *s, const struct job *j)

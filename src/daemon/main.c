@@ -230,8 +230,7 @@ static int make_request(struct daemon *d, struct join_request *q, struct errmsg 
     return 0;
 }
 
-/* ---- a launcher that is lost ------------------------------------------------------------------
- */
+/* ---- a launcher that is lost ----------------------------------------------------------------- */
 
 static void hold_free(struct daemon_hold *h)
 {

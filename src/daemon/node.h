@@ -82,8 +82,7 @@ struct node_config {
     const char *tool_dir;           /* where tools look for files */
     struct tool_callback *callback; /* the tool that has started us (tool_callback.h); or NULL */
     pid_t guard;                    /* the pid that users know; 0: our own */
-    /* Turns a spawn request into a plan, as spawn_plan_build() of the launcher.  NULL: no spawning.
-     */
+    /* Turns a spawn request into a plan, as spawn_plan_build() of the launcher; NULL: no spawning */
     int (*plan_spawn)(void *arg, const struct job_map *like, const struct spawn_request *rq,
                       struct job_map *plan_p, int *codes, struct errmsg *err);
     /* Appends the nodes that join for a spawn request if they are not there, as in -hosts, as far

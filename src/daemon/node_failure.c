@@ -61,8 +61,7 @@ static bool has_ranks_at(const struct cluster_io *s, const struct job *j, uint32
     return false;
 }
 
-/* ---- the consequences for jobs ------------------------------------------------------------------
- */
+/* ---- the consequences for jobs --------------------------------------------------------------- */
 
 /* It is the job's failure. */
 static void blame(struct cluster_io *s, struct job *j, uint32_t position, const char *why)

@@ -75,8 +75,7 @@ int create_rename_at(int dir, const char *early, const char *name)
     return renameat(dir, early, dir, name) < 0 ? -errno : 0;
 }
 
-/* ---- files that the user has named ------------------------------------------------------------
- */
+/* ---- files that the user has named ----------------------------------------------------------- */
 
 /* The place of a name: its directory, open, and its last component. */
 struct create_place {
@@ -236,8 +235,7 @@ int create_named(const char *path, mode_t mode, struct errmsg *err)
     return rc;
 }
 
-/* ---- directories that the user has named ------------------------------------------------------
- */
+/* ---- directories that the user has named ----------------------------------------------------- */
 
 /* What is there already: a directory that we can trust, or a link to one. */
 static int accept_directory(const struct create_place *p)

@@ -202,8 +202,7 @@ static void test_order(void)
     OK_F(!strcmp(order, "s") && !one.set, "a time that is over is due at once");
 }
 
-/* ---- on epoll: turned by its owner, shared by threads -----------------------------------------
- */
+/* ---- on epoll: turned by its owner, shared by threads ---------------------------------------- */
 
 static bool has_work(void)
 {

@@ -549,8 +549,7 @@ static int check_new(const struct dvm_members *m, const struct host_list *list, 
     return list->count ? 0 : errmsg_set(err, 1, "name the nodes that are to join by -hosts");
 }
 
-/* ---- nodes that come under the name of another one --------------------------------------------
- */
+/* ---- nodes that come under the name of another one ------------------------------------------- */
 
 void dvm_members_alive(struct dvm_members *m, uint32_t position)
 {

@@ -1204,8 +1204,7 @@ static struct mpmd_words words_of(int argc, char *const *argv)
     return (struct mpmd_words){ argv + skip, (uint32_t)(argc - skip) };
 }
 
-/* ---- options that make up others --------------------------------------------------------------
- */
+/* ---- options that make up others ------------------------------------------------------------- */
 
 static int check_outputs(const struct launch_options *o, struct errmsg *err)
 {

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what a process did ------------------------------------------------------------------------
- */
+/* ---- what a process did ---------------------------------------------------------------------- */
 
 typedef void span_fn(void *arg, enum timeline_kind kind, uint64_t begin_ns, uint64_t end_ns);
 

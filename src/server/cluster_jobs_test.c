@@ -274,8 +274,7 @@ static void test_pmi2(void)
     cluster_close(&c);
 }
 
-/* ---- PMIx -------------------------------------------------------------------------------------
- */
+/* ---- PMIx ------------------------------------------------------------------------------------ */
 
 /* mykey.g for all, mykey.l for the own node, mykey.r for others */
 static void pmix_commit(struct cluster *c, uint32_t rank)

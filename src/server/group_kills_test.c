@@ -47,8 +47,7 @@ static uint32_t below(struct world *w, uint32_t n)
     return (uint32_t)rand_below(&w->c.rand, n);
 }
 
-/* ---- the network, between two steps of the program ---------------------------------------------
- */
+/* ---- the network, between two steps of the program ------------------------------------------- */
 
 static void steps(struct world *w, uint32_t most)
 {
@@ -72,8 +71,7 @@ static void bytes_to(struct world *w, uint32_t rank, struct slice bytes)
                    INPUT_AT(++n->now, in, .connection = w->c.peers[0][rank]->id, .bytes = bytes));
 }
 
-/* ---- calls -------------------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static bool is_of_group(int command)
 {
@@ -149,8 +147,7 @@ static void read_answers(struct world *w, uint32_t rank, bool with_members)
     server_wrote(&cluster_of(&w->c, 0, rank)->server, p, all.len);
 }
 
-/* ---- deaths ------------------------------------------------------------------------------------
- */
+/* ---- deaths ---------------------------------------------------------------------------------- */
 
 static void die(struct world *w, uint32_t rank)
 {
@@ -186,8 +183,7 @@ static void something_dies(struct world *w)
         die(w, below(w, RANKS));
 }
 
-/* ---- a call of all members, while some die -----------------------------------------------------
- */
+/* ---- a call of all members, while some die --------------------------------------------------- */
 
 /* Who of those that are to call comes next; RANKS: nobody is left. */
 static uint32_t next_caller(struct world *w)

@@ -502,8 +502,7 @@ void pmix_read_get(struct command *c)
     pmsg_free_get(&m, NULL);
 }
 
-/* ---- the cache of a client --------------------------------------------------------------------
- */
+/* ---- the cache of a client ------------------------------------------------------------------- */
 
 /* Everything about a job, or all modex entries of one process that the requester may see. */
 static void send_refreshed(struct pmix_session *s, uint32_t tag, struct job *j, uint32_t rank)

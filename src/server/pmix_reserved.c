@@ -182,8 +182,7 @@ static bool find_set_names(const struct key_query *m, pmix_value_t *v)
     return found_array(v, PMIX_STRING, names, n);
 }
 
-/* ---- values of the job ------------------------------------------------------------------------
- */
+/* ---- values of the job ----------------------------------------------------------------------- */
 
 /* They are long for large jobs, so nobody gets them unasked. */
 static bool find_map(const struct key_query *m, pmix_value_t *v)

@@ -112,8 +112,7 @@ static void some_steps(struct world *w, uint32_t most)
         receive(w, r);
 }
 
-/* ---- what it does ------------------------------------------------------------------------------
- */
+/* ---- what it does ---------------------------------------------------------------------------- */
 
 static void begin(struct world *w, uint32_t rank)
 {
@@ -202,8 +201,7 @@ static void act(struct world *w, uint32_t *deaths)
     some_steps(w, 12);
 }
 
-/* ---- the judge ---------------------------------------------------------------------------------
- */
+/* ---- the judge ------------------------------------------------------------------------------- */
 
 static void settle(struct world *w)
 {

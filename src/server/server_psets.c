@@ -100,8 +100,7 @@ bool server_on_pset_define(struct server *s, const struct op_pset_define *o, uin
     return take(s, o, now_ns) == ANSWER_OK;
 }
 
-/* ---- what the launcher tells ------------------------------------------------------------------
- */
+/* ---- what the launcher tells ----------------------------------------------------------------- */
 
 void server_psets_job_ends(struct server *s, const struct job *j)
 {
@@ -120,8 +119,7 @@ void server_psets_job_ends(struct server *s, const struct job *j)
     }
 }
 
-/* ---- what processes ask for -------------------------------------------------------------------
- */
+/* ---- what processes ask for ------------------------------------------------------------------ */
 
 enum answer_status server_pset_request(struct server *s, struct peer *p,
                                        const struct request_define_pset *rq, uint64_t now_ns)

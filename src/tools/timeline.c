@@ -191,8 +191,7 @@ static void set_daemons(struct traced *d)
     }
 }
 
-/* ---- what a trace says -------------------------------------------------------------------------
- */
+/* ---- what a trace says ----------------------------------------------------------------------- */
 
 static uint32_t node_of(const struct traced *d, uint64_t rank)
 {

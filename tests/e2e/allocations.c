@@ -61,8 +61,7 @@ enum { NODES = 3, EVENTS = 1024 };
 static char self[PATH_MAX];
 static pmix_nspace_t job;
 
-/* ---- allocations --------------------------------------------------------------------------------
- */
+/* ---- allocations ----------------------------------------------------------------------------- */
 
 struct allocation {
     char id[256], nodes[256], control[64], why[256];
@@ -171,8 +170,7 @@ static void has_nodes(const struct allocation *a, const char *want)
         complain("allocation %s has %s, not %s", a->id, a->nodes, want);
 }
 
-/* ---- events and output -------------------------------------------------------------------------
- */
+/* ---- events and output ----------------------------------------------------------------------- */
 
 /* A tool is notified of all, also of what has ended before it came. */
 struct seen_event {
@@ -234,8 +232,7 @@ static void await_session(uint32_t session, pmix_status_t status)
         complain("the end of session %u: %s", session, PMIx_Error_string(e->status));
 }
 
-/* ---- jobs ---------------------------------------------------------------------------------------
- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 static pmix_status_t spawn(const char *does, int procs, const char *alloc, const char *host,
                            pmix_nspace_t nspace)
@@ -294,8 +291,7 @@ static void runs_on(const char *name, int procs, const char *alloc, const int wa
     }
 }
 
-/* ---- queries ------------------------------------------------------------------------------------
- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 static pmix_status_t ask(const char *key, const char *id, pmix_info_t **infos, size_t *n)
 {
@@ -329,8 +325,7 @@ static void check_status(const struct allocation *a)
         complain("status: %s, %s, session %u", seen.id, seen.nodes, seen.session);
 }
 
-/* ---- what tools do ------------------------------------------------------------------------------
- */
+/* ---- what tools do --------------------------------------------------------------------------- */
 
 static void reserve(void)
 {
@@ -575,8 +570,7 @@ static void free_it(void)
     expect("nobody's", let_go(given), PMIX_SUCCESS);
 }
 
-/* ---- spawns that reserve -----------------------------------------------------------------------
- */
+/* ---- spawns that reserve --------------------------------------------------------------------- */
 
 static pmix_status_t spawn_reserving(const char *program, int procs, pmix_info_t *infos, size_t n)
 {
@@ -695,8 +689,7 @@ static void spawn_reserves(void)
     reserve_for_a_time();
 }
 
-/* ---- processes of jobs --------------------------------------------------------------------------
- */
+/* ---- processes of jobs ----------------------------------------------------------------------- */
 
 static void on_signal(int sig)
 {

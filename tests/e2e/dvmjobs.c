@@ -42,8 +42,7 @@ static char self[PATH_MAX];
 static pmix_nspace_t job;
 static char *given;
 
-/* ---- events and output -------------------------------------------------------------------------
- */
+/* ---- events and output ----------------------------------------------------------------------- */
 
 /* A tool is told of all jobs, also of those that have ended before it came. */
 struct job_event_seen {
@@ -111,8 +110,7 @@ static const struct job_event_seen *await(pmix_status_t code)
     return NULL;
 }
 
-/* ---- jobs ---------------------------------------------------------------------------------------
- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 static pmix_status_t spawn_with(char **argv, int procs, const pmix_info_t *more, size_t nmore)
 {
@@ -161,8 +159,7 @@ static void await_end(pmix_status_t status, int code)
                  e->exit_code, PMIx_Error_string(status), code);
 }
 
-/* ---- queries ------------------------------------------------------------------------------------
- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 static pmix_status_t ask(const char *key, const char *about, pmix_info_t **infos, size_t *n)
 {
@@ -233,8 +230,7 @@ static void see_namespace(void)
         complain("%s is not among %s", job, infos[0].value.data.string);
 }
 
-/* ---- what a tool does ---------------------------------------------------------------------------
- */
+/* ---- what a tool does ------------------------------------------------------------------------ */
 
 static void follow(void)
 {
@@ -339,8 +335,7 @@ static void has(void)
     see_usage();
 }
 
-/* ---- names --------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static pmix_status_t look(const char *key, const char *range)
 {
@@ -395,8 +390,7 @@ static void names(void)
     must("the name of a job that has ended", look(key, "session"));
 }
 
-/* ---- processes of jobs --------------------------------------------------------------------------
- */
+/* ---- processes of jobs ----------------------------------------------------------------------- */
 
 static void publish(const char *range, bool keep)
 {

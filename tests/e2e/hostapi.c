@@ -520,8 +520,7 @@ static void test_setup(void)
         PMIX_INFO_DESTRUCT(&info[i]);
 }
 
-/* ---- a key for an application's fabric --------------------------------------------------------
- */
+/* ---- a key for an application's fabric ------------------------------------------------------- */
 
 /* A request as hosts make it: with the key as a flag. */
 static void load_request(pmix_info_t *i, const char *id, const char *more, const void *value,
@@ -802,8 +801,7 @@ static void test_resources(void)
     PMIX_INFO_DESTRUCT(&info[1]);
 }
 
-/* ---- what is registered, by its kind ----------------------------------------------------------
- */
+/* ---- what is registered, by its kind --------------------------------------------------------- */
 
 /* An array of a number that names whose it is, and a text. */
 static void load_level(pmix_info_t *i, const char *array, const char *which, const char *text)

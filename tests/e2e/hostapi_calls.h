@@ -65,8 +65,7 @@ static void hostapi_infos(pmix_info_t *info, int timeout, const char *key)
     PMIX_INFO_LOAD(&info[1], key, "said", PMIX_STRING);
 }
 
-/* ---- collectives ------------------------------------------------------------------------------
- */
+/* ---- collectives ----------------------------------------------------------------------------- */
 
 static pmix_status_t hostapi_collective(const pmix_proc_t *all, const char *call)
 {
@@ -107,8 +106,7 @@ static pmix_status_t hostapi_modex(const pmix_proc_t *all)
     return PMIx_Get(&other, "test.there", info, 1, &v);
 }
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static pmix_status_t hostapi_name(const char *call)
 {
@@ -134,8 +132,7 @@ static pmix_status_t hostapi_name(const char *call)
     return PMIx_Lookup(&found, 1, info, 3);
 }
 
-/* ---- events -----------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static pmix_status_t hostapi_events(pmix_status_t code, bool leaves)
 {
@@ -156,8 +153,7 @@ static pmix_status_t hostapi_notify(const pmix_proc_t *me)
         PMIx_Notify_event(-4713, me, PMIX_RANGE_GLOBAL, &info[1], 1, hostapi_on_op, NULL));
 }
 
-/* ---- the launcher -----------------------------------------------------------------------------
- */
+/* ---- the launcher ---------------------------------------------------------------------------- */
 
 static pmix_status_t hostapi_spawn(void)
 {
@@ -296,8 +292,7 @@ static pmix_status_t hostapi_output(const char *call, pmix_proc_t *all)
                                       hostapi_on_ref, NULL));
 }
 
-/* ---- by name ----------------------------------------------------------------------------------
- */
+/* ---- by name --------------------------------------------------------------------------------- */
 
 static bool hostapi_is(const char *call, const char *list)
 {

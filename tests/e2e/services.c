@@ -300,8 +300,7 @@ static void check_logs(void)
     must("syslog", log_text(PMIX_LOG_SYSLOG, "timed", how, 1));
 }
 
-/* ---- files that go with the job ---------------------------------------------------------------
- */
+/* ---- files that go with the job -------------------------------------------------------------- */
 
 static void make(const char *name, bool directory)
 {

@@ -19,8 +19,7 @@ void handler_free(struct handler *h)
     free(h);
 }
 
-/* ---- reading the infos -------------------------------------------------------------------------
- */
+/* ---- reading the infos ----------------------------------------------------------------------- */
 
 static bool info_is_true(const pmix_info_t *info)
 {
@@ -318,8 +317,7 @@ struct handler *handlers_find(struct handlers *e, size_t ref)
     return NULL;
 }
 
-/* ---- events ------------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static bool is_among(const pmix_proc_t *procs, size_t n, const pmix_proc_t *p)
 {

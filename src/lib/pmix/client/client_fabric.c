@@ -6,8 +6,7 @@
 #include "lib/pmix/client/client_api.h"
 #include "lib/pmix/values/value.h"
 
-/* ---- fabrics ------------------------------------------------------------------------------------
- */
+/* ---- fabrics --------------------------------------------------------------------------------- */
 
 /* The reply goes into the program's own structure, for blocking and non-blocking calls. */
 static void read_fabric(struct client *c, struct op *op, struct punpack *r)

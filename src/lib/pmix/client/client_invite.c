@@ -550,8 +550,7 @@ static pmix_status_t listen_for(struct invitation *g)
                                        g);
 }
 
-/* ---- a context id: that of a group of the leader alone, as any server assigns one -------------
- */
+/* ---- a context id: that of a group of the leader alone, as any server assigns one ------------ */
 
 static void name_context(const struct invitation *g, char *name, size_t room)
 {

@@ -28,8 +28,7 @@ static struct {
     bool of_tool; /* a tool has made it: PMIx_tool_set_server_module */
 } host = { .lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER, .own_fd = -1 };
 
-/* ---- entering ----------------------------------------------------------------------------------
- */
+/* ---- entering -------------------------------------------------------------------------------- */
 
 /* A callback of the host's, called when all that it reports is done. */
 struct dmodex_call {
@@ -115,8 +114,7 @@ static void end_server(void)
     host.own_fd = -1;
 }
 
-/* ---- the host's listener ----------------------------------------------------------------------
- */
+/* ---- the host's listener --------------------------------------------------------------------- */
 
 static void on_connection(int fd, void *cbdata)
 {
@@ -173,8 +171,7 @@ static pmix_status_t expect_singleton(struct pserver *s, const pmix_proc_t *p)
     return rc;
 }
 
-/* ---- begin ------------------------------------------------------------------------------------
- */
+/* ---- begin ----------------------------------------------------------------------------------- */
 
 /* me: the tool that becomes a server and is a client already; NULL: the host becomes its own
  * client. */
