@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "base/map.h"
 #include "daemon/job_load.h"
 #include "daemon/local_job.h"
 #include "daemon/node_context.h"
@@ -139,6 +140,68 @@ static struct dvm_slots_node *nodes_among(const struct dvm_leases *l, const char
 struct dvm_slots_node *dvm_leases_nodes(const struct dvm_leases *l, struct arena *a, uint32_t *n_p)
 {
     return nodes_among(l, NULL, a, n_p);
+}
+
+/* Those of the DVM that view has and may be used, in the order in which they are filled. */
+static int nodes_of_view(const struct dvm_leases *l, struct job_map *view,
+                         const struct map *by_name, struct dvm_slots_node **nodes_p, uint32_t *n_p)
+{
+    struct dvm_slots_node *nodes = dvm_leases_nodes(l, &view->arena, n_p);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; nodes && i < *n_p; i++) {
+        if (nodes[i].usable && map_get(by_name, slice_str(nodes[i].name)))
+            nodes[n++] = nodes[i];
+    }
+    if (nodes)
+        dvm_slots_sort(nodes, n);
+    *nodes_p = nodes;
+    *n_p = n;
+    return nodes ? 0 : -ENOMEM;
+}
+
+static int offer_among(const struct dvm_leases *l, uint32_t wanted, bool shares,
+                       struct job_map *view, const struct map *by_name)
+{
+    struct dvm_slots_node *nodes;
+    uint32_t n, layers, kept = 0;
+    struct job_map_node *to;
+    int rc = nodes_of_view(l, view, by_name, &nodes, &n);
+
+    if (rc)
+        return rc;
+    to = arena_array(&view->arena, n + (size_t)1, sizeof *to);
+    if (!to)
+        return -ENOMEM;
+    layers = shares ? dvm_slots_layers(nodes, n, wanted) : 1;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t slots = dvm_slots_offer(&nodes[i], layers);
+        if (!slots)
+            continue;
+        to[kept] = *(const struct job_map_node *)map_get(by_name, slice_str(nodes[i].name));
+        to[kept++].slots = slots;
+    }
+    if (n &&
+        (kept || !shares)) { /* (nodes that the DVM does not know are for the plan to refuse) */
+        view->nodes = to;
+        view->nnodes = kept;
+    }
+    return 0;
+}
+
+int dvm_leases_offer(const struct dvm_leases *l, uint64_t wanted, bool shares, struct job_map *view)
+{
+    struct map by_name;
+    int rc = 0;
+
+    map_init(&by_name, 0);
+    for (uint32_t i = 0; i < view->nnodes && rc == 0; i++)
+        rc = map_put(&by_name, slice_str(view->nodes[i].name), &view->nodes[i], NULL);
+    if (rc == 0)
+        rc = offer_among(l, wanted < UINT32_MAX ? (uint32_t)wanted : UINT32_MAX, shares, view,
+                         &by_name);
+    map_free(&by_name);
+    return rc;
 }
 
 uint32_t dvm_leases_waiting(const struct dvm_leases *l)

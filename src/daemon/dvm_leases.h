@@ -38,6 +38,7 @@
 #define WIREUP_DAEMON_DVM_LEASES_H
 
 #include "base/arena.h"
+#include "core/job_map.h"
 #include "daemon/cluster_io.h"
 #include "daemon/dvm_limits.h"
 #include "daemon/dvm_slots.h"
@@ -83,6 +84,12 @@ void dvm_leases_changed(struct dvm_leases *l);
 
 /* All nodes with what is in use, in the arena; *n_p 0: no memory. */
 struct dvm_slots_node *dvm_leases_nodes(const struct dvm_leases *l, struct arena *a, uint32_t *n_p);
+
+/* The nodes that a job of so many processes gets from the DVM itself, of those that view has: as a
+ * launcher is offered them, the least loaded first, with the slots that it may have there.  shares:
+ * where not enough are free, slots that are in use, too; else none may be left.  0, or -ENOMEM. */
+int dvm_leases_offer(const struct dvm_leases *l, uint64_t wanted, bool shares,
+                     struct job_map *view);
 
 /* Processes of jobs on that node. */
 uint32_t dvm_leases_used(const struct dvm_leases *l, uint32_t position);

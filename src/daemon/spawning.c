@@ -9,6 +9,7 @@
 #include "daemon/allocations.h"
 #include "daemon/colocate.h"
 #include "daemon/cospawn.h"
+#include "daemon/dvm_leases.h"
 #include "daemon/job_msgs.h"
 #include "daemon/preflight.h"
 #include "daemon/cluster_io.h"
@@ -236,6 +237,17 @@ static const struct job_map *plan_like(const struct node_context *c, const struc
     return first ? &first->plan : NULL;
 }
 
+/* A job that a tool gives to a DVM goes where slots are free, like those of launchers. */
+static int offer_free(const struct node_config *c, const struct spawn_request *rq,
+                      struct job_map *view, struct errmsg *err)
+{
+    bool shares = !spawn_info_of_all(rq->commands, rq->ncommands, SPAWN_NOT_OVER).len;
+
+    return dvm_leases_offer(c->dvm_leases, spawn_nprocs(rq), shares, view)
+               ? errmsg_set(err, SPAWN_NO_RESOURCES, "out of memory")
+               : 0;
+}
+
 /* On the nodes that jobs of this session may use; debuggers' daemons go where their targets are. */
 static int make_plan(struct local_jobs *jobs, const struct op_spawn *e, const struct job *parent,
                      uint32_t session, struct job_map *plan, int *codes, struct errmsg *err)
@@ -250,6 +262,8 @@ static int make_plan(struct local_jobs *jobs, const struct op_spawn *e, const st
     if (spawn_info_of_all(e->request->commands, e->request->ncommands, SPAWN_COLOCATE).len)
         return c->plan_spawn(c->arg, like, e->request, plan, codes, err);
     rc = allocations_view(jobs->allocations, like, session, &view, err);
+    if (rc == 0 && parent->is_tool && !session && c->dvm_leases)
+        rc = offer_free(c, e->request, &view, err);
     if (rc == 0)
         rc = c->plan_spawn(c->arg, &view, e->request, plan, codes, err);
     arena_free(&view.arena);

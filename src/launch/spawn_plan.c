@@ -162,6 +162,10 @@ static int usual_hosts(struct spawn_plan *r, struct host_list *list)
     const struct launch_options *o = r->opt;
     int rc = 0;
 
+    if (!p->nnodes)
+        return errmsg_set(
+            r->err, SPAWN_NO_RESOURCES,
+            "no slot of the DVM is free, and the job may not share any (" SPAWN_NOT_OVER ")");
     for (uint32_t i = 0; i < p->nnodes && rc == 0; i++)
         rc = add_usual(r, list, p->nodes[i].name, p->nodes[i].slots);
     for (uint32_t i = 0; o->all_nodes && i < o->first_nodes.count && rc == 0; i++)

@@ -7,8 +7,10 @@
  *   dvmjobs rank keep X          publishes `dvm.X` for as long as the session, and ends
  *   dvmjobs rank find RANGE      waits for that name to be published; prints the status
  *   dvmjobs ADDRESS WHAT [X]     a tool of the launcher with this address:
- *     follow       spawns a job on every node; is told of its start, its output and its end
+ *     follow [X]   spawns a job on every node (X: where there is room); is told of its start, its
+ *                  output and its end
  *     fails        ... whose processes exit with 7
+ *     spread       ... of two processes, three times: each has a node of its own
  *     kill, terminate, abort     ... that stays, sees its table, and ends it so
  *     leave        ... and dies; prints the job's name
  *     local        ... and leaves, wherever its processes are
@@ -112,11 +114,14 @@ static const struct job_event_seen *await(pmix_status_t code)
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
-static pmix_status_t spawn_with(char **argv, int procs, const pmix_info_t *more, size_t nmore)
+/* by: how they are placed; NULL: as usual. */
+static pmix_status_t spawn_with(char **argv, int procs, const char *by, const pmix_info_t *more,
+                                size_t nmore)
 {
-    char here[] = "/", by_node[] = "node";
+    char here[] = "/";
     pmix_app_t app;
     pmix_info_t infos[6];
+    size_t n = 0;
     pmix_status_t rc;
 
     PMIX_APP_CONSTRUCT(&app);
@@ -124,12 +129,14 @@ static pmix_status_t spawn_with(char **argv, int procs, const pmix_info_t *more,
     app.argv = argv;
     app.cwd = here;
     app.maxprocs = procs;
-    PMIX_INFO_LOAD(&infos[0], PMIX_MAPBY, by_node, PMIX_STRING);
-    PMIX_INFO_LOAD(&infos[1], PMIX_NOTIFY_COMPLETION, NULL, PMIX_BOOL);
+    PMIX_INFO_LOAD(&infos[n++], PMIX_NOTIFY_COMPLETION, NULL, PMIX_BOOL);
+    if (by)
+        PMIX_INFO_LOAD(&infos[n++], PMIX_MAPBY, by, PMIX_STRING);
     if (nmore)
-        memcpy(infos + 2, more, nmore * sizeof *more);
-    rc = PMIx_Spawn(infos, 2 + nmore, &app, 1, job);
-    PMIX_INFO_DESTRUCT(&infos[0]);
+        memcpy(infos + n, more, nmore * sizeof *more);
+    rc = PMIx_Spawn(infos, n + nmore, &app, 1, job);
+    if (by)
+        PMIX_INFO_DESTRUCT(&infos[1]);
     return rc;
 }
 
@@ -137,7 +144,7 @@ static void begin_job(const char *a, const char *b, const char *c)
 {
     char *argv[] = { self, (char *)(uintptr_t)a, (char *)(uintptr_t)b, (char *)(uintptr_t)c, NULL };
 
-    must("spawn", spawn_with(argv, PROCS, NULL, 0));
+    must("spawn", spawn_with(argv, PROCS, "node", NULL, 0));
 }
 
 static pmix_status_t control(const char *key)
@@ -196,11 +203,11 @@ static void see_usage(void)
     PMIX_INFO_DESTRUCT(&target);
 }
 
-static void see_table(void)
+/* How many processes the job has on n1, n2 ... */
+static void count_on_nodes(int on[NODES])
 {
     pmix_info_t *infos;
     size_t n;
-    int on[NODES] = { 0 };
     pmix_status_t rc = ask(PMIX_QUERY_PROC_TABLE, job, &infos, &n);
     const pmix_data_array_t *a = rc == PMIX_SUCCESS && infos[0].value.type == PMIX_DATA_ARRAY
                                      ? infos[0].value.data.darray
@@ -213,6 +220,13 @@ static void see_table(void)
             p[i].hostname[1] < '1' + NODES)
             on[p[i].hostname[1] - '1']++;
     }
+}
+
+static void see_table(void)
+{
+    int on[NODES] = { 0 };
+
+    count_on_nodes(on);
     for (int i = 0; i < NODES; i++) {
         if (on[i] != EACH)
             complain("%d processes on n%d", on[i], i + 1);
@@ -237,7 +251,7 @@ static void follow(void)
     begin_job("rank", "hello", NULL);
     pull_output(job);
     expect_text("hello ", PROCS);
-    for (int i = 1; i <= NODES; i++) {
+    for (int i = 1; i <= NODES && !given; i++) {
         char node[8];
         snprintf(node, sizeof node, " n%d\n", i);
         expect_text(node, EACH);
@@ -250,7 +264,7 @@ static void fails(void)
 {
     char sh[] = "/bin/sh", c[] = "-c", line[] = "exit 7", *argv[] = { sh, c, line, NULL };
 
-    must("spawn", spawn_with(argv, 1, NULL, 0));
+    must("spawn", spawn_with(argv, 1, "node", NULL, 0));
     await_end(PMIX_ERR_JOB_NON_ZERO_TERM, 7);
 }
 
@@ -261,7 +275,7 @@ static void staged(void)
     pmix_info_t info;
 
     PMIX_INFO_LOAD(&info, PMIX_PRELOAD_FILES, given, PMIX_STRING);
-    must("spawn", spawn_with(argv, PROCS, &info, 1));
+    must("spawn", spawn_with(argv, PROCS, "node", &info, 1));
     await_end(PMIX_SUCCESS, 0);
 }
 
@@ -300,6 +314,45 @@ static void abort_it(void)
 }
 
 /* It goes on when this tool has left. */
+/* Where nobody names nodes, a job gets those with free slots; when all are in use it shares some,
+ * unless it is not to. */
+static void spread(void)
+{
+    char rank[] = "rank", does[] = "stay", *argv[] = { self, rank, does, NULL };
+    pmix_nspace_t jobs[NODES + 1];
+    pmix_info_t alone;
+    bool no = true;
+    int on[NODES] = { 0 }, more[NODES];
+    pmix_status_t rc;
+
+    for (int i = 0; i < NODES; i++) {
+        must("spawn", spawn_with(argv, EACH, NULL, NULL, 0));
+        PMIX_LOAD_NSPACE(jobs[i], job);
+        count_on_nodes(on);
+    }
+    for (int i = 0; i < NODES; i++) {
+        if (on[i] != EACH)
+            complain("%d processes of %d jobs on n%d", on[i], NODES, i + 1);
+    }
+    PMIX_INFO_LOAD(&alone, PMIX_NO_OVERSUBSCRIBE, &no, PMIX_BOOL);
+    rc = spawn_with(argv, 1, NULL, &alone, 1);
+    if (rc != PMIX_ERR_JOB_INSUFFICIENT_RESOURCES)
+        complain("a job that shares no slot: %s", PMIx_Error_string(rc));
+    memcpy(more, on, sizeof more);
+    must("spawn", spawn_with(argv, EACH, "node", NULL, 0));
+    PMIX_LOAD_NSPACE(jobs[NODES], job);
+    count_on_nodes(more);
+    for (int i = 0; i < NODES; i++) {
+        if (more[i] > on[i] + 1)
+            complain("%d processes more on n%d", more[i] - on[i], i + 1);
+    }
+    for (int i = 0; i <= NODES; i++) {
+        PMIX_LOAD_NSPACE(job, jobs[i]);
+        must("kill", control(PMIX_JOB_CTRL_KILL));
+        await_end(PMIX_ERR_JOB_KILLED_BY_CMD, 128 + SIGKILL);
+    }
+}
+
 static void local(void)
 {
     begin_job("rank", "stay", NULL);
@@ -439,6 +492,7 @@ static const struct {
     { "follow", follow },  { "fails", fails }, { "kill", kill_it }, { "terminate", terminate },
     { "abort", abort_it }, { "leave", leave }, { "end", end },      { "has", has },
     { "local", local },    { "names", names }, { "ready", ready },  { "staged", staged },
+    { "spread", spread },
 };
 
 int main(int argc, char **argv)

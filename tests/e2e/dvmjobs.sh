@@ -27,7 +27,7 @@ uri=$(cut -f 2 "$out")
 head -c 3000000 /dev/zero >"$tmp/large"
 for tool in $tools; do
     name=${tool##*/}
-    for what in ready follow fails kill terminate abort names; do
+    for what in ready follow fails kill terminate abort names spread; do
         run "$patience" "$tool" "$uri" "$what"
         same "$what: $name" "$rc $(cat "$out")" "0 dvmjobs $what good" || explain
     done
@@ -42,7 +42,7 @@ for tool in $tools; do
     run "$patience" "$tool" "$uri" has "$job"
     same "another tool sees it: $name" "$rc $(cat "$out")" "0 dvmjobs has good" || explain
     for i in 1 2; do
-        "$tool" "$uri" follow >"$tmp/both.$i" 2>&1 &
+        "$tool" "$uri" follow anywhere >"$tmp/both.$i" 2>&1 &
     done
     run "$patience" "$WIREUP" run -n 3 hostname
     same "while wireup run has the nodes too: $name" "$rc $(grep -c '^n[123]$' "$out")" "0 3" || explain

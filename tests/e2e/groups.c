@@ -10,6 +10,7 @@
  * nodes. */
 #include <pmix.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ enum { MAY_BE_ADDED = false };
 static pmix_proc_t me;
 static uint32_t size;
 static int wrong;
-static volatile int nfailed, nleaders;
+static atomic_int nfailed, nleaders;
 
 __attribute__((format(printf, 1, 2))) static void complain(const char *format, ...)
 {
@@ -509,7 +510,7 @@ static void on_end(size_t id, pmix_status_t code, const pmix_proc_t *source, pmi
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
 }
 
-static bool comes(volatile int *n)
+static bool comes(atomic_int *n)
 {
     for (int i = 0; i < 3000 && !*n; i++)
         nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);

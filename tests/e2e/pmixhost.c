@@ -36,9 +36,10 @@ static bool verbose, bare, with_pmi, damages, session, nested, roles;
 static char **command;
 static const char *const outer = "testjob";
 static const char *job = "testjob";
-static int up = -1;         /* to node 0 */
-static int down[MAX_NODES]; /* node 0: to the others */
-static pid_t pids[MAX_RANKS], hosts[MAX_NODES];
+static int up = -1;                    /* to node 0 */
+static int down[MAX_NODES];            /* node 0: to the others */
+static _Atomic(pid_t) pids[MAX_RANKS]; /* the server's threads kill them, too */
+static pid_t hosts[MAX_NODES];
 static int running, code;
 static int news[2]; /* a process has ended */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -63,8 +63,8 @@ static pmix_status_t give(const char *id, const char *nodes, pmix_info_cbfunc_t 
 }
 
 /* The last request that is held. */
-static pmix_info_cbfunc_t held;
-static void *held_arg;
+static _Atomic(pmix_info_cbfunc_t) held;
+static _Atomic(void *) held_arg;
 
 static pmix_status_t on_request(const pmix_proc_t *client, pmix_alloc_directive_t directive,
                                 const pmix_info_t infos[], size_t n, pmix_info_cbfunc_t done,
@@ -79,8 +79,8 @@ static pmix_status_t on_request(const pmix_proc_t *client, pmix_alloc_directive_
     if (!strcmp(text_of(infos, n, PMIX_ALLOC_REQ_ID), "lost"))
         return PMIX_SUCCESS;
     if (!strcmp(text_of(infos, n, PMIX_ALLOC_REQ_ID), "held")) {
-        held = done;
         held_arg = arg;
+        held = done;
         return PMIX_SUCCESS;
     }
     if (!strcmp(text_of(infos, n, PMIX_ALLOC_REQ_ID), "spawned"))

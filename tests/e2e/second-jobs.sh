@@ -188,7 +188,7 @@ SLURM_JOB_ID=17 SLURM_JOB_NODELIST=$(hostname) \
     run "$patience" "$WIREUP" up -launch-agent "$tmp/agent" -hosts "$(hostname),a1,a2" -tree-width 1
 same "a DVM whose tree has several levels" "$rc" 0 || explain
 run "$patience" "$WIREUP" grow -nodes 1
-same "  says what it needs" "$rc $(grep -c 'start it with -join-token-file' "$err")" "1 1" || explain
+same "  says what it needs" "$rc $(grep -c 'start it with -tree-width 2, or with -join-token-file FILE' "$err")" "1 1" || explain
 run "$patience" "$WIREUP" down
 run "$patience" "$WIREUP" up
 run "$patience" "$WIREUP" grow -nodes 1
