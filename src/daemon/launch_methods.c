@@ -99,7 +99,8 @@ int agent_spec_get(struct agent_spec *s, const struct bootstrap *b, struct errms
     const char *kind = bootstrap_option(b, "agent"), *port = bootstrap_option(b, "agent-port");
 
     memset(s, 0, sizeof *s);
-    if (!kind || !agent_kind_read(kind, &s->kind))
+    /* Only the launcher can ask a DVM. */
+    if (!kind || !agent_kind_read(kind, &s->kind) || s->kind == AGENT_DVM)
         return errmsg_set(err, BOOTSTRAP_BAD,
                           "the record from the launcher is damaged (the agent)");
     s->exec = bootstrap_option(b, "agent-exec");

@@ -147,6 +147,8 @@ static void test_spec(void)
     OK(t.kind == AGENT_SSH && !t.exec && !t.args && !t.user && !t.port && !t.wireupd_given);
     b = (struct bootstrap){ 0 };
     OK(agent_spec_get(&t, &b, &err) == BOOTSTRAP_BAD);
+    s.kind = AGENT_DVM;
+    OK(agent_spec_put(&s, &a, &b) == 0 && agent_spec_get(&t, &b, &err) == BOOTSTRAP_BAD);
     for (int i = 0; i < AGENT_KINDS; i++) {
         enum agent_kind k = AGENT_KINDS;
         if (!agent_kind_read(agent_kind_name((enum agent_kind)i), &k) || (int)k != i)
