@@ -107,6 +107,14 @@ static void remark(void *arg, const char *node, struct slice line)
     w->c.calls.on_remark(w->c.arg, node, line);
 }
 
+static void ended(void *arg)
+{
+    struct child_daemons *w = arg;
+
+    if (w->c.calls.on_ended)
+        w->c.calls.on_ended(w->c.arg);
+}
+
 static bool is_child(const struct bootstrap *b, uint32_t me, uint32_t position)
 {
     return position > 0 && position != me && (position - 1) / b->width == me;
@@ -133,7 +141,7 @@ int child_daemons_add(struct child_daemons *w, const struct bootstrap_node *node
                                     .spec = w->c.spec,
                                     .envp = w->c.envp,
                                     .daemons = w->c.daemons,
-                                    .calls = { record, failed, remark },
+                                    .calls = { record, failed, remark, ended },
                                     .arg = w,
                                     .verbose = w->c.boot->verbose };
 

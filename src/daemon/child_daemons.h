@@ -22,7 +22,7 @@ struct child_daemons_config {
     const char *addresses;         /* ours; copied */
     char *const *envp;
     struct daemon_states *daemons;  /* of all daemons of the launch; outlives this struct */
-    struct remote_exec_calls calls; /* on_failed and on_remark */
+    struct remote_exec_calls calls; /* all but record */
     void *arg;
 };
 

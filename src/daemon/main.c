@@ -415,7 +415,8 @@ static int open_child_daemons(struct daemon *d, struct errmsg *err)
                                       .overlay = &d->cluster.overlay_io.member.overlay,
                                       .envp = environ,
                                       .daemons = &d->cluster.daemons,
-                                      .calls = { NULL, on_child_failed, on_child_remark },
+                                      .calls = { .on_failed = on_child_failed,
+                                                 .on_remark = on_child_remark },
                                       .arg = d };
     struct buf ours = BUF_NULL(65536);
     int rc;

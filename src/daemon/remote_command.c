@@ -28,8 +28,8 @@ static void take_answer(struct remote_command *k, struct slice line)
     k->accepted = slice_is(line, "ok");
     if (!k->accepted)
         k->on_line(k->arg, false, line);
-    else if (buf_len(&k->record))
-        watch_want(&k->feed, LOOP_WRITE); /* fails: it waits for its record in vain, and says so */
+    else if (k->in >= 0 && buf_len(&k->record)) /* else it was told to end before it answered */
+        watch_want(&k->feed, LOOP_WRITE);       /* fails: the daemon says that it has no record */
 }
 
 static void take_line(struct remote_stream *s, struct slice line)

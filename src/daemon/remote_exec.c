@@ -42,7 +42,7 @@ struct agent_command {
     struct buf output;
     struct timer bound;
     unsigned refusals;  /* of its node's sshd */
-    struct timer again; /* after one */
+    struct timer again; /* after one, or while a DVM is busy */
 };
 
 struct remote_exec {
@@ -218,7 +218,12 @@ static void command_ended(struct agent_command *k, int status);
 
 static void connection_ended(void *arg, int status)
 {
-    command_ended(arg, status);
+    struct agent_command *k = arg;
+    const struct remote_exec_config *c = &k->agent->c;
+
+    command_ended(k, status);
+    if (c->calls.on_ended)
+        c->calls.on_ended(c->arg);
 }
 
 static int run(struct agent_command *k, char **argv, struct errmsg *err)
@@ -233,11 +238,22 @@ static int run(struct agent_command *k, char **argv, struct errmsg *err)
     return rc ? errmsg_set(err, rc, "%s", why.text) : 0;
 }
 
-/* Its requests go to the DVM's launcher of this moment. */
+/* Not all of those that were refused together. */
+static uint64_t retry_delay_ms(const struct agent_command *k)
+{
+    uint64_t ms = (uint64_t)LIMIT_AGENT_RETRY_MS << k->refusals;
+
+    return ms + ms * (k->guests[0]->node.position % 16) / 16;
+}
+
+/* Its requests go to the DVM's launcher of this moment.  One that has not accepted the requests of
+ * others yet is asked again until the node's time is up. */
 static int ask_dvm(struct agent_command *k, char **argv, struct errmsg *err)
 {
     int fd = rendezvous_connect_pid(*k->agent->c.spec.dvm);
 
+    if (fd == -EAGAIN && timer_set(&k->again, retry_delay_ms(k)) == 0)
+        return 0;
     if (fd < 0)
         return errmsg_set(err, fd, "the DVM does not answer: %s",
                           fd == -ESRCH ? "it has ended" : err_text(fd));
@@ -383,14 +399,6 @@ static bool try_bare_name(struct agent_command *k, const struct agent_seen *seen
     buf_clear(&k->output);
     begin(k);
     return true;
-}
-
-/* Not all of those that were refused together. */
-static uint64_t retry_delay_ms(const struct agent_command *k)
-{
-    uint64_t ms = (uint64_t)LIMIT_AGENT_RETRY_MS << k->refusals;
-
-    return ms + ms * (k->guests[0]->node.position % 16) / 16;
 }
 
 static bool try_again_later(struct agent_command *k, const struct agent_seen *seen)

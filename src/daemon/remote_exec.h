@@ -34,6 +34,9 @@ struct remote_exec_calls {
     void (*on_failed)(void *arg, uint32_t position, const struct errmsg *why);
     /* A line from a node's daemon, or from its command, for the user. */
     void (*on_remark)(void *arg, const char *node, struct slice line);
+    /* A connection to a DVM has ended, and with it perhaps the last command (remote_exec_idle());
+     * of a process, remote_exec_reaped() says so.  NULL: nobody waits for that. */
+    void (*on_ended)(void *arg);
 };
 
 struct remote_exec_config {
@@ -51,8 +54,9 @@ struct remote_exec *remote_exec_new(const struct remote_exec_config *c, struct e
 void remote_exec_free(struct remote_exec *a); /* NULL is fine */
 
 /* Starts the daemons of these nodes, as many commands at a time as this machine bears
- * (start_window.h). One that a busy sshd refuses is run again a little later.  The strings are
- * copied.  0; BOOTSTRAP_BAD or -errno with one sentence, and nothing was started. */
+ * (start_window.h).  One that a busy sshd refuses is run again a little later, and a DVM whose
+ * backlog is full is asked again.  The strings are copied.  0; BOOTSTRAP_BAD or -errno with one
+ * sentence, and nothing was started. */
 int remote_exec_start(struct remote_exec *a, const struct bootstrap_node *nodes, uint32_t n,
                       struct errmsg *err);
 

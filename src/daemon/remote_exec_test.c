@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -33,7 +34,7 @@ static char dir[] = "agent-test.XXXXXX";
 static unsigned failed, reaped, want_failed, ups;
 static char last_failure[ERRMSG_MAX], remarks[4096];
 static bool stop_when_idle, stop_at_remark, up_by_remark;
-static int records;
+static int records, stop_at_record; /* 0: none */
 
 enum { DAEMONS = 100 };
 
@@ -54,6 +55,8 @@ static int record(void *arg, uint32_t position, struct buf *out)
 {
     (void)arg;
     records++;
+    if (records == stop_at_record)
+        loop_stop(&loop);
     if (position == BOOTSTRAP_BY_NAME)
         buf_str(out, "all\n");
     else
@@ -87,6 +90,12 @@ static void on_remark(void *arg, const char *node, struct slice line)
     }
 }
 
+static void on_ended(void *arg)
+{
+    (void)arg;
+    check_done();
+}
+
 static void on_child(void *arg)
 {
     struct signalfd_siginfo info;
@@ -108,7 +117,7 @@ static void open_agent(const char *script, struct agent_spec spec, uint32_t up_m
     char path[100];
     struct remote_exec_config c = { .loop = &loop,
                                     .envp = environ,
-                                    .calls = { record, on_failed, on_remark },
+                                    .calls = { record, on_failed, on_remark, on_ended },
                                     .up_ms = up_ms,
                                     .daemons = &daemons };
     struct errmsg err;
@@ -132,7 +141,7 @@ static void open_agent(const char *script, struct agent_spec spec, uint32_t up_m
         abort();
     failed = reaped = ups = 0;
     want_failed = 0;
-    records = 0;
+    records = stop_at_record = 0;
     stop_when_idle = stop_at_remark = up_by_remark = false;
     last_failure[0] = remarks[0] = '\0';
 }
@@ -411,11 +420,11 @@ static void test_stopped(void)
 /* ---- a DVM that is asked --------------------------------------------------------------------- */
 
 /* Answers each request by this text, `reads` lines of what follows as remarks, and stays until
- * the end of its input, if it says so. */
+ * the end of its input, if it says so; or is slow, and answers at the end of its input only. */
 struct fake_dvm {
     const char *answer;
     int reads;
-    bool stays;
+    bool stays, slow;
 };
 
 static void answer_one(const struct fake_dvm *d, int fd)
@@ -423,8 +432,12 @@ static void answer_one(const struct fake_dvm *d, int fd)
     FILE *f = fdopen(fd, "r+");
     char line[4096];
 
-    if (!f || !fgets(line, sizeof line, f) || strcmp(line, "on n1 /somewhere/wireupd\n") != 0)
+    if (!f)
         _exit(1);
+    if (fgets(line, sizeof line, f) && strcmp(line, "on n1 /somewhere/wireupd\n") != 0)
+        _exit(1);
+    while (d->slow && fgets(line, sizeof line, f))
+        continue;
     dprintf(fd, "%s", d->answer);
     for (int i = 0; i < d->reads && fgets(line, sizeof line, f); i++)
         dprintf(fd, "wireup-boot remark 1 up %s", line);
@@ -437,6 +450,7 @@ static void be_dvm(const struct fake_dvm *d, int ready)
 {
     struct rendezvous r;
 
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (rendezvous_open(&r) < 0 || write(ready, "r", 1) != 1)
         _exit(1);
     for (;;) {
@@ -472,15 +486,12 @@ static void end_dvm(pid_t pid)
         continue;
 }
 
-/* No child tells that a connection has ended. */
 static void until_idle(void)
 {
-    while (!remote_exec_idle(agent)) {
-        struct timer t;
-        timer_init(&t, &loop, stop_now, NULL);
-        timer_set(&t, 10);
+    stop_when_idle = true;
+    if (!remote_exec_idle(agent))
         run();
-    }
+    OK_F(remote_exec_idle(agent), "the end of the connection is reported");
 }
 
 static void dvm_failure(const struct fake_dvm *d, uint32_t up_ms, const char *want)
@@ -494,6 +505,54 @@ static void dvm_failure(const struct fake_dvm *d, uint32_t up_ms, const char *wa
     want_failed = 0;
     until_idle();
     OK_F(failed == 1 && strstr(last_failure, want), "%s: %s", want, last_failure);
+    end_dvm(pid);
+}
+
+/* It accepts nothing for a while, and others have taken all places in its backlog. */
+static void test_dvm_busy(void)
+{
+    const struct fake_dvm good = { "ok\nwireup-boot started 1\n", 1, true };
+    enum { MOST = 4096 };
+    int others[MOST], n = 0, rc = 0;
+    pid_t pid = start_dvm(&good);
+
+    kill(pid, SIGSTOP);
+    while (n < MOST && (rc = rendezvous_connect_pid(pid)) >= 0)
+        others[n++] = rc;
+    OK_F(rc == -EAGAIN, "its backlog is full: %d after %d", rc, n);
+    open_agent("", (struct agent_spec){ .kind = AGENT_DVM, .dvm = &pid }, 0);
+    want_failed = 1;
+    stop_at_record = 2;
+    start(1);
+    run();
+    OK_F(failed == 0 && records == 2, "it is asked again: %s", last_failure);
+    want_failed = 0;
+    while (n > 0)
+        close(others[--n]);
+    kill(pid, SIGCONT);
+    stop_at_remark = up_by_remark = true;
+    if (failed == 0)
+        run();
+    OK_F(strstr(remarks, "n1: up 1\n") != NULL, "and answers: %s", remarks);
+    remote_exec_end(agent);
+    until_idle();
+    end_dvm(pid);
+}
+
+/* It answers after it has been told that the end has come. */
+static void test_dvm_late(void)
+{
+    const struct fake_dvm slow = { "ok\n", .slow = true };
+    pid_t pid = start_dvm(&slow);
+
+    open_agent("", (struct agent_spec){ .kind = AGENT_DVM, .dvm = &pid }, 0);
+    stop_at_record = 1;
+    start(1);
+    run();
+    OK_F(!remote_exec_idle(agent), "it has been asked");
+    remote_exec_end(agent);
+    until_idle();
+    OK_F(failed == 0 && records == 1, "it gets no record, and its end is no failure");
     end_dvm(pid);
 }
 
@@ -571,6 +630,8 @@ int main(void)
     test_stopped();
     test_dvm_failures();
     test_dvm();
+    test_dvm_late();
+    test_dvm_busy();
     OK_F(complaints.count == 0, "no event of a daemon was unexpected");
     daemon_states_close(&daemons);
     watch_close(&chld);

@@ -523,11 +523,18 @@ uint32_t remote_lost(struct remote *f, const char *const **names_p)
     return n;
 }
 
+static void on_ended(void *arg)
+{
+    struct remote *f = arg;
+
+    if (f->stopping.set && child_daemons_idle(&f->child_daemons))
+        stopped(f);
+}
+
 void remote_reaped(struct remote *f, pid_t pid, int status)
 {
     child_daemons_reaped(&f->child_daemons, pid, status);
-    if (f->stopping.set && child_daemons_idle(&f->child_daemons))
-        stopped(f);
+    on_ended(f);
 }
 
 /* ---- nodes that join ---- */
@@ -689,7 +696,7 @@ static int start_daemons(struct remote *f, struct errmsg *err)
                                            .overlay = &f->cluster.overlay_io.member.overlay,
                                            .envp = environ,
                                            .daemons = &f->cluster.daemons,
-                                           .calls = { NULL, on_failed, on_remark },
+                                           .calls = { NULL, on_failed, on_remark, on_ended },
                                            .arg = f };
     int rc;
 
