@@ -169,7 +169,8 @@ collect_reports()
 nothing_reported()
 {
     for report in "$reports".*; do
-        [ ! -e "$report" ] || head -n 40 "$report"
+        # A thread that ends while LeakSanitizer stops all is told, and is none of what it looks for.
+        [ ! -e "$report" ] || grep -v '==Unable to get registers from thread' "$report" | head -n 40
     done >"$tmp/reported"
     same "no sanitizer has reported anything" "$(cat "$tmp/reported")" "" || note "in full: $reports.*"
 }
