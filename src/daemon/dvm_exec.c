@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -406,11 +407,8 @@ static void run(struct dvm_exec_list *e, const struct op_exec *m)
     }
     if (in[0] >= 0)
         close(in[0]);
-    if (rc < 0) {
-        const char *end = "cannot start it on this node\n";
-        if (out[1] >= 0 && write(out[1], end, strlen(end)) < 0)
-            rc = -errno;
-    }
+    if (rc < 0 && out[1] >= 0)
+        dprintf(out[1], "cannot start it on this node: %s\n", err.text);
     if (out[1] >= 0)
         close(out[1]);
     if (!r)

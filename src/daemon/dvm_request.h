@@ -15,7 +15,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
-/* words: the node and the command, NULL-terminated. */
+/* words: the node and the command, NULL-terminated.  The words of the command are joined for a
+ * shell there, so an empty one is lost.  The caller looks at buf_ok(). */
 void dvm_request_write(char *const *words, struct buf *out);
 
 /* What follows `on `, into an array with room for a word in two bytes of the text.  False: it is

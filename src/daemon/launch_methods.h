@@ -68,7 +68,8 @@ struct agent_spec {
     const pid_t *dvm;    /* AGENT_DVM: the DVM's launcher, which may become another one */
 };
 
-/* "ssh", "rsh", "fork", "slurm", "pbs", "lsf", "flux", "sge", "manual", "exec", "template". */
+/* "ssh", "rsh", "fork", "slurm", "pbs", "lsf", "flux", "sge", "manual", "exec", "template",
+ * "dvm". */
 const char *agent_kind_name(enum agent_kind kind);
 bool agent_kind_read(const char *name, enum agent_kind *kind_p);
 
