@@ -9,6 +9,8 @@ import subprocess
 import time
 
 FOLDERS = '/tmp', '/dev/shm', '/run'
+# The daemons of a Slurm that a test has started keep files of their own there, as long as they run.
+SLURM = '/netns/slurm/'
 
 
 def files_below(folder):
@@ -42,7 +44,8 @@ def local_sockets(pid):
 def look(hosts, ours):
     """{kind: Counter of what there is}; `ours`: the folder that is the runs' own."""
     there = {'name spaces': name_spaces(), 'mounts': mounts(), 'local sockets': local_sockets('self'),
-             'files': [f for top in FOLDERS for f in files_below(top) if not f.startswith(ours)]}
+             'files': [f for top in FOLDERS for f in files_below(top)
+                       if not f.startswith(ours) and SLURM not in f]}
     for h in hosts:
         there[f'local sockets of {h.cable}'] = local_sockets(h.first.pid)
     return {kind: collections.Counter(found) for kind, found in there.items()}

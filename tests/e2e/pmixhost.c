@@ -40,8 +40,9 @@ static int up = -1;                    /* to node 0 */
 static int down[MAX_NODES];            /* node 0: to the others */
 static _Atomic(pid_t) pids[MAX_RANKS]; /* the server's threads kill them, too */
 static pid_t hosts[MAX_NODES];
-static int running, code;
-static int news[2]; /* a process has ended */
+static int running;
+static _Atomic(int) code; /* likewise */
+static int news[2];       /* a process has ended */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void print_call(const char *name)
