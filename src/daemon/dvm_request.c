@@ -5,13 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What stands for itself in a word. */
+static bool is_plain(unsigned char c)
+{
+    return c > ' ' && c < 0x7f && c != '%';
+}
+
 static void put_word(const char *word, struct buf *out)
 {
     for (const unsigned char *c = (const unsigned char *)word; *c; c++) {
-        if (*c <= ' ' || *c == '%' || *c >= 0x7f)
-            buf_printf(out, "%%%02x", *c);
-        else
+        if (is_plain(*c))
             buf_byte(out, (char)*c);
+        else
+            buf_printf(out, "%%%02x", *c);
     }
 }
 
@@ -34,11 +40,11 @@ static bool unescape(struct slice s, struct arena *a, struct slice *out)
         return false;
     for (size_t i = 0; i < s.len; i++) {
         char hex[3] = { 0 };
-        if (s.ptr[i] != '%') {
+        if (is_plain((unsigned char)s.ptr[i])) {
             to[n++] = s.ptr[i];
             continue;
         }
-        if (i + 2 >= s.len)
+        if (s.ptr[i] != '%' || i + 2 >= s.len)
             return false;
         memcpy(hex, s.ptr + i + 1, 2);
         if (!isxdigit((unsigned char)hex[0]) || !isxdigit((unsigned char)hex[1]))

@@ -37,9 +37,24 @@ static void test_damaged(void)
     }
 }
 
+/* What the line may not hold as it is: NUL too, which would end the word there. */
+static void test_raw(void)
+{
+    for (int c = 0; c < 256; c++) {
+        char line[] = { 'n', '1', ' ', 'a', (char)c, 'b' };
+        bool plain = c >= ' ' && c < 0x7f && c != '%'; /* (a blank: two words) */
+        struct arena a = ARENA_NULL(1 << 16);
+        struct slice read[8];
+        uint32_t n = 0;
+        OK_F(dvm_request_read(slice_mem(line, sizeof line), &a, read, &n) == plain, "byte %d", c);
+        arena_free(&a);
+    }
+}
+
 int main(void)
 {
     test_both_ways();
     test_damaged();
+    test_raw();
     return tap_done();
 }
