@@ -2,8 +2,6 @@
 #include "daemon/dvm_request.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What stands for itself in a word. */
 static bool is_plain(unsigned char c)
@@ -39,17 +37,15 @@ static bool unescape(struct slice s, struct arena *a, struct slice *out)
     if (!to)
         return false;
     for (size_t i = 0; i < s.len; i++) {
-        char hex[3] = { 0 };
         if (is_plain((unsigned char)s.ptr[i])) {
             to[n++] = s.ptr[i];
             continue;
         }
         if (s.ptr[i] != '%' || i + 2 >= s.len)
             return false;
-        memcpy(hex, s.ptr + i + 1, 2);
-        if (!isxdigit((unsigned char)hex[0]) || !isxdigit((unsigned char)hex[1]))
+        if (!isxdigit((unsigned char)s.ptr[i + 1]) || !isxdigit((unsigned char)s.ptr[i + 2]))
             return false;
-        to[n] = (char)strtol(hex, NULL, 16);
+        to[n] = (char)slice_hex_byte(s.ptr[i + 1], s.ptr[i + 2]);
         if (to[n++] == '\0')
             return false;
         i += 2;
