@@ -61,6 +61,7 @@ struct sim_costs {
     uint64_t event; /* a process and its daemon: an event that comes */
     uint64_t leave; /* the end of a process */
     uint64_t end;   /* a daemon, before it closes its link */
+    uint64_t finish; /* the launcher, when all daemons have ended */
 };
 
 struct sim_config {

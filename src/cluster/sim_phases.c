@@ -247,7 +247,7 @@ void sim_phases_closed(struct sim_node *n)
         uint64_t at = s->nodes[i].exited ? s->now : exit_now(&s->nodes[i]);
         last = at > last ? at : last;
     }
-    sim_push(s, (struct sim_event){ .at = last, .kind = SIM_OVER });
+    sim_push(s, (struct sim_event){ .at = last + s->c.costs.finish, .kind = SIM_OVER });
 }
 
 static void take_data(struct sim_node *n, const struct msg *m)

@@ -70,6 +70,9 @@ same "each phase takes as many latencies as messages follow each other" "$rc $(s
 # shellcheck disable=SC2086 # words
 run 60 "$WIREUP" $phases --costs call=1000000 --processors 1
 same "two processes call on one processor, before and after" "$rc $(sed -n 's/.*barrier \([^,]*\),.*/\1/p' "$out")" "0 24.000 ms"
+# shellcheck disable=SC2086 # words
+run 60 "$WIREUP" $phases --costs finish=5000000
+same "the launcher's own end" "$rc $(sed -n 's/.*end //p' "$out")" "0 35.000 ms"
 run 60 "$WIREUP" sim --costs call=1
 same "costs without phases" "$rc $(cat "$err")" "2 wireup: sim: --costs and --processors are of --phases, which is not given"
 run 60 "$WIREUP" sim --phases --costs coffee=1
