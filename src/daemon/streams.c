@@ -57,11 +57,21 @@ static void on_ended(void *arg, struct channel *c)
 
 static const struct channel_ops ops = { on_data, on_credit, on_unread, on_ended };
 
+/* A launcher has positions for nodes that may join, and most never do. */
+static struct stream_set *use_set(struct streams *t, uint32_t position)
+{
+    for (; t->used <= position; t->used++) {
+        for (int i = 0; i < STREAM_KINDS; i++)
+            t->sets[t->used].channels[i].fd = t->sets[t->used].sources[i].fd = -1;
+    }
+    return &t->sets[position];
+}
+
 static struct stream_set *set_of(struct streams *t, uint32_t position, uint64_t number)
 {
     if (number >= STREAM_KINDS || position >= t->cluster->router.config.count)
         return NULL;
-    return &t->sets[is_launcher(t) ? position : 0];
+    return use_set(t, is_launcher(t) ? position : 0);
 }
 
 static void show_first(struct streams *t, uint32_t position, enum stream which, bool any);
@@ -140,7 +150,7 @@ static struct sink *sink_of(const struct streams *t, enum stream which)
 
 static void await(struct streams *t, uint32_t position, enum stream which, bool on)
 {
-    t->sets[position].awaited[which] = on;
+    use_set(t, position)->awaited[which] = on;
     sink_expect(sink_of(t, which), on ? 1 : -1);
 }
 
@@ -165,7 +175,7 @@ static void show_first(struct streams *t, uint32_t position, enum stream which, 
 
 int streams_stdin(struct streams *t, uint32_t position)
 {
-    struct channel *c = &t->sets[position].channels[STREAM_IN];
+    struct channel *c = &use_set(t, position)->channels[STREAM_IN];
     int ends[2], rc;
 
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
@@ -181,7 +191,7 @@ int streams_stdin(struct streams *t, uint32_t position)
 
 void streams_cut(struct streams *t, uint32_t position)
 {
-    for (int i = 0; i < STREAM_KINDS; i++) {
+    for (int i = 0; i < STREAM_KINDS && position < t->used; i++) {
         if (t->sets[position].awaited[i])
             show_first(t, position, (enum stream)i, false);
         channel_cut(&t->sets[position].channels[i]);
@@ -239,7 +249,7 @@ void streams_end(struct streams *t)
 
 bool streams_over(const struct streams *t)
 {
-    for (uint32_t p = 0; p < t->count; p++) {
+    for (uint32_t p = 0; p < t->used; p++) {
         const struct stream_set *set = &t->sets[p];
         if (set->awaited[STREAM_OUT] || set->awaited[STREAM_ERR] ||
             set->channels[STREAM_OUT].fd >= 0 || set->channels[STREAM_ERR].fd >= 0 ||
@@ -256,20 +266,20 @@ int streams_open(struct streams *t, struct cluster_io *s, const int pipe_ends[ST
     t->cluster = s;
     t->count = is_launcher(t) ? s->router.config.count : 1;
     t->sets = calloc(t->count, sizeof *t->sets);
+    t->used = 0;
     for (int i = 0; i < STREAM_KINDS; i++)
         t->pipe_ends[i] = pipe_ends ? pipe_ends[i] : -1;
-    for (uint32_t p = 0; t->sets && p < t->count; p++) {
-        for (int i = 0; i < STREAM_KINDS; i++)
-            t->sets[p].channels[i].fd = t->sets[p].sources[i].fd = -1;
-    }
-    return t->sets ? 0 : -ENOMEM;
+    if (!t->sets)
+        return -ENOMEM;
+    use_set(t, 0);
+    return 0;
 }
 
 void streams_close(struct streams *t)
 {
     if (!t->cluster)
         return;
-    for (uint32_t p = 0; t->sets && p < t->count; p++) {
+    for (uint32_t p = 0; t->sets && p < t->used; p++) {
         for (int i = 0; i < STREAM_KINDS; i++) {
             source_close(&t->sets[p].sources[i]);
             channel_close(&t->sets[p].channels[i]);

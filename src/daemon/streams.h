@@ -28,6 +28,7 @@ struct streams {
     void (*on_over)(void *cluster);
     struct stream_set *sets;
     uint32_t count;              /* launcher: all positions; a daemon: 1, its own */
+    uint32_t used;               /* so many of the sets; the memory of the others is untouched */
     int pipe_ends[STREAM_KINDS]; /* a daemon: the other ends of its pipes until the channels are
                                     open */
 };
