@@ -49,7 +49,7 @@ static void report_address(const struct nlmsghdr *m, addresses_fn *fn, void *arg
         r = (const void *)((const char *)r + RTA_ALIGN(r->rta_len));
     }
     if (bytes && a->ifa_prefixlen <= size * 8)
-        fn(arg, a->ifa_family, bytes, a->ifa_prefixlen);
+        fn(arg, a->ifa_family, bytes, a->ifa_prefixlen, a->ifa_index);
 }
 
 /* 1: more follows; 0: done; or -errno. */

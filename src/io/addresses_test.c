@@ -2,6 +2,7 @@
 #include "io/addresses.h"
 
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <string.h>
@@ -14,7 +15,7 @@ enum { MOST = 1024 };
 struct seen {
     int family;
     unsigned char bytes[16];
-    unsigned bits;
+    unsigned bits, interface;
 };
 
 struct all {
@@ -22,7 +23,8 @@ struct all {
     unsigned n;
 };
 
-static void keep(void *arg, int family, const unsigned char *bytes, unsigned bits)
+static void keep(void *arg, int family, const unsigned char *bytes, unsigned bits,
+                 unsigned interface)
 {
     struct all *all = arg;
     struct seen *s = &all->list[all->n];
@@ -31,6 +33,7 @@ static void keep(void *arg, int family, const unsigned char *bytes, unsigned bit
         return;
     s->family = family;
     s->bits = bits;
+    s->interface = interface;
     memcpy(s->bytes, bytes, family == AF_INET ? 4 : 16);
     all->n++;
 }
@@ -62,6 +65,7 @@ static bool is_kept(const struct all *all, const struct ifaddrs *i)
     for (unsigned k = 0; k < all->n; k++) {
         const struct seen *s = &all->list[k];
         if (s->family == i->ifa_addr->sa_family && s->bits == bits_of(i) &&
+            s->interface == if_nametoindex(i->ifa_name) &&
             memcmp(s->bytes, bytes_of(i->ifa_addr), size) == 0)
             return true;
     }

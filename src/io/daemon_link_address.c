@@ -10,9 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "io/addresses.h"
 #include "io/ip_address.h"
+
+enum { OWN_MAX = 1 << 20 };
 
 /* ---- text ---- */
 
@@ -106,11 +111,12 @@ struct ranking {
 };
 
 /* Ranks their addresses by one address of ours. */
-static void rank(void *arg, int family, const unsigned char *own, unsigned bits)
+static void rank(void *arg, int family, const unsigned char *own, unsigned bits, unsigned interface)
 {
     struct ranking *k = arg;
     struct ip_address ours = { .family = family };
 
+    (void)interface;
     memcpy(ours.bytes, own, ip_address_size(family));
     for (size_t i = 0; i < k->n; i++) {
         struct ip_address a = ip_address_of((const struct sockaddr *)&k->list[i].at);
@@ -168,11 +174,9 @@ static bool usable(const struct ifaddrs *i)
     return i->ifa_addr->sa_family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr);
 }
 
-static bool chosen(const struct ifaddrs *i, const char *interface, bool loopback)
+static bool chosen(const struct ifaddrs *i, const char *interface)
 {
-    if (interface)
-        return strcmp(i->ifa_name, interface) == 0 || is_address(interface, i->ifa_addr);
-    return loopback == ((i->ifa_flags & IFF_LOOPBACK) != 0);
+    return strcmp(i->ifa_name, interface) == 0 || is_address(interface, i->ifa_addr);
 }
 
 static void add(struct buf *text, const struct sockaddr *a, uint16_t port)
@@ -189,29 +193,106 @@ static void add(struct buf *text, const struct sockaddr *a, uint16_t port)
     buf_str(text, word);
 }
 
-int daemon_link_address_ours(const char *interface, uint16_t port, struct buf *text,
+static int cannot_list(int rc, struct errmsg *err)
+{
+    return errmsg_set(err, rc, "cannot list the network interfaces: %s", err_text(rc));
+}
+
+static int list_of_interface(const char *interface, uint16_t port, struct buf *text,
                              struct errmsg *err)
 {
     struct ifaddrs *all;
     size_t n = 0;
 
     if (getifaddrs(&all) < 0)
-        return errmsg_set(err, -errno, "cannot list the network interfaces: %s", err_text(errno));
-    for (int loopback = 0; loopback < 2 && n == 0; loopback++) {
-        for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
-            if (!usable(i) || !chosen(i, interface, loopback))
-                continue;
-            add(text, i->ifa_addr, port);
-            n++;
-        }
+        return cannot_list(-errno, err);
+    for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
+        if (!usable(i) || !chosen(i, interface))
+            continue;
+        add(text, i->ifa_addr, port);
+        n++;
     }
     freeifaddrs(all);
-    if (n == 0 && interface)
+    if (n == 0)
         return errmsg_set(err, -ENODEV,
                           "the network interface %.100s does not exist, is down or has no address",
                           interface);
-    if (n == 0)
-        return errmsg_set(err, -ENETDOWN, "no network interface has an address");
+    return 0;
+}
+
+/* Those of all interfaces, without asking the kernel for a list of these: see addresses.h. */
+struct own_addresses {
+    uint16_t port;
+    int fd; /* any socket */
+    unsigned interface;
+    int flags; /* of that one */
+    struct buf others, loopback;
+};
+
+/* 0: it has gone meanwhile. */
+static int flags_of(struct own_addresses *o, unsigned interface)
+{
+    struct ifreq q = { .ifr_ifindex = (int)interface };
+
+    if (o->interface == interface)
+        return o->flags;
+    o->interface = interface;
+    o->flags = 0;
+    if (ioctl(o->fd, SIOCGIFNAME, &q) == 0 && ioctl(o->fd, SIOCGIFFLAGS, &q) == 0)
+        o->flags = q.ifr_flags;
+    return o->flags;
+}
+
+static void add_own(void *arg, int family, const unsigned char *bytes, unsigned bits,
+                    unsigned interface)
+{
+    struct own_addresses *o = arg;
+    struct sockaddr_in four = { .sin_family = AF_INET };
+    struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
+    struct ifaddrs one = { .ifa_addr = family == AF_INET ? (struct sockaddr *)&four
+                                                         : (struct sockaddr *)&six };
+
+    (void)bits;
+    if (family == AF_INET)
+        memcpy(&four.sin_addr, bytes, sizeof four.sin_addr);
+    else
+        memcpy(&six.sin6_addr, bytes, sizeof six.sin6_addr);
+    one.ifa_flags = (unsigned)flags_of(o, interface);
+    if (usable(&one))
+        add(one.ifa_flags & IFF_LOOPBACK ? &o->loopback : &o->others, one.ifa_addr, o->port);
+}
+
+static int list_all(uint16_t port, struct buf *text, struct errmsg *err)
+{
+    struct own_addresses o = { .port = port,
+                               .fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0),
+                               .others = BUF_NULL(OWN_MAX),
+                               .loopback = BUF_NULL(OWN_MAX) };
+    int rc = o.fd < 0 ? -errno : addresses_each(add_own, &o);
+    struct buf *found = buf_len(&o.others) ? &o.others : &o.loopback;
+
+    if (o.fd >= 0)
+        close(o.fd);
+    if (rc < 0)
+        cannot_list(rc, err);
+    else if (!buf_ok(&o.others) || !buf_ok(&o.loopback))
+        rc = errmsg_set(err, -ENOMEM, "out of memory");
+    else if (!buf_len(found))
+        rc = errmsg_set(err, -ENETDOWN, "no network interface has an address");
+    else
+        buf_slice_put(text, buf_slice(found));
+    buf_free(&o.others);
+    buf_free(&o.loopback);
+    return rc;
+}
+
+int daemon_link_address_ours(const char *interface, uint16_t port, struct buf *text,
+                             struct errmsg *err)
+{
+    int rc = interface ? list_of_interface(interface, port, text, err) : list_all(port, text, err);
+
+    if (rc)
+        return rc;
     return buf_ok(text) ? 0 : errmsg_set(err, -ENOMEM, "out of memory");
 }
 
@@ -238,7 +319,7 @@ int daemon_link_address_device(const char *interface, char *name, size_t room)
     if (getifaddrs(&all) < 0)
         return -errno;
     for (const struct ifaddrs *i = all; i && rc; i = i->ifa_next) {
-        if (usable(i) && chosen(i, interface, false))
+        if (usable(i) && chosen(i, interface))
             rc = snprintf(name, room, "%s", i->ifa_name) < (int)room ? 0 : -ENAMETOOLONG;
     }
     freeifaddrs(all);

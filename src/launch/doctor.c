@@ -144,7 +144,8 @@ struct route {
 };
 
 /* Not those of loopback, and of links, which mean nothing elsewhere. */
-static void add_address(void *arg, int family, const unsigned char *bytes, unsigned bits)
+static void add_address(void *arg, int family, const unsigned char *bytes, unsigned bits,
+                        unsigned interface)
 {
     struct route *r = arg;
     char text[INET6_ADDRSTRLEN];
@@ -153,6 +154,7 @@ static void add_address(void *arg, int family, const unsigned char *bytes, unsig
                                          (bytes[0] == 0 && bytes[15] == 1);
 
     (void)bits;
+    (void)interface;
     if (local || r->n == ROUTE_ADDRESSES || !inet_ntop(family, bytes, text, sizeof text))
         return;
     buf_printf(r->out, "%s%s/%u", r->n++ ? "," : "", text, r->port);
