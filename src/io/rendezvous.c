@@ -335,7 +335,7 @@ struct rendezvous_search {
     char prefix[40];
 };
 
-struct rendezvous_search *rendezvous_search_begin(void)
+static struct rendezvous_search *search_new(void)
 {
     struct rendezvous_search *s = calloc(1, sizeof *s);
 
@@ -345,6 +345,15 @@ struct rendezvous_search *rendezvous_search_begin(void)
     s->look = (struct look){ .fn = add, .arg = &s->found };
     s->look.prefix = (size_t)put_prefix(s->prefix, sizeof s->prefix);
     s->names = SOCKET_NAMES_CLOSED;
+    return s;
+}
+
+struct rendezvous_search *rendezvous_search_begin(void)
+{
+    struct rendezvous_search *s = search_new();
+
+    if (!s)
+        return NULL;
     rendezvous_tidy();
     look_in_dirs(&s->look);
     if (!s->look.over)
@@ -368,6 +377,17 @@ int rendezvous_search_end(struct rendezvous_search *s, struct launcher_name **li
         return (int)f.n;
     free(f.list);
     return -ENOMEM;
+}
+
+int rendezvous_list_in_dirs(struct launcher_name **list_p)
+{
+    struct rendezvous_search *s = search_new();
+
+    *list_p = NULL;
+    if (!s)
+        return -ENOMEM;
+    look_in_dirs(&s->look);
+    return rendezvous_search_end(s, list_p);
 }
 
 int rendezvous_list(struct launcher_name **list_p)

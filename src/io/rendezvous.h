@@ -58,6 +58,10 @@ bool rendezvous_is_ours(int fd);
  * comparison. */
 int rendezvous_list(struct launcher_name **list_p);
 
+/* The same of those alone that have a name in a directory, as nearly all have: neither abstract
+ * names are read nor those of killed launchers removed. */
+int rendezvous_list_in_dirs(struct launcher_name **list_p);
+
 /* The same in pieces, for callers with other work: others may have taken very many names.  Looks
  * into the directories at once.  NULL: no memory. */
 struct rendezvous_search *rendezvous_search_begin(void);

@@ -149,6 +149,9 @@ static void test_directory(void)
     end(&a, false);
     OK(!finds(a.pid) && finds(b.pid));
     OK_F(!watched || !is_readable(r.watch), "another one's end wakes nobody");
+    EQ(rendezvous_list_in_dirs(&all), 1);
+    OK_F(all[0].pid == b.pid && all[0].where >= 0, "the directories alone list it, too");
+    free(all);
     EQ(rendezvous_list(&all), 1);
     end(&b, true);
     OK_F(entries() == 3, "who was killed has left its name");
@@ -163,6 +166,9 @@ static void test_directory(void)
     EQ(entries(), 0);
     b = start(&kind);
     end(&b, true);
+    OK_F(rendezvous_list_in_dirs(&all) == 1 && entries() == 2,
+         "the directories alone are no more than read");
+    free(all);
     OK_F(entries() == 2 && rendezvous_list(&all) == 0 && entries() == 0, "a listing tidies up");
     free(all);
     OK(rendezvous_open(&r) == 0);
@@ -380,6 +386,8 @@ static void test_abstract(void)
     OK_F(connects(a.pid) && connects(b.pid), "an abstract name is found by its pid");
     OK(finds_in_pieces(a.pid, &pieces));
     OK_F(other_user < 0 || pieces > 1, "among many names a search has several pieces: %u", pieces);
+    EQ(rendezvous_list_in_dirs(&all), 0);
+    free(all);
     n = rendezvous_list(&all);
     OK_F(n >= 2 && n < 100, "%d launchers are listed, and not the names of another user", n);
     for (int i = 0; i < n; i++)

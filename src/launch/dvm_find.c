@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "launch/queries.h"
 
-enum { DVM_FIND_ANSWER = 1 << 24 };
+/* ASKED: so many launchers are asked before the first answer is read. */
+enum { DVM_FIND_ANSWER = 1 << 24, ASKED = 64 };
 
 /* "NODE SLOTS USED up" in each line */
 static uint32_t slots_in(struct slice text)
@@ -27,13 +29,13 @@ static uint32_t slots_in(struct slice text)
 }
 
 /* "standing PID NAME" in the first line: a DVM. */
-static bool is_dvm(const struct launcher_name *who, struct dvm_place *place_p)
+static bool is_dvm(int asked, const struct launcher_name *who, struct dvm_place *place_p)
 {
     struct buf answer = BUF_NULL(DVM_FIND_ANSWER);
     struct slice text, line;
     bool found = false;
 
-    if (queries_launcher(who, SLICE("standing\n"), &answer) == 0) {
+    if (queries_answer(asked, &answer) == 0) {
         text = buf_slice(&answer);
         line = slice_cut(&text, '\n');
         found = slice_is(slice_cut(&line, ' '), "standing");
@@ -51,19 +53,72 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct dvm_place *)a)->name, ((const struct dvm_place *)b)->name);
 }
 
-/* All DVMs, by name; their number, or -errno.  *all_p is for free(). */
-static int find_all(struct dvm_place **all_p)
-{
-    struct launcher_name *names = NULL;
-    int n = rendezvous_list(&names), found = 0;
+struct search {
+    const char *wanted;
+    struct dvm_place *all;
+    int n;
+    bool over; /* the one that is wanted has been found */
+};
 
-    *all_p = calloc((size_t)(n > 0 ? n : 1), sizeof **all_p);
-    for (int i = 0; *all_p && i < n; i++)
-        found += is_dvm(&names[i], &(*all_p)[found]);
+/* Those among n launchers, at most ASKED.  A machine may have daemons of many nodes, which answer at
+ * the same time. */
+static void find_among(struct search *s, const struct launcher_name *names, int n)
+{
+    int asked[ASKED];
+
+    for (int i = 0; i < n; i++)
+        asked[i] = queries_ask(&names[i], SLICE("standing\n"));
+    for (int i = 0; i < n; i++) {
+        if (s->over && asked[i] >= 0)
+            close(asked[i]);
+        else if (!s->over && is_dvm(asked[i], &names[i], &s->all[s->n]))
+            s->over = !strcmp(s->all[s->n++].name, s->wanted);
+    }
+}
+
+/* What is listed there.  Takes the list over.  0 or -errno. */
+static int find_listed(struct search *s, struct launcher_name *names, int n)
+{
+    struct dvm_place *more;
+
+    if (n <= 0) {
+        free(names);
+        return n;
+    }
+    more = realloc(s->all, (size_t)(s->n + n) * sizeof *more);
+    if (more)
+        s->all = more;
+    for (int i = 0; more && i < n && !s->over; i += ASKED)
+        find_among(s, names + i, n - i < ASKED ? n - i : ASKED);
     free(names);
-    if (found)
-        qsort(*all_p, (size_t)found, sizeof **all_p, by_name);
-    return !*all_p ? -ENOMEM : n < 0 ? n : found;
+    return more ? 0 : -ENOMEM;
+}
+
+/* Those that have a name in a directory have been asked. */
+static int drop_asked(struct launcher_name *names, int n)
+{
+    int kept = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (names[i].where < 0)
+            names[kept++] = names[i];
+    }
+    return n < 0 ? n : kept;
+}
+
+/* All DVMs, by name, up to the one that is wanted.  0 or -errno. */
+static int find_all(struct search *s)
+{
+    struct launcher_name *names;
+    int n = rendezvous_list_in_dirs(&names), rc = find_listed(s, names, n);
+
+    if (rc == 0 && !s->over) {
+        n = rendezvous_list(&names);
+        rc = find_listed(s, names, drop_asked(names, n));
+    }
+    if (s->n)
+        qsort(s->all, (size_t)s->n, sizeof *s->all, by_name);
+    return rc;
 }
 
 static const struct dvm_place *named(const struct dvm_place *all, int n, const char *name)
@@ -97,10 +152,15 @@ static int several(const struct dvm_place *all, int n, struct errmsg *err)
     return DVM_FIND_SEVERAL;
 }
 
+static const char *wanted_name(const char *name)
+{
+    return name ? name : DVM_UNNAMED;
+}
+
 static int choose(const struct dvm_place *all, int n, const char *name, const char *why,
                   const struct dvm_place **found_p, struct errmsg *err)
 {
-    *found_p = named(all, n, name ? name : DVM_UNNAMED);
+    *found_p = named(all, n, wanted_name(name));
     if (!*found_p && !name && n == 1)
         *found_p = &all[0];
     if (*found_p)
@@ -112,15 +172,17 @@ int dvm_find(const char *name, struct dvm_place *place_p, struct errmsg *err)
 {
     const char *usual = getenv("WIREUP_DVM");
     const struct dvm_place *found = NULL;
-    struct dvm_place *all;
-    int n = find_all(&all), rc;
+    struct search s = { .n = 0 };
+    int rc;
 
     usual = name || !usual || !*usual ? NULL : usual;
-    rc = n < 0 ? errmsg_set(err, n, "cannot look for DVMs: %s", err_text(n))
-               : choose(all, n, name ? name : usual, usual ? ", which WIREUP_DVM names" : "",
-                        &found, err);
+    s.wanted = wanted_name(name ? name : usual);
+    rc = find_all(&s);
+    rc = rc < 0 ? errmsg_set(err, rc, "cannot look for DVMs: %s", err_text(rc))
+                : choose(s.all, s.n, name ? name : usual, usual ? ", which WIREUP_DVM names" : "",
+                         &found, err);
     if (found)
         *place_p = *found;
-    free(all);
+    free(s.all);
     return rc;
 }

@@ -26,14 +26,21 @@
 
 enum { QUERIES_ANSWER_MAX = 64 << 20 };
 
-static int query(const struct launcher_name *who, struct slice question, int patience_ms,
-                 struct buf *answer)
+int queries_ask(const struct launcher_name *who, struct slice question)
 {
-    int fd = rendezvous_connect(who);
+    int fd = rendezvous_connect(who), rc;
+
+    if (fd < 0 || send(fd, question.ptr, question.len, MSG_NOSIGNAL) >= 0)
+        return fd;
+    rc = -errno;
+    close(fd);
+    return rc;
+}
+
+static int receive(int fd, int patience_ms, struct buf *answer)
+{
     int rc = fd < 0 ? fd : 0;
 
-    if (rc == 0 && send(fd, question.ptr, question.len, MSG_NOSIGNAL) < 0)
-        rc = -errno;
     while (rc == 0) {
         struct pollfd p = { fd, POLLIN, 0 };
         char *room = buf_room(answer, 64 << 10);
@@ -52,6 +59,17 @@ static int query(const struct launcher_name *who, struct slice question, int pat
     if (fd >= 0)
         close(fd);
     return rc;
+}
+
+int queries_answer(int fd, struct buf *answer)
+{
+    return receive(fd, LIMIT_CONTROL_REPLY_MS, answer);
+}
+
+static int query(const struct launcher_name *who, struct slice question, int patience_ms,
+                 struct buf *answer)
+{
+    return receive(queries_ask(who, question), patience_ms, answer);
 }
 
 int queries_launcher(const struct launcher_name *who, struct slice question, struct buf *answer)

@@ -21,5 +21,10 @@ int queries_tools(const struct command_line *l);
 
 /* The whole answer of one launcher to a request line (control_socket.h).  0 or -errno. */
 int queries_launcher(const struct launcher_name *who, struct slice question, struct buf *answer);
+/* The same in two steps, so that several launchers work at their answers at the same time: a
+ * connection, or -errno; and its answer.  The second one closes it; harmless on -errno, which it
+ * returns. */
+int queries_ask(const struct launcher_name *who, struct slice question);
+int queries_answer(int fd, struct buf *answer);
 
 #endif
