@@ -190,6 +190,11 @@
 #define LIMIT_PREFORK_LOAD_MS 30000
 #define LIMIT_PREFORK_MS      2000
 
+/* A DVM's daemon forks the next job's daemon so long after the end of one, whose launcher is then
+ * no longer waiting for us; and so long after the start of one, where it does not end. */
+#define LIMIT_WARM_ENDED_MS   2
+#define LIMIT_WARM_STARTED_MS 1000
+
 /* The stack of one process may take this long (gdb reads all symbols of a large program), and those
  * of all processes of a node together. */
 #define LIMIT_STACK_MS  5000

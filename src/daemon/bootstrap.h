@@ -28,6 +28,10 @@ enum {
     BOOTSTRAP_ABOVE = 1 << 16, /* at most: of a tree of width 1 */
 };
 #define BOOTSTRAP_BY_NAME UINT32_MAX /* a position: the daemon finds its own by its node's name */
+/* Set for a daemon whose job has not begun (dvm_warm.h): it waits, without a time limit, for this
+ * byte, behind which comes the record. */
+#define BOOTSTRAP_WAITS_VARIABLE "WIREUP_WAITS_FOR_JOB"
+#define BOOTSTRAP_BEGIN          "\n"
 
 struct bootstrap_node {
     uint32_t position;

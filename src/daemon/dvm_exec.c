@@ -372,17 +372,17 @@ static char **shell_line(struct arena *a, const struct part_texts *words)
 
 /* By a shell, as ssh does; our own program alone is forked, if it can be. */
 static int start(struct dvm_exec_list *e, struct dvm_exec *r, const struct part_texts *words,
-                 const struct child_fd fds[3], struct errmsg *err)
+                 bool own, const struct child_fd fds[3], struct errmsg *err)
 {
     struct arena a = ARENA_NULL(1 << 22);
     char **argv = shell_line(&a, words);
     struct child_plan plan = { .env = environ, .fds = fds, .nfds = 3 };
     int rc = argv ? DVM_ZYGOTE_NOT : errmsg_set(err, -ENOMEM, "no memory");
 
-    if (argv && words->n == 1 && dvm_zygote_is_own(words->items[0])) {
-        char *const own[] = { argv[2], NULL };
-        plan.path = own[0];
-        plan.argv = own;
+    if (argv && own) {
+        char *const alone[] = { argv[2], NULL };
+        plan.path = alone[0];
+        plan.argv = alone;
         rc = dvm_zygote_start(&e->zygote, loop_of(e), e->cluster->context->log, &plan, &r->pid);
     }
     if (rc == DVM_ZYGOTE_NOT) {
@@ -394,16 +394,17 @@ static int start(struct dvm_exec_list *e, struct dvm_exec *r, const struct part_
     return rc;
 }
 
-static void run(struct dvm_exec_list *e, const struct op_exec *m)
+/* Our ends of its pipes; an error is its output. */
+static void start_new(struct dvm_exec_list *e, struct dvm_exec *r, const struct part_texts *words,
+                      bool own, int *in_p, int *out_p)
 {
-    struct dvm_exec *r = dvm_exec_new(e, (uint32_t)m->number, 0);
     int in[2] = { -1, -1 }, out[2] = { -1, -1 };
     struct errmsg err = { "no memory" };
     int rc = -ENOMEM;
 
-    if (r && pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0) {
+    if (pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0) {
         const struct child_fd fds[] = { { in[0], 0 }, { out[1], 1 }, { out[1], 2 } };
-        rc = start(e, r, &m->words, fds, &err);
+        rc = start(e, r, words, own, fds, &err);
     }
     if (in[0] >= 0)
         close(in[0]);
@@ -411,12 +412,26 @@ static void run(struct dvm_exec_list *e, const struct op_exec *m)
         dprintf(out[1], "cannot start it on this node: %s\n", err.text);
     if (out[1] >= 0)
         close(out[1]);
+    *in_p = in[1];
+    *out_p = out[0];
+}
+
+static void run(struct dvm_exec_list *e, const struct op_exec *m)
+{
+    struct dvm_exec *r = dvm_exec_new(e, (uint32_t)m->number, 0);
+    bool own = m->words.n == 1 && dvm_zygote_is_own(m->words.items[0]);
+    int in = -1, out = -1;
+
     if (!r)
         return;
-    if (in[1] >= 0)
-        channel_open(&r->in, loop_of(e), in[1], true, &ops, r);
-    if (out[0] >= 0)
-        channel_open(&r->out, loop_of(e), out[0], false, &ops, r);
+    if (!own || !dvm_warm_take(&e->warm, &r->pid, &in, &out))
+        start_new(e, r, &m->words, own, &in, &out);
+    if (own)
+        dvm_warm_started(&e->warm);
+    if (in >= 0)
+        channel_open(&r->in, loop_of(e), in, true, &ops, r);
+    if (out >= 0)
+        channel_open(&r->out, loop_of(e), out, false, &ops, r);
 }
 
 bool dvm_exec_reaped(struct dvm_exec_list *e, pid_t pid)
@@ -427,11 +442,13 @@ bool dvm_exec_reaped(struct dvm_exec_list *e, pid_t pid)
         if (r->pid != pid)
             continue;
         r->pid = 0;
+        dvm_warm_ended(&e->warm);
         if (r->out.fd < 0)
             channel_cut(&r->in);
         return true;
     }
-    return held_reaped(e, pid) || dvm_zygote_reaped(&e->zygote, pid);
+    return held_reaped(e, pid) || dvm_warm_reaped(&e->warm, pid) ||
+           dvm_zygote_reaped(&e->zygote, pid);
 }
 
 /* ---- both ---- */
@@ -508,6 +525,7 @@ void dvm_execs_open(struct dvm_exec_list *e, struct cluster_io *s)
     e->next = e->count = 0;
     e->held_there = NULL;
     list_init(&e->all);
+    dvm_warm_open(&e->warm, &e->zygote, loop_of(e), s->context->log);
     if (!e->held.next)
         list_init(&e->held);
     watch_held(e);
@@ -536,7 +554,8 @@ void dvm_execs_hold(struct dvm_exec_list *e)
     }
     LIST_EACH(l, &e->held)
     watch_close(&LIST_OF(l, struct dvm_held, link)->watch);
-    dvm_zygote_close(&e->zygote); /* its loop ends */
+    dvm_warm_close(&e->warm); /* its loop ends */
+    dvm_zygote_close(&e->zygote);
     end_all(e);
 }
 
@@ -556,6 +575,7 @@ static void end_held(struct dvm_exec_list *e)
 void dvm_execs_close(struct dvm_exec_list *e)
 {
     end_held(e);
+    dvm_warm_close(&e->warm);
     dvm_zygote_close(&e->zygote);
     free(e->held_there);
     e->held_there = NULL;

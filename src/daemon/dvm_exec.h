@@ -15,6 +15,7 @@
 #define WIREUP_DAEMON_DVM_EXEC_H
 
 #include "daemon/cluster_io.h"
+#include "daemon/dvm_warm.h"
 #include "daemon/dvm_zygote.h"
 
 /* Channel numbers of an execution: DVM_EXEC_CHANNELS + 2 * number (in) and + 1 (out). */
@@ -27,6 +28,7 @@ struct dvm_exec_list {
     struct list held;         /* on a daemon: processes whose requesters are gone */
     uint32_t *held_there;     /* launcher: their number by position; NULL: none */
     struct dvm_zygote zygote; /* on a daemon: of its own program */
+    struct dvm_warm warm;     /* ... and the next job's daemon */
 };
 
 void dvm_execs_open(struct dvm_exec_list *e, struct cluster_io *s);

@@ -8,13 +8,27 @@
 #include "base/arena.h"
 #include "daemon/prefork.h"
 
+bool dvm_zygote_own_path(char *path, size_t room)
+{
+    ssize_t n = readlink("/proc/self/exe", path, room);
+
+    if (n <= 0 || (size_t)n >= room)
+        return false;
+    path[n] = '\0';
+    return true;
+}
+
 bool dvm_zygote_is_own(struct slice command)
 {
     char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self);
 
     /* The kernel adds a word to the path of a file that has been removed or replaced. */
-    return n > 0 && (size_t)n < sizeof self && slice_eq(command, slice_mem(self, (size_t)n));
+    return dvm_zygote_own_path(self, sizeof self) && slice_is(command, self);
+}
+
+bool dvm_zygote_is_ready(const struct dvm_zygote *z)
+{
+    return z->state == DVM_ZYGOTE_READY;
 }
 
 static void on_decided(void *arg, const char *why)

@@ -24,9 +24,14 @@ struct dvm_zygote {
     const struct log *log;
 };
 
-/* Whether a command line is that of our own program alone: the path of its file as it is now, so
- * that a new version which has taken the place of ours is started, and not forked. */
+/* The path of our own program's file as it is now.  False: it has none, or too long a one. */
+bool dvm_zygote_own_path(char *path, size_t room);
+/* Whether a command line is that path alone: a new version that has taken the place of ours is
+ * started, and not forked. */
 bool dvm_zygote_is_own(struct slice command);
+
+/* The program is loaded. */
+bool dvm_zygote_is_ready(const struct dvm_zygote *z);
 
 /* Starts a process of our own program: path and argv are ours, all else is as in child_start(). 0
  * and its pid; DVM_ZYGOTE_NOT: it is to be started as usual.  The first call loads the program. */

@@ -56,6 +56,8 @@ enum agent_kind {
     AGENT_KINDS,
 };
 
+struct dvm_asked;
+
 struct agent_spec {
     enum agent_kind kind;
     const char *exec;    /* in place of ssh, srun ...; words, blanks between, and 'one with blanks';
@@ -66,6 +68,7 @@ struct agent_spec {
     const char *wireupd; /* path of wireupd on the nodes */
     bool wireupd_given;  /* given by the user: no other path is tried */
     const pid_t *dvm;    /* AGENT_DVM: the DVM's launcher, which may become another one */
+    struct dvm_asked *asked; /* ... and what it has been asked for already; or NULL */
 };
 
 /* "ssh", "rsh", "fork", "slurm", "pbs", "lsf", "flux", "sge", "manual", "exec", "template",

@@ -22,6 +22,7 @@
 #include "base/slice.h"
 #include "cluster/msg.h"
 #include "io/child.h"
+#include "io/daemon_link.h"
 #include "io/daemon_link_address.h"
 #include "io/secret.h"
 #include "io/tool_files.h"
@@ -75,9 +76,12 @@ struct daemon {
     struct dvm_exec_list dvm_execs;
     struct session_dir sessions;
     struct daemon_words words;
-    int answers;       /* the original standard output: leads to the command that started us */
-    bool by_hand;      /* the record came by file: a user may be watching */
-    struct log people; /* it joins: nobody but people read its answers */
+    int answers;  /* the original standard output: leads to the command that started us */
+    bool by_hand; /* the record came by file: a user may be watching */
+    bool waits;   /* its job has not begun (dvm_warm.h) */
+    int input;    /* that has the record */
+    int pipe_ends[STREAM_KINDS];
+    struct log people;                      /* it joins: nobody but people read its answers */
     char reached[DAEMON_LINK_ADDRESS_TEXT]; /* ... the launcher, at this address */
     int code;
 };
@@ -338,7 +342,7 @@ static int ask_for_record(struct daemon *d, struct errmsg *err)
 static int read_record(struct daemon *d, const char *file, struct errmsg *err)
 {
     struct buf text = BUF_NULL(LIMIT_BOOTSTRAP_RECORD);
-    int fd = file ? open_record(file, err) : STDIN_FILENO, rc;
+    int fd = file ? open_record(file, err) : d->input, rc;
 
     text.secret = true;
     if (fd < 0)
@@ -349,7 +353,7 @@ static int read_record(struct daemon *d, const char *file, struct errmsg *err)
     if (rc == 0)
         rc = bootstrap_read(&d->boot, &d->arena, buf_slice(&text), err);
     buf_free(&text);
-    if (file)
+    if (fd != STDIN_FILENO)
         close(fd);
     return rc;
 }
@@ -568,7 +572,7 @@ static int look_up(struct daemon *d, struct overlay_io_config *w)
     return 0;
 }
 
-static int join(struct daemon *d, const int pipe_ends[STREAM_KINDS], struct errmsg *err)
+static int join(struct daemon *d, struct errmsg *err)
 {
     struct router_io_config c = { .router = { .log = &d->log,
                                               .me = d->boot.position,
@@ -584,7 +588,7 @@ static int join(struct daemon *d, const int pipe_ends[STREAM_KINDS], struct errm
     struct overlay_io_config w;
     int rc = look_up(d, &w);
     if (rc == 0)
-        rc = cluster_io_open(&d->cluster, d->node, &c, &w, pipe_ends, err);
+        rc = cluster_io_open(&d->cluster, d->node, &c, &w, d->pipe_ends, err);
 
     if (rc)
         return rc;
@@ -612,16 +616,38 @@ static int open_node(struct daemon *d, struct errmsg *err)
                              .sessions = &d->sessions,
                              .reaped = on_reaped,
                              .arg = d };
-    int pipe_ends[STREAM_KINDS] = { -1, -1, -1 };
-    int rc = streams_divert(pipe_ends);
+    int rc;
 
+    for (int i = 0; i < STREAM_KINDS; i++)
+        d->pipe_ends[i] = -1;
+    rc = streams_divert(d->pipe_ends);
     if (rc < 0)
         return errmsg_set(err, rc, "cannot make pipes: %s", err_text(rc));
     node_raise_nofile(&c);
     d->node = node_new(&c, err);
-    if (d->node)
-        d->log = *node_log(d->node);
-    return d->node ? join(d, pipe_ends, err) : -EIO;
+    if (!d->node)
+        return -EIO;
+    d->log = *node_log(d->node);
+    return 0;
+}
+
+/* Waits for its job, and has the node open when the record comes. */
+static int await_job(struct daemon *d, struct errmsg *err)
+{
+    char byte;
+    ssize_t n;
+
+    daemon_link_prepare();
+    do
+        n = read(STDIN_FILENO, &byte, 1);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0)
+        return no_record(n < 0 ? -errno : -ENODATA, err);
+    d->input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (d->input < 0)
+        return no_record(-errno, err);
+    d->name = d->host;
+    return open_node(d, err);
 }
 
 /* With a record. */
@@ -634,13 +660,19 @@ static int begin(struct daemon *d, struct errmsg *err)
     if (rc)
         return rc;
     check_clock(d);
-    return open_node(d, err);
+    rc = d->node ? 0 : open_node(d, err);
+    if (rc)
+        return rc;
+    node_rename(d->node, d->name);
+    return join(d, err);
 }
 
 static int start(struct daemon *d, struct errmsg *err)
 {
-    int rc = d->words.join ? ask_for_record(d, err) : read_record(d, d->words.record, err);
+    int rc = d->waits ? await_job(d, err) : 0;
 
+    if (rc == 0)
+        rc = d->words.join ? ask_for_record(d, err) : read_record(d, d->words.record, err);
     return rc == 0 ? begin(d, err) : rc;
 }
 
@@ -803,6 +835,8 @@ int main(int argc, char **argv)
     if (!good || (!d.words.record && !d.words.join && isatty(STDIN_FILENO)))
         return usage(argc, argv);
     d.by_hand = d.words.record || d.words.join;
+    d.waits = getenv(BOOTSTRAP_WAITS_VARIABLE) && !d.by_hand;
+    unsetenv(BOOTSTRAP_WAITS_VARIABLE);
     supervisor_tidy();
     if (gethostname(d.host, sizeof d.host - 1) < 0 || !d.host[0])
         snprintf(d.host, sizeof d.host, "localhost");

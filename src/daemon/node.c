@@ -743,6 +743,11 @@ void node_share(struct node *n, struct cluster_io *s)
         node_event(n, LAUNCHER_EVENT_SHARE);
 }
 
+void node_rename(struct node *n, const char *name)
+{
+    n->config.name = name;
+}
+
 const struct log *node_log(const struct node *n)
 {
     return &n->config.log;

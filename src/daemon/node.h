@@ -143,6 +143,8 @@ struct node *node_free(struct node *n); /* returns NULL */
 void node_share(struct node *n, struct cluster_io *s);
 
 struct loop *node_loop(struct node *n);
+/* Before any job: the name of the configuration was preliminary. */
+void node_rename(struct node *n, const char *name);
 /* The configured log, without waiting for its reader; valid until node_free(). */
 const struct log *node_log(const struct node *n);
 

@@ -248,29 +248,33 @@ int remote_command_start(struct remote_command *k, const char *path, char **argv
     return buf_len(&k->record) ? watch_want(&k->feed, LOOP_WRITE) : 0;
 }
 
-/* Two descriptors for the one socket: each has a watch. */
-int remote_command_connect(struct remote_command *k, int fd, char *const *words,
-                           remote_command_end_fn *on_end, struct errmsg *err)
+int remote_command_ask(int fd, char *const *words)
 {
     struct buf request = BUF_NULL(REQUEST_MAX);
-    int in = fcntl(fd, F_DUPFD_CLOEXEC, 3), rc = in < 0 ? -errno : 0;
+    int rc;
 
     dvm_request_write(words, &request);
-    if (rc == 0)
-        rc = buf_ok(&request) ? write_all_slice(fd, buf_slice(&request)) : -E2BIG;
+    rc = buf_ok(&request) ? write_all_slice(fd, buf_slice(&request)) : -E2BIG;
     buf_free(&request);
-    if (rc == 0) {
-        k->in = in;
-        k->on_end = on_end;
-        k->accepted = false;
-        watch_open(&k->feed, k->loop, k->in, NULL, feed, k);
-        return stream_open(&k->out, k, fd, true) < 0 ? errmsg_set(err, -ENOMEM, "out of memory")
-                                                     : 0;
+    return rc;
+}
+
+/* Two descriptors for the one socket: each has a watch. */
+int remote_command_connect(struct remote_command *k, int fd, remote_command_end_fn *on_end,
+                           struct errmsg *err)
+{
+    int in = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+    if (in < 0) {
+        int rc = -errno;
+        close(fd);
+        return errmsg_set(err, rc, "the DVM cannot be asked: %s", err_text(rc));
     }
-    close(fd);
-    if (in >= 0)
-        close(in);
-    return errmsg_set(err, rc, "the DVM cannot be asked: %s", err_text(rc));
+    k->in = in;
+    k->on_end = on_end;
+    k->accepted = false;
+    watch_open(&k->feed, k->loop, k->in, NULL, feed, k);
+    return stream_open(&k->out, k, fd, true) < 0 ? errmsg_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 static void stream_free(struct remote_stream *s)

@@ -60,10 +60,12 @@ void remote_command_drop_file(struct remote_command *k);
  * sentence. */
 int remote_command_start(struct remote_command *k, const char *path, char **argv, char **env,
                          struct errmsg *err);
-/* The same by that connection to a DVM, which is taken over; words: of the request.  0, or -errno
- * with a sentence. */
-int remote_command_connect(struct remote_command *k, int fd, char *const *words,
-                           remote_command_end_fn *on_end, struct errmsg *err);
+/* Writes the request to a DVM; words: its own.  0 or -errno. */
+int remote_command_ask(int fd, char *const *words);
+/* The same as remote_command_start() by the connection on which a DVM was asked, which is taken
+ * over.  0, or -errno with a sentence. */
+int remote_command_connect(struct remote_command *k, int fd, remote_command_end_fn *on_end,
+                           struct errmsg *err);
 void remote_command_close_in(struct remote_command *k);
 /* To its process group; a connection is closed, and does not end aloud. */
 void remote_command_signal(struct remote_command *k, int sig);

@@ -15,6 +15,7 @@
 #include "base/limit.h"
 #include "base/list.h"
 #include "io/rendezvous.h"
+#include "daemon/dvm_asked.h"
 #include "daemon/path_search.h"
 #include "daemon/remote_command.h"
 #include "daemon/start_window.h"
@@ -246,18 +247,33 @@ static uint64_t retry_delay_ms(const struct agent_command *k)
     return ms + ms * (k->guests[0]->node.position % 16) / 16;
 }
 
+/* The connection of a request that was made before, if there is one. */
+static int asked_before(const struct agent_command *k)
+{
+    struct dvm_asked *q = k->agent->c.spec.asked;
+
+    return q ? dvm_asked_take(q, k->guests[0]->node.name) : -1;
+}
+
 /* Its requests go to the DVM's launcher of this moment.  One that has not accepted the requests of
  * others yet is asked again until the node's time is up. */
 static int ask_dvm(struct agent_command *k, char **argv, struct errmsg *err)
 {
-    int fd = rendezvous_connect_pid(*k->agent->c.spec.dvm);
+    int fd = asked_before(k), rc = 0;
 
-    if (fd == -EAGAIN && timer_set(&k->again, retry_delay_ms(k)) == 0)
-        return 0;
-    if (fd < 0)
-        return errmsg_set(err, fd, "the DVM does not answer: %s",
-                          fd == -ESRCH ? "it has ended" : err_text(fd));
-    return remote_command_connect(&k->process, fd, argv, connection_ended, err);
+    if (fd < 0) {
+        fd = rendezvous_connect_pid(*k->agent->c.spec.dvm);
+        if (fd == -EAGAIN && timer_set(&k->again, retry_delay_ms(k)) == 0)
+            return 0;
+        if (fd < 0)
+            return errmsg_set(err, fd, "the DVM does not answer: %s",
+                              fd == -ESRCH ? "it has ended" : err_text(fd));
+        rc = remote_command_ask(fd, argv);
+    }
+    if (rc == 0)
+        return remote_command_connect(&k->process, fd, connection_ended, err);
+    close(fd);
+    return errmsg_set(err, rc, "the DVM cannot be asked: %s", err_text(rc));
 }
 
 static int start_command(struct agent_command *k, struct errmsg *err)

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "daemon/dvm_asked.h"
 #include "io/rendezvous.h"
 #include "tests/log_capture.h"
 #include "tests/tap.h"
@@ -600,6 +601,69 @@ static void test_dvm(void)
     OK(childless());
 }
 
+static void ask_before(struct dvm_asked *q, pid_t pid, const char *node)
+{
+    char on[] = "n1", program[] = "/somewhere/wireupd";
+    char *const words[] = { on, program, NULL };
+    struct launcher_name *names = NULL;
+    int n = rendezvous_list(&names);
+
+    for (int i = 0; i < n; i++) {
+        if (names[i].pid == pid)
+            dvm_asked_add(q, &names[i], node, words);
+    }
+    free(names);
+}
+
+/* Nothing is asked again: nobody else would answer. */
+static void test_dvm_asked(void)
+{
+    const struct fake_dvm good = { "ok\nwireup-boot started 1\n", 1, true };
+    pid_t pid = start_dvm(&good), nobody = getpid();
+    struct dvm_asked asked = { .count = 0 };
+
+    ask_before(&asked, pid, "n1");
+    OK_F(asked.count == 1 && dvm_asked_take(&asked, "n2") == -1, "n1 has been asked for, n2 not");
+    open_agent("", (struct agent_spec){ .kind = AGENT_DVM, .dvm = &nobody, .asked = &asked }, 0);
+    stop_at_remark = up_by_remark = true;
+    start(1);
+    run();
+    OK_F(strstr(remarks, "n1: up 1\n") && records == 1 && failed == 0, "it has its record: %s",
+         remarks);
+    OK_F(asked.count == 0, "by the connection on which it was asked");
+    remote_exec_end(agent);
+    until_idle();
+    end_dvm(pid);
+}
+
+/* A daemon that was asked for and is not used ends. */
+static void test_dvm_asked_in_vain(void)
+{
+    const struct fake_dvm good = { "ok\n", 0, true };
+    pid_t pid = start_dvm(&good);
+    struct dvm_asked asked = { .count = 0 };
+    char answer[4];
+    int fd, here;
+
+    ask_before(&asked, pid, "n2");
+    ask_before(&asked, pid, "n1");
+    fd = dvm_asked_take(&asked, "n2");
+    here = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    fcntl(here, F_SETFL, 0);
+    OK_F(read(here, answer, 3) == 3, "the DVM runs it");
+    close(fd);
+    OK_F(asked.count == 1 && dvm_asked_take(&asked, "n2") == -1, "one is left");
+    dvm_asked_close(&asked);
+    shutdown(here, SHUT_WR);
+    OK_F(asked.count == 0 && read(here, answer, 1) == 0, "its end is that of its input");
+    close(here);
+    ask_before(&asked, getpid(), "n1");
+    OK_F(asked.count == 0, "nobody is asked who is no DVM");
+    kill(pid, SIGKILL);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
 int main(void)
 {
     sigset_t set;
@@ -631,6 +695,8 @@ int main(void)
     test_dvm_failures();
     test_dvm();
     test_dvm_late();
+    test_dvm_asked();
+    test_dvm_asked_in_vain();
     test_dvm_busy();
     OK_F(complaints.count == 0, "no event of a daemon was unexpected");
     daemon_states_close(&daemons);

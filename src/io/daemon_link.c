@@ -931,6 +931,13 @@ void daemon_link_admit(struct daemon_link_net *net, const unsigned char *key,
 
 /* ---- the rest of daemon_link.h ---- */
 
+void daemon_link_prepare(void)
+{
+    int rc = sodium_init();
+
+    (void)rc; /* the first net tells of a failure */
+}
+
 struct daemon_link_net *daemon_link_net_new(const struct daemon_link_config *config,
                                             struct errmsg *err)
 {

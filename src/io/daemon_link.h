@@ -66,6 +66,10 @@ struct daemon_link_config {
     bool wipes; /* messages have keys in them: received bytes are wiped before memory is freed */
 };
 
+/* What the first net would take time for: to learn what the processor can.  May be done while
+ * something else is awaited. */
+void daemon_link_prepare(void);
+
 /* The error sentences of daemon_link_net_new() to daemon_link_connect() are for the user.  NULL or
  * -errno. */
 struct daemon_link_net *daemon_link_net_new(const struct daemon_link_config *config,

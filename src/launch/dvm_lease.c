@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "io/daemon_link.h"
 #include "io/rendezvous.h"
 #include "io/write_all.h"
 #include "launch/dvm_find.h"
@@ -195,8 +196,10 @@ static int lease(struct dvm_lease *l, const struct dvm_place *place, struct laun
 
     snprintf(l->name, sizeof l->name, "%s", place->name);
     l->pid = place->where.pid;
+    l->where = place->where;
     l->fd = rendezvous_connect(&place->where);
     rc = l->fd < 0 ? l->fd : ask(l, opt);
+    daemon_link_prepare(); /* while the DVM works at its answer */
     if (rc < 0)
         return errmsg_set(err, LAUNCH_REFUSED, "the DVM %s does not answer: %s", l->name,
                           err_text(rc));
@@ -451,6 +454,7 @@ void dvm_lease_unfollow(struct dvm_lease *l)
 
 void dvm_lease_end(struct dvm_lease *l)
 {
+    dvm_asked_close(&l->asked);
     if (l->fd >= 0)
         close(l->fd);
     l->fd = -1;

@@ -7,6 +7,7 @@
 
 #include "base/limit.h"
 #include "base/log.h"
+#include "daemon/dvm_asked.h"
 #include "daemon/node.h"
 #include "io/loop.h"
 #include "launch/plan_builder.h"
@@ -30,6 +31,8 @@ struct dvm_lease {
     struct dvm_limits limits;
     char name[LIMIT_JOB_NAME + 1]; /* of the DVM */
     pid_t pid;                     /* ... of its launcher */
+    struct launcher_name where;    /* ... as it was found */
+    struct dvm_asked asked;        /* daemons that it has been asked for already */
     struct node *node;             /* whose processes are answer of nodes that join and leave */
     struct dvm_lease_calls calls;
     struct watch watch;

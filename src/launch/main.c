@@ -330,6 +330,9 @@ static int run_plan(struct launch *launch, struct job_map *plan, struct log log)
     char host[256] = "localhost";
     int code = launch_exit_code(LAUNCH_REFUSED), rc;
 
+    launch->options->dvm_asked = &launch->lease.asked;
+    if (launch->lease.fd >= 0 && launch->options->remote)
+        remote_ask_dvm(&launch->lease.where, launch->options, plan);
     configure(&config, launch, log);
     if (gethostname(host, sizeof host - 1) == 0)
         config.name = host;

@@ -248,6 +248,7 @@ struct launch_options {
     bool on_dvm;                 /* the job is on a DVM (dvm_lease.h) ... */
     bool any_node;               /* ... and names none of its nodes */
     const pid_t *dvm_launcher;   /* ... whose daemons start those of the job; NULL: none */
+    struct dvm_asked *dvm_asked; /* ... and what it has been asked for already; or NULL */
     const char *dvm_name;        /* of `wireup up`; NULL: not given */
     const char *spare_hosts;     /* ... that replace lost ones; NULL: none */
     struct dvm_limits limits;    /* ... of its jobs; of a job on a DVM: what it was told */

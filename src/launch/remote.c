@@ -16,6 +16,7 @@
 #include "topo/view_pack.h"
 #include "launch/plan_builder.h"
 #include "launch/allocation.h"
+#include "daemon/dvm_asked.h"
 #include "daemon/node_failure.h"
 
 extern char **environ;
@@ -658,8 +659,31 @@ static struct agent_spec spec_of(const struct launch_options *o, const char *wir
                                 .user = o->launcher_user,
                                 .port = o->launcher_port,
                                 .dvm = o->dvm_launcher,
+                                .asked = o->dvm_asked,
                                 .wireupd = o->wireupd ? o->wireupd : wireupd,
                                 .wireupd_given = o->wireupd != NULL };
+}
+
+void remote_ask_dvm(const struct launcher_name *dvm, struct launch_options *o,
+                    const struct job_map *plan)
+{
+    char wireupd[PATH_MAX] = "";
+    struct agent_spec spec = spec_of(o, wireupd);
+    struct errmsg err;
+
+    if (spec.kind != AGENT_DVM || !spec.asked)
+        return;
+    remote_exec_find_wireupd(wireupd, sizeof wireupd);
+    for (uint32_t n = 0; n < plan->nnodes; n++) {
+        struct bootstrap_node node = { .name = arena_str(&o->arena, slice_str(plan->nodes[n].name)),
+                                       .user = o->node_hosts[n]->user,
+                                       .port = o->node_hosts[n]->port };
+        char **words;
+        /* What cannot be asked is told when the daemon is to be started. */
+        if (node.name && !(o->here && !strcmp(node.name, o->here)) &&
+            agent_argv(&spec, &node, 1, spec.wireupd, NULL, &o->arena, &words, &err) == 0)
+            dvm_asked_add(spec.asked, dvm, node.name, words);
+    }
 }
 
 int remote_reach(const struct remote *f, const char *node, struct arena *a, const char **words_p,

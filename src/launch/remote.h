@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "launch/node_failures.h"
 #include "launch/options.h"
+#include "io/rendezvous.h"
 #include "daemon/distant_launchers.h"
 #include "daemon/child_daemons.h"
 #include "daemon/cluster_io.h"
@@ -53,6 +54,11 @@ struct remote {
     bool terminal, shown;  /* ... a progress line is on the screen */
     struct timer stopping; /* the commands that start daemons have been asked to end */
 };
+
+/* Asks that DVM for the daemons of the plan, as many as its launcher can be asked for at once, and
+ * if they start through it: remote_open() finds what it was asked for in o->dvm_asked. */
+void remote_ask_dvm(const struct launcher_name *dvm, struct launch_options *o,
+                    const struct job_map *plan);
 
 /* Starts the daemons of all nodes of the plan but this one; when they are up, the job begins. room:
  * so many nodes may join later (remote_add()).  0; else nothing was started, with a sentence in

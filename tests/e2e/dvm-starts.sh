@@ -1,6 +1,7 @@
 #!/bin/sh
-# dvm-starts.sh [started] - how the daemons of jobs start on a DVM: the first on a node by exec, later ones forked; the same
-# when the process that is forked, the job's launcher, a node or the DVM's launcher is killed at that.
+# dvm-starts.sh [started] - how the daemons of jobs start on a DVM: the first on a node by exec, later ones forked, one of them
+# before its job begins; the same when the process that is forked, the daemon that waits, the job's launcher, a node or the DVM's
+# launcher is killed at that.
 # started: the daemon cannot be forked (it is built with a sanitizer), so that all start by exec.
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
@@ -16,7 +17,8 @@ wireupd=$(dirname "$WIREUP")/../daemon/wireupd
 
 dvm() { run "$patience" "$WIREUP" "$@"; }
 
-# Each rank says how its daemon was started; the zygote is the only child of a DVM's daemon that has the library and no child.
+# Each rank says how its daemon was started; the zygote has the library and was started with it, what it forks has it only.  A
+# daemon that is forked before its job has a variable by which it waits, and so has its supervisor.
 cat >"$tmp/how" <<END
 #!/bin/sh
 grep -q $library /proc/\$PPID/maps && echo forked || echo started
@@ -28,12 +30,24 @@ read -r _ <"$2"
 END
 chmod +x "$tmp/how" "$tmp/hold"
 how() { dvm run "$@" "$tmp/how"; sort "$out" | uniq -c | tr -s ' \n' ' '; }
-zygotes()
+having() # PATTERN
 {
     for z in $(pgrep -x wireupd); do
-        grep -q $library "/proc/$z/maps" 2>/dev/null && ! pgrep -P "$z" >/dev/null && echo "$z"
+        grep -qz "$1" "/proc/$z/environ" 2>/dev/null && echo "$z"
     done
 }
+zygotes() { having $library; }
+# Those that wait have no ranks; none where daemons are not forked.
+waiting()
+{
+    for w in $(having "^WIREUP_WAITS_FOR_JOB="); do
+        pgrep -P "$w" >/dev/null || echo "$w"
+    done
+}
+parents() { for p in "$@"; do ps -o ppid= -p "$p" | tr -d ' '; done; }
+all_wait() { [ "$(waiting | wc -l)" = "$([ "$forked" = forked ] && echo "$1" || echo 0)" ]; }
+none_waits() { wait_until "$patience" eval '[ -z "$(having "^WIREUP_WAITS")" ]' || note "$(ps -efww)"; }
+a_job_later() { wait_until "$patience" all_wait 2 || note "$(ps -efww)"; } # (with a daemon that waits on each node)
 # It is asked for again until it is loaded, by jobs that do not depend on that.
 all_forked() { [ "$(how -n 2 -ppn 1)" = " 2 $forked " ]; }
 
@@ -63,6 +77,42 @@ same "with input, output and exit status" "$rc $(cat "$out") $(grep -v "^wireup:
 dvm run -n 1 sh -c 'tr "\0" "\n" </proc/$PPID/environ | grep -c "LD_PRELOAD\|PREFORK"; tr "\0" " " </proc/$PPID/cmdline'
 same "their environment and command line are their own" "$(head -n 1 "$out") $(sed 's/.*wireupd/wireupd/; 1d' "$out")" "0 wireupd " || explain
 
+# ---- forked before its job
+if [ "$forked" = forked ]; then
+    ok "a daemon waits on each node for the next job" wait_until "$patience" all_wait 2 || note "$(ps -efww)"
+    waiting | sort | sed 's/$/ 0/' >"$tmp/idle"
+    dvm run -n 2 -ppn 1 sh -c 'echo $PPID $(env | grep -c WIREUP_WAITS)'
+    same "which uses it, and whose ranks see nothing of that" "$(sort "$out")" "$(cat "$tmp/idle")" || explain
+    a_job_later
+    jobs=
+    for i in 1 2 3 4; do
+        "$WIREUP" run -n 2 -ppn 1 "$tmp/how" >"$tmp/at.$i" 2>&1 </dev/null &
+        jobs="$jobs $!"
+    done
+    for job in $jobs; do
+        wait "$job" || note "a job ends with status $?"
+    done
+    same "jobs that begin together are all forked" "$(cat "$tmp"/at.? | sort | uniq -c | tr -s ' \n' ' ')" " 8 forked "
+    a_job_later
+    # shellcheck disable=SC2046
+    kill -9 $(waiting)
+    none_waits
+    same "those that wait are killed: the next job's are forked" "$(how -n 2 -ppn 1)" " 2 forked " || explain
+    a_job_later
+    # shellcheck disable=SC2046
+    kill -9 $(parents $(waiting))
+    none_waits
+    same "and so they are when their supervisors are killed" "$(how -n 2 -ppn 1)" " 2 forked " || explain
+    a_job_later
+    daemons=$(pgrep -x wireupd | wc -l)
+    for i in 1 2 3 4 5 6 7 8 9 10; do
+        [ "$(how -n 8)" = " 8 forked " ] || explain
+    done
+    a_job_later
+    ok "there are no more of them after ten jobs" wait_until "$patience" eval '[ "$(pgrep -x wireupd | wc -l)" = "$daemons" ]' ||
+        note "$daemons $(ps -efww)"
+fi
+
 # ---- another program than the DVM's own
 cp "$wireupd" "$tmp/wireupd"
 same "another file of the daemon is started, not forked" "$(how -n 2 -ppn 1 -wireupd "$tmp/wireupd")" " 2 started " || explain
@@ -83,7 +133,7 @@ same "and the DVM has jobs again" "$(how -n 8)" " 8 $forked " || explain
 if [ "$forked" = forked ]; then
     hold
     # shellcheck disable=SC2046
-    kill -9 $(zygotes)
+    kill -9 $(zygotes) $(waiting)
     let_go
     same "the zygotes are killed: what was forked goes on" "$code" 0 || note "$(cat "$tmp/hold.err")"
     same "and later daemons start by exec" "$(how -n 8)" " 8 started " || explain
@@ -112,6 +162,7 @@ hold1() { "$WIREUP" run -n 1 "$tmp/hold" "$tmp/held" "$tmp/go" >"$tmp/hold.out" 
 rm -f "$tmp"/held.*
 hold1
 wait_until "$patience" test -s "$tmp/held.n1"
+wait_until "$patience" all_wait 1 # while a job runs, too
 # shellcheck disable=SC2046
 kill -9 $(pgrep -f "^$WIREUP up ")
 code=0
