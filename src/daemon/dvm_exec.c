@@ -370,7 +370,8 @@ static char **shell_line(struct arena *a, const struct part_texts *words)
     return arena_ok(a) ? argv : NULL;
 }
 
-/* By a shell, as ssh does; our own program alone is forked, if it can be. */
+/* By a shell, as ssh does; our own program alone is forked, if it can be, and else is our child
+ * without a shell between us, so that it ends with us however we end. */
 static int start(struct dvm_exec_list *e, struct dvm_exec *r, const struct part_texts *words,
                  bool own, const struct child_fd fds[3], struct errmsg *err)
 {
@@ -384,8 +385,9 @@ static int start(struct dvm_exec_list *e, struct dvm_exec *r, const struct part_
         plan.path = alone[0];
         plan.argv = alone;
         rc = dvm_zygote_start(&e->zygote, loop_of(e), e->cluster->context->log, &plan, &r->pid);
-    }
-    if (rc == DVM_ZYGOTE_NOT) {
+        if (rc == DVM_ZYGOTE_NOT)
+            rc = child_start(&plan, &r->pid, err);
+    } else if (argv) {
         plan.path = argv[0];
         plan.argv = argv;
         rc = child_start(&plan, &r->pid, err);

@@ -144,6 +144,9 @@ ok "nothing stays" wait_until "$patience" eval '! pgrep -x "wireup|wireupd" >/de
 
 # ---- killed: a node, and the DVM's launcher
 dvm up -launch-agent "$tmp/agent" -hosts n1:4,n2:4
+# Worker, supervisor and who has started it: with a shell between them, it would not end with that one (PR_SET_PDEATHSIG).
+dvm run -n 1 sh -c 'p=$PPID; for i in 1 2 3; do ps -o comm= -p $p; p=$(ps -o ppid= -p $p); done'
+same "a daemon that starts by exec is a child of the DVM's daemon" "$(tr -s ' \n' ' ' <"$out")" "wireupd wireupd wireupd " || explain
 wait_until "$patience" all_forked
 hold
 # Everything that runs there: the host name is the node's own.
