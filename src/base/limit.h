@@ -459,8 +459,11 @@
 /* Direct links of a daemon to daemons that are not its neighbours, for exchanges: twice the
  * logarithm of a million nodes, and half as many again for exchanges among some of the nodes. */
 #define LIMIT_NODE_DIRECT 64
-/* How long a piece waits for such a link before it is sent along the tree. */
-#define LIMIT_NODE_DIRECT_MS 3000
+/* How long a piece waits for such a link before it is sent along the tree, and how much longer for
+ * each node of the job: the launcher passes on the addresses for most links of a first exchange.  A
+ * piece that gives up too early goes through the launcher, too, and delays the addresses of others. */
+#define LIMIT_NODE_DIRECT_MS      3000
+#define LIMIT_NODE_DIRECT_EACH_MS 1
 
 /* Bytes of messages that wait in a daemon for a route. */
 #define LIMIT_NODE_HELD (256u << 20)

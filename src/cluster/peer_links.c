@@ -201,6 +201,13 @@ static bool make_room(struct router *c)
     return true;
 }
 
+static uint64_t patience_ms(const struct router *c)
+{
+    return c->config.meet_ms
+               ? c->config.meet_ms
+               : LIMIT_NODE_DIRECT_MS + (uint64_t)c->config.count * LIMIT_NODE_DIRECT_EACH_MS;
+}
+
 /* NULL: there is no room for another one, or no memory. */
 static struct peer_link *begin(struct router *c, uint32_t position)
 {
@@ -213,8 +220,7 @@ static struct peer_link *begin(struct router *c, uint32_t position)
     d->router = c;
     d->position = position;
     d->state = PEER_LINKS_MEETS;
-    d->patience_ns = c->now_ns + (c->config.meet_ms ? c->config.meet_ms : LIMIT_NODE_DIRECT_MS) *
-                                     UINT64_C(1000000);
+    d->patience_ns = c->now_ns + patience_ms(c) * UINT64_C(1000000);
     if (number_map_put(&c->direct.by_position, position, d) < 0) {
         free(d);
         return NULL;

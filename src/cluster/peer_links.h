@@ -9,7 +9,7 @@
  * ends know that they need it, and nobody asks: one message for each link.
  *
  * Pieces are delivered once and in order by either path (cluster/reliable.h; they have their own
- * sequence). They wait LIMIT_NODE_DIRECT_MS for the link to come up; after that, or if the link
+ * sequence). They wait for the link to come up (LIMIT_NODE_DIRECT_MS and more); after that, or if it
  * cannot come up, is lost, or would exceed LIMIT_NODE_DIRECT, they go along the tree.  Pieces that
  * may not have arrived when a path fails are resent by the next one.
  *

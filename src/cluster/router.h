@@ -50,7 +50,7 @@ struct router_config {
     uint32_t me, count; /* our position; the number of positions, the launcher included */
     uint32_t width;     /* of the tree */
     const char *host;   /* our name for this host */
-    uint32_t meet_ms;   /* how long a piece waits for its peer link; 0: LIMIT_NODE_DIRECT_MS */
+    uint32_t meet_ms;   /* how long a piece waits for its peer link; 0: by the job's size */
     uint32_t links;     /* maximum of peer links; 0: LIMIT_NODE_DIRECT */
     struct router_actions actions;
     struct router_calls calls;
