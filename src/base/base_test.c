@@ -204,6 +204,10 @@ static void test_errors(void)
     OK(errmsg_set(&e, -ENOENT, "no %s", "file") == -ENOENT && !strcmp(e.text, "no file"));
     OK(errmsg_set(NULL, 3, "x") == 3);
     OK(!strcmp(err_text(-ENOENT), err_text(ENOENT)));
+    OK(strstr(err_text(-EMFILE), "(ulimit -n)"));
+    OK(strstr(err_text_of_start(-EAGAIN), "ulimit -u") &&
+       strstr(err_text_of_start(EAGAIN), "pids.max"));
+    OK(!strcmp(err_text_of_start(-ENOENT), err_text(ENOENT)));
 }
 
 static bool is_lower(const void *item, const void *key)

@@ -23,7 +23,11 @@ struct errmsg {
 int errmsg_set(struct errmsg *err, int rc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The text of -errno (or errno); never NULL; from static storage. */
+/* The text of -errno (or errno), with the limit that it is about; never NULL; from static storage.
+ */
 const char *err_text(int rc);
+
+/* The same of a process or a thread that could not be started. */
+const char *err_text_of_start(int rc);
 
 #endif

@@ -415,8 +415,10 @@
  * one waits for it. */
 #define LIMIT_DVM_TURN_MS 10000
 
-/* A launcher or daemon that has run for this long watches whether others can still find it. */
+/* A launcher or daemon that has run for this long watches whether others can still find it; where the
+ * kernel has no instance of inotify left for the user, it looks after so long, again and again. */
 #define LIMIT_RENDEZVOUS_WATCH_MS 1000
+#define LIMIT_RENDEZVOUS_LOOK_MS  10000
 
 /* Time that processes have between SIGTERM and SIGKILL. */
 #define LIMIT_KILL_GRACE_MS 2000

@@ -682,12 +682,16 @@ static void check_presence(void *arg)
     listen_to_neighbours(d);
 }
 
-/* Most jobs have ended before. */
+/* Most jobs have ended before.  Where the user has no instance of inotify left, it is tried again, and
+ * looked. */
 static void watch_presence(void *arg)
 {
     struct control_socket *d = arg;
+    int rc = rendezvous_watch(&d->rendezvous);
 
-    if (rendezvous_watch(&d->rendezvous) == 0 && d->rendezvous.watch >= 0) {
+    if (rc < 0) {
+        timer_set(&d->stays, LIMIT_RENDEZVOUS_LOOK_MS);
+    } else if (d->rendezvous.watch >= 0) {
         watch_open(&d->presence, context_of(d)->loop, d->rendezvous.watch, check_presence, NULL, d);
         watch_want(&d->presence, LOOP_READ);
     }

@@ -74,7 +74,7 @@ static struct job *follow(struct cluster_io *s, struct job_map *plan, const stru
             ? local_job_new(s->jobs, &o, here == JOB_NONE_HERE && !(m->flags & JOB_FLAG_REPLACES))
             : NULL;
     if (!w) {
-        errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", plan->nprocs);
+        local_job_no_memory(plan, err);
         return NULL;
     }
     if (m->push_to < 0)

@@ -190,6 +190,8 @@ static bool take_token(struct joining *j)
     int rc = j->has_key ? 0 : join_token_read(j->c->token_file, j->key, &why);
 
     j->has_key = rc == 0;
+    if (j->has_key)
+        file_change_close(&j->token); /* the kernel gives each user few instances of inotify */
     if (rc == -ENOENT && j->c->token_file) {
         try_again(j, &why, false);
     } else if (rc < 0) {
@@ -306,7 +308,7 @@ static void watch_files(struct joining *j)
 {
     if (strchr(j->c->where, '/'))
         file_change_open(&j->address, &j->loop, j->c->where, on_file, j);
-    if (j->c->token_file)
+    if (j->c->token_file && !j->has_key)
         file_change_open(&j->token, &j->loop, j->c->token_file, on_file, j);
 }
 

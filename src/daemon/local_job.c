@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -93,6 +94,19 @@ struct local_job *local_job_new(struct local_jobs *jobs, struct job_order *o, bo
     return w;
 }
 
+int local_job_no_memory(const struct job_map *plan, struct errmsg *err)
+{
+    struct rlimit length;
+
+    if (getrlimit(RLIMIT_FSIZE, &length) == 0 && length.rlim_cur != RLIM_INFINITY)
+        return errmsg_set(
+            err, -ENOMEM,
+            "no memory for a job of %u processes: its values are in a file of memory, "
+            "and files may have %llu bytes (ulimit -f)",
+            plan->nprocs, (unsigned long long)length.rlim_cur);
+    return errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", plan->nprocs);
+}
+
 struct local_job *local_job_lead(struct local_jobs *jobs, struct job_map *plan,
                                  const struct job *parent, uint32_t parent_rank, bool keep_going,
                                  struct errmsg *err)
@@ -127,7 +141,7 @@ struct local_job *local_job_lead(struct local_jobs *jobs, struct job_map *plan,
     o.nspace = name;
     w = local_job_new(jobs, &o, o.here == JOB_NONE_HERE);
     if (!w) {
-        errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", plan->nprocs);
+        local_job_no_memory(plan, err);
         return NULL;
     }
     w->positions = positions;

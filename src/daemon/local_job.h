@@ -95,6 +95,9 @@ struct local_job *local_job_of(const struct local_jobs *jobs, const struct job *
 /* Creates the job of an order, with its store, which no process here can open if it is private;
  * NULL: no memory. */
 struct local_job *local_job_new(struct local_jobs *jobs, struct job_order *o, bool is_private);
+
+/* The sentence for that; -ENOMEM. */
+int local_job_no_memory(const struct job_map *plan, struct errmsg *err);
 /* Creates a job that we lead, with its presets; takes the plan over on success.  parent: the job
  * whose process parent_rank asks for it, or NULL.  NULL with a sentence. */
 struct local_job *local_job_lead(struct local_jobs *jobs, struct job_map *plan,

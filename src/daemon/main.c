@@ -825,6 +825,7 @@ int main(int argc, char **argv)
                         .arena = { .max = 1u << 30 } };
     bool good = read_words(argc, argv, &d.words);
     struct errmsg err = { "" };
+    int rc;
 
     if (privilege_check(&err) < 0) {
         log_error(&d.log, "%s", err.text);
@@ -844,8 +845,11 @@ int main(int argc, char **argv)
     d.people = (struct log){ fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), LOG_WARN, "wireupd", NULL };
     answer(&d, BOOTSTRAP_STARTED, "");
     session_dir_name(&d.sessions, tool_files_dir(NULL, "TMPDIR"));
-    if (supervisor_split(&d.log, send_killed, &d, &d.control_fd) < 0) {
-        answer(&d, BOOTSTRAP_TROUBLE, "the daemon cannot start its second process");
+    rc = supervisor_split(&d.log, send_killed, &d, &d.control_fd);
+    if (rc < 0) {
+        errmsg_set(&err, rc, "the daemon cannot start its second process: %s",
+                   err_text_of_start(rc));
+        answer(&d, BOOTSTRAP_TROUBLE, err.text);
         return 1;
     }
     if (start(&d, &err)) {

@@ -154,9 +154,12 @@ static int choose_wdir(struct processes *p, const struct job *job, const struct 
     *wdir_p = app->wdir;
     if (!(app->flags & JOB_MAP_APP_SESSION))
         return 0;
-    rc = d && d->path[0] ? session_dir_make(d, job->id, SESSION_DIR_JOB) : -ENOENT;
+    if (!d || !d->path[0])
+        return errmsg_set(err, -EACCES, "no session directory can be made where TMPDIR points");
+    rc = session_dir_make(d, job->id, SESSION_DIR_JOB);
     if (rc < 0)
-        return errmsg_set(err, -EACCES, "cannot make the session directory: %s", err_text(rc));
+        return errmsg_set(err, -EACCES, "cannot make the session directory %s: %s", d->path,
+                          err_text(rc));
     *wdir_p = job->plan.staged ? staging_dir(p->config.context->config, job, &p->env_arena)
                                : arena_printf(&p->env_arena, "%s/%u", d->path, job->id);
     return *wdir_p ? 0 : -ENOMEM;

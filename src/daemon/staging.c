@@ -111,7 +111,8 @@ static int open_writer(struct staging *t, struct errmsg *err)
     int rc = dir ? session_dir_make(c->config->sessions, j->id, SESSION_DIR_JOB) : -ENOENT;
 
     if (rc < 0)
-        errmsg_set(err, rc, "cannot make the directory for staged files: %s", err_text(rc));
+        errmsg_set(err, rc, "cannot make the directory for staged files%s%s: %s", dir ? " " : "",
+                   dir ? dir : "", err_text(rc));
     else
         rc = staging_child_unpack(&t->writer, dir, err);
     arena_free(&a);

@@ -313,6 +313,8 @@ static void become_worker(pid_t guard, const sigset_t *old)
             signal(watched[i], SIG_IGN);
     }
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ,
+           SIG_IGN); /* the call that would pass the limit fails (EFBIG), and that is told */
     signal(SIGTTOU, SIG_IGN);
     signal(SIGTTIN, SIG_IGN);
     sigprocmask(SIG_SETMASK, old, NULL);

@@ -47,8 +47,8 @@ struct result {
 #define IN_CHILD __attribute__((no_sanitize("address", "thread", "undefined")))
 
 /* Signals whose handling we changed (loop and supervisor ignore or block them). */
-static const int reset_signals[] = { SIGPIPE, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
-                                     SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD, SIGWINCH };
+static const int reset_signals[] = { SIGPIPE, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,  SIGUSR1, SIGUSR2,
+                                     SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD, SIGWINCH, SIGXFSZ };
 
 IN_CHILD static bool place_fd(const struct child_fd *f)
 {
@@ -185,7 +185,8 @@ int child_start(const struct child_plan *p, pid_t *pid_p, struct errmsg *err)
     saved = errno;
     sigprocmask(SIG_SETMASK, &old, NULL);
     if (pid < 0)
-        return errmsg_set(err, -saved, "cannot start another process: %s", err_text(saved));
+        return errmsg_set(err, -saved, "cannot start another process: %s",
+                          err_text_of_start(saved));
     if (r.error) {
         waitpid(pid, NULL, 0);
         if (r.step == STEP_EXEC && r.error == ENOENT && access(p->path, F_OK) == 0)

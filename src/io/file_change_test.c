@@ -10,7 +10,7 @@
 
 #include "tests/tap.h"
 
-enum { LATE_MS = 60000 };
+enum { LATE_MS = 300000 };
 
 static char dir[] = "/tmp/wireup-file-change.XXXXXX";
 static struct loop loop;
@@ -66,13 +66,26 @@ static void drain(void)
         ;
 }
 
+/* The kernel gives each user a number of instances of inotify. */
+static bool opens(struct file_change *f, const char *name)
+{
+    int rc = file_change_open(f, &loop, name, changed, NULL);
+
+    if (rc == -EMFILE)
+        printf("# this user has no instance of inotify left: nothing is watched\n");
+    else
+        EQ(rc, 0);
+    return rc == 0;
+}
+
 static void test_file(void)
 {
     struct file_change f;
     char text[200];
 
     snprintf(text, sizeof text, "%s", path("a"));
-    EQ(file_change_open(&f, &loop, text, changed, NULL), 0);
+    if (!opens(&f, text))
+        return;
     put("b");
     OK_F(!notified(0), "another file is not told");
     put("a");
@@ -95,7 +108,8 @@ static void test_directories(void)
     char text[200];
 
     snprintf(text, sizeof text, "%s", path("one/two/a"));
-    EQ(file_change_open(&f, &loop, text, changed, NULL), 0);
+    if (!opens(&f, text))
+        return;
     if (mkdir(path("one"), 0700) < 0)
         abort();
     OK_F(notified(LATE_MS), "a directory above it appears");
@@ -125,6 +139,7 @@ static void test_impossible(void)
 {
     struct file_change f;
     char *much = malloc(PATH_MAX + 10);
+    int rc;
 
     if (!much)
         abort();
@@ -133,7 +148,8 @@ static void test_impossible(void)
     EQ(file_change_open(&f, &loop, much, changed, NULL), -ENAMETOOLONG);
     file_change_close(&f);
     put("file");
-    EQ(file_change_open(&f, &loop, path("file/a"), changed, NULL), -ENOTDIR);
+    rc = file_change_open(&f, &loop, path("file/a"), changed, NULL);
+    OK(rc == -ENOTDIR || rc == -EMFILE);
     file_change_close(&f);
     unlink(path("file"));
     free(much);

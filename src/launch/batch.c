@@ -43,7 +43,7 @@ static void start(struct batch_apart *b, struct batch_job *j)
     if (pid == 0)
         become(b, argv);
     if (pid < 0) {
-        batch_file_ended(&b->file, j, err_text(argv ? errno : ENOMEM),
+        batch_file_ended(&b->file, j, err_text_of_start(argv ? errno : ENOMEM),
                          launch_exit_code(LAUNCH_REFUSED));
         return;
     }

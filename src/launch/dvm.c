@@ -713,7 +713,7 @@ int dvm_up(int argc, char **argv, const struct log *log)
     if (signals >= 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0)
         pid = fork();
     if (pid < 0) {
-        log_error(log, "cannot start: %s", err_text(errno));
+        log_error(log, "cannot start the DVM: %s", err_text_of_start(errno));
         return 1;
     }
     if (pid == 0) {

@@ -97,7 +97,7 @@ static void begin_one(struct fetching *f, struct fetched *one)
     fd = create_new(one->part);
     rc = fd < 0 ? -fd : run_into(one, fd, command);
     if (rc)
-        errmsg_set(&one->why, 1, "%s", err_text(rc));
+        errmsg_set(&one->why, 1, "%s", err_text_of_start(rc));
     if (fd >= 0)
         close(fd);
 }

@@ -558,7 +558,7 @@ int main(int argc, char **argv)
     struct launch launch = { .log = log, .begun_ns = clock_now_ns(), .guard = getpid() };
     struct errmsg err;
     bool again = true;
-    int code;
+    int rc, code;
 
     if (privilege_check(&err) < 0) {
         log_error(&log, "%s", err.text);
@@ -577,8 +577,9 @@ int main(int argc, char **argv)
     }
     session_dir_name(&launch.sessions, tool_files_dir(NULL, "TMPDIR"));
     mpir_open();
-    if (supervisor_split(&log, worker_killed, &launch, &launch.control_fd) < 0) {
-        log_error(&log, "cannot start the worker process: %s", err_text(errno));
+    rc = supervisor_split(&log, worker_killed, &launch, &launch.control_fd);
+    if (rc < 0) {
+        log_error(&log, "cannot start the worker process: %s", err_text_of_start(rc));
         return launch_exit_code(LAUNCH_REFUSED);
     }
     code = launch_exit_code(LAUNCH_USAGE);
