@@ -24,8 +24,11 @@ rm -f /dev/shm/wireup.$$
 
 run 5 sh -c 'echo hello; echo oops >&2; exit 3'
 same "run keeps both streams and the status apart" "$rc $(cat "$out") $(cat "$err")" "3 hello oops"
+least_net=1
 run 1 sleep 30
 same "run ends a program that hangs" "$rc" 124
+ok "and wait_until what does not come" eval '! wait_until 1 false'
+least_net=300
 run 5 sh -c 'echo "wireup: internal error: event x for daemon 1 in state y" >&2'
 same "an internal error is found" "$(no_internal_error | grep -c '^not ok')" 1
 rm "$tmp/internal"

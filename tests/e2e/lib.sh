@@ -10,10 +10,10 @@
 # and ends with `finish`, which adds the points "nothing is left": no process that carries our mark in
 # its environment, no file where TMPDIR points, none of ours in /tmp and /dev/shm.
 #
-# From Meson: WU_SRC (sources), WU_BUILD (build directory), WIREUP (the launcher under test).
+# From Meson: WU_SRC (sources), WU_BUILD (build directory), WU_CC (its compiler), WIREUP (the launcher under test).
 #
 #   run SECONDS COMMAND...   runs it with empty input; sets $rc, and fills $out and $err (files).
-#                            The time is a net for what hangs (then rc is 124), not a measure.
+#                            The time is a net for what hangs (then rc is 124), not a measure: at least $least_net.
 #   fresh                    empties $out and $err, for what is started behind an &: it opens them some time
 #                            later, and until then who waits for its words would find those of the run before
 #   launch N COMMAND...      the command line of the launcher chosen by use_launcher, under run
@@ -29,6 +29,7 @@
 #   mpi_program NAME         builds mpi/NAME.c with MPICH's compiler as $bin/NAME
 #   c_program FILE [FLAGS]   builds FILE.c of this folder as $bin/FILE
 #   wait_until SECONDS TEST...   true as soon as TEST is
+#   theirs_stay PATTERN...   files that programs of others leave in TMPDIR or /dev/shm are no fault of ours
 #   processes                pids and names of living processes with our mark, other than this one
 
 set -u
@@ -153,13 +154,30 @@ begin()
     cd "$tmp/work" || exit 99
 }
 
+# The sanitizer that FILE was built with: asan, tsan or ubsan; nothing: none.  By the names of the run-time library, which
+# gcc's programs take from a shared one, and clang's have in themselves.
+sanitizer_of() # FILE
+{
+    for sanitizer in asan_init tsan_init ubsan_handle; do
+        grep -q "__$sanitizer" "$1" && echo "${sanitizer%_*}" && return
+    done
+}
+
+# Whatever a program that was built without a sanitizer has to preload when it loads FILE; nothing: FILE was built without.
+sanitizer_preload() # FILE
+{
+    [ "$(sanitizer_of "$1")" = asan ] || return 0
+    LD_LIBRARY_PATH='' ldd "$1" | sed -n 's/.*lib\(clang_rt\.\)\{0,1\}asan.* => \(\/[^ ]*\).*/\2/p' | grep . ||
+        ${WU_CC:-cc} -print-file-name="libclang_rt.asan-$(uname -m).so"
+}
+
 # In a sanitized build: sanitizers write their reports to files, because nobody reads what most daemons write, and their
 # exit statuses.  The folder is one that every mount namespace and every user of a test can write.  Tests that need other
 # options append to these.
 reports=
 collect_reports()
 {
-    ldd "$WIREUP" 2>/dev/null | grep -q 'lib[at]san' || return 0
+    [ -n "$(sanitizer_of "$WIREUP" 2>/dev/null)" ] || return 0
     mkdir -p -m 1777 "$WU_BUILD/meson-logs/sanitizers" || exit 99
     reports=$(realpath "$WU_BUILD")/meson-logs/sanitizers/$(basename "$0" .sh).$mark
     export ASAN_OPTIONS="${ASAN_OPTIONS-}:log_path='$reports'" TSAN_OPTIONS="${TSAN_OPTIONS-}:log_path='$reports'" \
@@ -279,11 +297,18 @@ clean_up()
     rm -rf "$tmp"
 }
 
+# What takes a second on an idle machine takes a minute on a busy one.
+least_net=300
+net_of() # SECONDS
+{
+    [ "$1" -ge $least_net ] && echo "$1" || echo $least_net
+}
+
 # A TEST may itself take long.
 wait_until() # SECONDS TEST...
 {
     read -r uptime _ </proc/uptime
-    wait_end=$((${uptime%.*} + $1 + 1))
+    wait_end=$((${uptime%.*} + $(net_of "$1") + 1))
     shift
     until "$@"; do
         read -r uptime _ </proc/uptime
@@ -305,9 +330,32 @@ left_files()
     fi
 }
 
+# Programs of others leave such files in TMPDIR, and in /dev/shm if that is ours alone: they go when the last process has ended,
+# which may be after its launcher.
+foreign_files=
+theirs_stay() # NAME-PATTERN...
+{
+    foreign_files="$foreign_files $*"
+}
+
+remove_foreign()
+{
+    set -f
+    # shellcheck disable=SC2086 # words
+    set -- $foreign_files
+    set +f
+    for foreign_file in "$@"; do
+        # shellcheck disable=SC2086 # a pattern
+        rm -rf "$tmp/tmp"/$foreign_file
+        # shellcheck disable=SC2086
+        [ -z "${WU_PRIVATE-}" ] || rm -rf /dev/shm/$foreign_file
+    done
+}
+
 nothing_left() # adds the points
 {
     wait_until 120 nobody_left
+    remove_foreign
     same "no process is left${1:+ $1}" "$(processes)" ""
     same "no file and no segment is left${1:+ $1}" "$(left_files)" ""
 }
@@ -367,7 +415,7 @@ finish()
 
 run() # SECONDS COMMAND...
 {
-    run_time=$1
+    run_time=$(net_of "$1")
     shift
     timeout -k 5 "$run_time" "$@" >"$out" 2>"$err" </dev/null
     rc=$?

@@ -91,7 +91,7 @@ fi
 # ---- and its plugin on our libpmix ----------------------------------------------------------------
 
 pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
-if ldd "$cards" | grep -q -E 'asan|tsan'; then
+if [ -n "$(sanitizer_of "$cards")" ]; then
     note "Slurm's daemons do not take a sanitized library in"
 elif [ -z "$pmix_flags" ] || ! srun --mpi=list 2>&1 | grep -qw pmix; then
     skip "Slurm's plugin on our libpmix" "Slurm's plugin mpi/pmix or OpenPMIx (libpmix-dev) is not installed"

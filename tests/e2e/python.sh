@@ -14,8 +14,9 @@ PYTHONDONTWRITEBYTECODE=1
 export PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 # A sanitized library needs its run-time first; what an interpreter leaves behind is not ours.
-if nm -D "$ours/libpmix.so.2" 2>/dev/null | grep -q __asan_init; then
-    python="env LD_PRELOAD=$(cc -print-file-name=libasan.so) ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0 $python"
+preload=$(sanitizer_preload "$ours/libpmix.so.2")
+if [ -n "$preload" ]; then
+    python="env LD_PRELOAD=$preload ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0 $python"
 fi
 
 # What their library does not put: 4.2 says UNSUPPORTED TYPE, and loses what it has put of ALLOC_DIRECTIVE.

@@ -74,7 +74,7 @@ else
 fi
 theirs=
 pmix_flags=$(openpmix)
-if ldd "$prog" | grep -qE 'lib[at]san'; then
+if [ -n "$(sanitizer_of "$prog")" ]; then
     note "OpenPMIx's client: not with our sanitized libraries of PMI in one program"
 elif [ -n "$pmix_flags" ]; then
     # shellcheck disable=SC2086

@@ -70,7 +70,7 @@ opens() # COMMAND...
         opens="$opens$(grep -v -e O_CREAT -e /staged/ "$tmp/opens" | grep -cE "(openat\([^,]*, |open\(|execve\()\"([^\"]*/)?$file\"") "
     done
 }
-if ldd "$WIREUP" | grep -q -E 'asan|tsan'; then
+if [ -n "$(sanitizer_of "$WIREUP")" ]; then
     note "opens of files: the plain build counts them"
 elif command -v strace >/dev/null 2>&1; then
     opens "$WIREUP" -n 1 -stage big -preload-binary ./big-tool
