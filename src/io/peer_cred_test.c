@@ -452,7 +452,7 @@ int main(void)
     struct place v4, v6, v4_mapped;
     struct peer_cred c;
 
-    alarm(60);
+    alarm(600);
     test_unix();
     test_writers();
     listen_on(AF_INET, &v4);

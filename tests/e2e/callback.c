@@ -36,7 +36,7 @@ static void await(const int *flag, const char *what)
     struct timespec until;
 
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 60;
+    until.tv_sec += 300;
     pthread_mutex_lock(&lock);
     while (!*flag) {
         if (pthread_cond_timedwait(&news, &lock, &until))

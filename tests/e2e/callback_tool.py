@@ -194,13 +194,13 @@ listener = socket.create_server(('127.0.0.1', 0))
 env = dict(os.environ, PMIX_LAUNCHER_RNDZ_URI=f'thetool.0;tcp4://127.0.0.1:{listener.getsockname()[1]}', PMIX_VERSION='4.2.2')
 if how != 'own':
     env.update(PMIX_NAMESPACE='launcher', PMIX_RANK='0')
-listener.settimeout(60)
+listener.settimeout(300)
 if how == 'silent':
     listener.close()
 launcher = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL)
 if how != 'silent':
     line, _ = listener.accept()
-    line.settimeout(60)
+    line.settimeout(300)
     if how == 'closed':
         line.close()
     else:

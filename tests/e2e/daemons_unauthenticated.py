@@ -13,7 +13,7 @@ host, port, wireupd, version, addresses = sys.argv[1:]
 
 
 def call():
-    return socket.create_connection((host, int(port)), timeout=20)
+    return socket.create_connection((host, int(port)), timeout=300)
 
 
 call().close()

@@ -18,7 +18,7 @@ import signal
 import subprocess
 import sys
 
-PATIENCE = 120
+PATIENCE = 300
 OURS = r'(?:wireup|mpirun|mpiexec|make|\./[\w-]+|(?:scripts|tests|bench|fuzz)/[\w-]+)'
 OTHERS = r'|'.join((OURS, r'srun|sh|tar|~/\S+|module|systemctl|update-alternatives|ldconfig|salloc|apt|pip|meson|docker|kubectl'))
 IN_TEXT = re.compile(OURS + r' [\w./-]')

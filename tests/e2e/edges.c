@@ -24,7 +24,7 @@
 
 #include "keeps.h"
 
-enum { UNKNOWN_REF = 4711, PATIENCE = 10, SILENCE = 1, EDGE_MAX = 128 };
+enum { UNKNOWN_REF = 4711, PATIENCE = 60, SILENCE = 1, EDGE_MAX = 128 };
 
 static pmix_proc_t me, job;
 

@@ -25,5 +25,5 @@ def heard(s):
 
 def daemon(wireupd, record):
     """Runs a daemon on a launcher's record; its last line and its status."""
-    p = subprocess.run([wireupd], input=record.encode(), stdout=subprocess.PIPE, timeout=100)
+    p = subprocess.run([wireupd], input=record.encode(), stdout=subprocess.PIPE, timeout=300)
     return p.stdout.decode().splitlines()[-1], p.returncode

@@ -56,7 +56,7 @@ for i in range(1 if count == "stay" else int(count)):
     try:
         s.sendall(words)
         if count == "stay":
-            s.settimeout(60)
+            s.settimeout(300)
             print("welcome" if s.recv(4096) else "refused", flush=True)
             for _ in range(3000):  # its program is not to find it gone
                 if os.path.exists(made):
@@ -71,7 +71,7 @@ for i in range(1 if count == "stay" else int(count)):
     s.close()
 print("done", flush=True)
 for s in half_closed:
-    s.settimeout(60)
+    s.settimeout(300)
     try:
         s.recv(4096)
     except OSError:

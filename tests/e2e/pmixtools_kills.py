@@ -29,12 +29,12 @@ def begin_job():
             os.unlink(os.path.join(tmp, name))
     job = subprocess.Popen([wireup, '-n', '3', program, stop], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, text=True)
-    end = time.monotonic() + 120
+    end = time.monotonic() + 300
     while not all(os.path.exists(f'{stop}.{r}') for r in range(3)):
         if job.poll() is not None or time.monotonic() > end:
             sys.exit(f'the job does not run: {job.communicate()}')
         time.sleep(0.01)
-    asked = subprocess.run(tool('pquery', '--json', 'PMIX_QUERY_NAMESPACES'), capture_output=True, text=True, timeout=120)
+    asked = subprocess.run(tool('pquery', '--json', 'PMIX_QUERY_NAMESPACES'), capture_output=True, text=True, timeout=300)
     return job, json.loads(asked.stdout)['results'][0]['value']
 
 
@@ -64,9 +64,9 @@ def one(number, ns):
         how = signal.SIGKILL
     if how:
         p.send_signal(how)
-    p.wait(timeout=120)
+    p.wait(timeout=300)
     if '--pause' in words:
-        subprocess.run(tool('pctrl', '--targets', ns, '--resume'), check=True, capture_output=True, timeout=120)
+        subprocess.run(tool('pctrl', '--targets', ns, '--resume'), check=True, capture_output=True, timeout=300)
     return os.path.basename(words[0])
 
 
@@ -84,7 +84,7 @@ def main():
         if spoil:
             job.terminate()
         open(stop, 'w', encoding='ascii').close()
-        said, wrong = job.communicate(timeout=120)
+        said, wrong = job.communicate(timeout=300)
         if job.returncode or said != 'pmixtools good\n' or wrong:
             print(f'seeds up to {first + done - 1}: the job ends with {job.returncode}: {said!r} {wrong!r}')
             return 1

@@ -111,7 +111,7 @@ def host():
     env = dict(os.environ)
     print('fork', server.setup_fork(me, env), 'PMIX_RANK' in env)
     env['LD_LIBRARY_PATH'] = os.environ.get('PYTHON_HOST_LIBRARY', '')
-    print('process', subprocess.run([sys.executable, __file__, 'process'], env=env, check=False, timeout=100).returncode)
+    print('process', subprocess.run([sys.executable, __file__, 'process'], env=env, check=False, timeout=300).returncode)
     args = called['publish'][0]['directives'][0]
     print('saw', args['key'], args['value'], called['log'][0]['data'][0]['value'], called['spawn'][0]['apps'][0]['argv'],
           called['group'][0]['group'], called['abort'][0]['status'], called['connect'][0]['procs'][0]['rank'])

@@ -37,7 +37,7 @@ import sys
 import threading
 import time
 
-NET = 30  # seconds: a net for what hangs
+NET = 300  # seconds: a net for what hangs
 
 
 # ---- doors -------------------------------------------------------------------------------------

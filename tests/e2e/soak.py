@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-NET = 120 # a net for what hangs; a loaded machine with sanitizers is slow
+NET = 300 # a net for what hangs; a loaded machine with sanitizers is slow
 
 
 def marked(mark):

@@ -15,7 +15,7 @@ class Store:
     def __init__(self, numbers):
         self.numbers = numbers
         self.socket = socket.create_connection((os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])))
-        self.socket.settimeout(40)
+        self.socket.settimeout(300)
         if numbers is NEW:
             self.socket.sendall(b"\0" + struct.pack("=I", 0x3C85F7CE))
             self.send("ping", struct.pack("=I", 4711))

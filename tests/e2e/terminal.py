@@ -12,7 +12,7 @@
     end           wait until the command has ended, read what is left
 
 Prints what the terminal showed, then `status N` (128+signal) or `stuck at STEP`.  Every step has the
-same net of 120 seconds; nothing is decided by time otherwise.
+same net of 300 seconds; nothing is decided by time otherwise.
 """
 import fcntl
 import os
@@ -25,7 +25,7 @@ import sys
 import termios
 import time
 
-NET = 120
+NET = 300
 
 
 class Stuck(Exception):

@@ -22,7 +22,7 @@ where = []
 
 def addresses():
     """Of the parent, as its record for the daemon says; it is written before the daemon calls."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while time.monotonic() < until:
         try:
             with open(record_file) as f:
@@ -58,7 +58,7 @@ def listen(listener):
 
 
 def call():
-    return socket.create_connection(where, timeout=30)
+    return socket.create_connection(where, timeout=300)
 
 
 def first_words(s):

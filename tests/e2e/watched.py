@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-NET = 120  # seconds; only catches hangs
+NET = 300  # seconds; only catches hangs
 
 
 def tools(wireup, pmixtool, job):

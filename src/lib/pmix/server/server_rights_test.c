@@ -141,7 +141,7 @@ static int be_client(const char *dir)
     pmix_proc_t me;
     int refused;
 
-    alarm(60);
+    alarm(600);
     claim(claims);
     if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS)
         return 99;
@@ -172,7 +172,7 @@ static int be_tool(void)
     struct ppack p;
     int fd, rc;
 
-    alarm(60);
+    alarm(600);
     PMIx_Info_load(&infos[0], PMIX_USERID, &nobody, PMIX_UINT32);
     PMIx_Info_load(&infos[1], PMIX_GRPID, &nobody, PMIX_UINT32);
     ppack_init(&p, &claims, ptype_flavour(SLICE("v41")));
@@ -593,7 +593,7 @@ int main(int argc, char **argv)
         return be_client(argv[2]);
     if (argc > 1 && !strcmp(argv[1], tool_word))
         return be_tool();
-    alarm(120);
+    alarm(600);
     client_uid = geteuid() == 0 ? OTHER_USER : geteuid();
     client_gid = geteuid() == 0 ? OTHER_GROUP : getegid();
     if (geteuid() == 0) { /* a namespace may not have these rights */

@@ -166,7 +166,7 @@ int main(int argc, char **argv)
         return be_client((uint32_t)atoi(argv[2]));
     if (argc > 2 && !strcmp(argv[1], greet_word))
         return greet();
-    alarm(120);
+    alarm(600);
     test_names();
     test_none();
     test_expected();
