@@ -80,7 +80,7 @@ chmod +x "$bin/rereads"
 for where in "" "$three -ppn 2"; do
     fresh
     # shellcheck disable=SC2086
-    "$WIREUP" -timeout 60 $where -on-failure restart -n 6 "$bin/rereads" >"$out" 2>"$err" </dev/null &
+    "$WIREUP" -timeout 300 $where -on-failure restart -n 6 "$bin/rereads" >"$out" 2>"$err" </dev/null &
     pid=$!
     wait_until 60 ready
     job=$(sed -n 's/^ready \([^ ]*\) .*/\1/p' "$out" | head -n 1)
@@ -100,7 +100,7 @@ for policy in "-on-failure restart" "-on-failure replace" "-restart-job 3"; do
     # shellcheck disable=SC2086
     run 60 "$WIREUP" up $three,n4:2
     # shellcheck disable=SC2086
-    start run -timeout 60 $policy -ppn 2 && ask down && ends "the end of the DVM, $policy"
+    start run -timeout 300 $policy -ppn 2 && ask down && ends "the end of the DVM, $policy"
 done
 
 # ---- before the job has begun: a node that has not come up is no reason to start without it then

@@ -144,7 +144,7 @@ openmpi()
         same "Open MPI's mpirun serves PMIx $release" "$rc $(differing) $(rows conforms) $(
             echo "$verdicts" | grep -c "groups not offered")" "$want" || explain
     done
-    rm -rf "${TMPDIR:?}"/ompi.* "${TMPDIR:?}"/prte.*
+    theirs_stay 'ompi.*' 'prte.*'
 }
 
 client_of_openpmix()

@@ -16,7 +16,7 @@ begin
 use_launcher wireup
 part=$1
 shift
-patience=300
+patience=900 # 64 ranks take turns, for each step of a collective
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 # Open MPI looks for other machines, and complains that there is no way to them.
 export OMPI_MCA_btl_tcp_if_include=lo
@@ -347,6 +347,5 @@ walls()
 
 $part "$@"
 # What ranks that were ended leave behind is Open MPI's own.
-rm -rf "${TMPDIR:?}"/ompi.*
-[ -z "${WU_PRIVATE-}" ] || rm -rf /dev/shm/sm_segment.* # else they may be somebody's
+theirs_stay 'ompi.*' 'sm_segment.*'
 finish

@@ -233,7 +233,7 @@ mpirun)
         run_all mpirun "$library"
     done <"$tmp/prefixes"
     addressless mpirun mpirun.openmpi --oversubscribe
-    rm -rf "${TMPDIR:?}"/ompi.*
+    theirs_stay 'ompi.*'
     ;;
 srun)
     . "$e2e/slurm-lib.sh"

@@ -47,9 +47,9 @@ exec 9>input
 ok "a job is up" wait_until 60 grep -q '^held' "$out"
 flood port "$(sed 's/.*://' uri)" 20
 ok "its port is flooded" wait_until 60 under_way || note "$(cat "$tmp/flood")"
-answers() { timeout 60 "$WIREUP" ps 2>&1 7>&- 8>&- 9>&- | grep -q ' 1  *1  running '; }
+answers() { timeout 300 "$WIREUP" ps 2>&1 7>&- 8>&- 9>&- | grep -q ' 1  *1  running '; }
 i=0
-while [ $i -lt 20 ] && answers; do
+while [ $i -lt 20 ] && wait_until 300 answers; do
     i=$((i + 1))
 done
 same "the launcher answers meanwhile, again and again" $i 20
@@ -60,7 +60,7 @@ stop_flood
 ended || kill -9 $job
 wait $job
 same "and ends well" "$? $(cat "$out")" "0 held"
-timeout 1 cat <&8 >"$tmp/said"
+dd iflag=nonblock bs=64k <&8 >"$tmp/said" 2>/dev/null # all that is there: its end does not come
 exec 8<&-
 ok "the log of it is short" [ "$(wc -l <"$tmp/said")" -le 100 ] || note "$(wc -l <"$tmp/said") lines"
 if [ "$other" != "$(id -u)" ]; then

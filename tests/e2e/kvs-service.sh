@@ -21,7 +21,7 @@ together() # N COMMAND...
     together_rank=0
     shift
     while [ "$together_rank" -lt "$together_size" ]; do
-        PMI_RANK=$together_rank PMI_SIZE=$together_size timeout 120 "$@" >>"$out" 2>>"$err" &
+        PMI_RANK=$together_rank PMI_SIZE=$together_size timeout 300 "$@" >>"$out" 2>>"$err" &
         members="$members $!"
         together_rank=$((together_rank + 1))
     done

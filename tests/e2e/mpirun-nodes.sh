@@ -22,7 +22,7 @@ ours=$WU_BUILD/src/lib/pmix
 patience=300
 # A library with AddressSanitizer needs its runtime in the daemons and programs that load it, and these
 # were not built to leak nothing.
-preload=$(LD_LIBRARY_PATH='' ldd "$ours/libpmix.so.2" | awk '/libasan/ { print $3 }')
+preload=$(sanitizer_preload "$ours/libpmix.so.2")
 [ -z "$preload" ] || export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
 for program in hello ring alltoall; do
     mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/$program" "$e2e/mpi/$program.c" || exit 1
@@ -95,5 +95,5 @@ for n in "$@"; do
 done
 netns_still
 netns_down
-rm -rf "${TMPDIR:?}"/ompi.* # as Open MPI's mpirun leaves them on its own library too
+theirs_stay 'ompi.*' # as Open MPI's mpirun leaves them on its own library too
 finish

@@ -9,10 +9,10 @@ begin
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 PATH=$PATH:/usr/lib64/openmpi/bin
 ours=$WU_BUILD/src/lib/pmix
-patience=300
+patience=900 # 64 ranks take turns, for each step of a collective
 # A library with AddressSanitizer needs its runtime in the programs that load it, and these were not
 # built to leak nothing.
-preload=$(LD_LIBRARY_PATH='' ldd "$ours/libpmix.so.2" | awk '/libasan/ { print $3 }')
+preload=$(sanitizer_preload "$ours/libpmix.so.2")
 [ -z "$preload" ] || {
     # Open MPI's daemon reads a message of its own that its other thread may have sent and freed.
     echo "interceptor_via_fun:orte_rml_oob_send_buffer_nb" >"$tmp/suppressions"
@@ -71,5 +71,5 @@ done
 ompi 3 $theirs "$bin/abort" 2 9
 same "an abort ends the job with its code" "$rc" 9 || explain
 # mpirun leaves its session directory when a job goes wrong, on its own library too.
-rm -rf "${TMPDIR:?}"/ompi.*
+theirs_stay 'ompi.*'
 finish

@@ -92,6 +92,6 @@ if command -v mpiexec.hydra >/dev/null 2>&1; then
     ok "and the reason is told" grep -q "^libpmi: PMI_KVS_Put: the value of key .* contains a blank" "$err"
     ok "and Open MPI has understood" grep -q "PMI_KVS_Put.*Invalid value argument" "$err" || explain
     # What Open MPI leaves when it fails is not ours.
-    rm -rf "$TMPDIR"/ompi.* /dev/shm/vader_segment.*."$$".* /dev/shm/vader_segment.*."$(printf %x $$)".*
+    theirs_stay 'ompi.*' "vader_segment.*.$$.*" "vader_segment.*.$(printf %x $$).*"
 fi
 finish

@@ -61,7 +61,7 @@ strangers() # WHERE LAUNCHER...
 {
     strangers_where=$1
     shift
-    timeout 120 "$@" -n 2 $into "$bin/meets" accept strangers >"$tmp/accept" 2>&1 &
+    timeout 300 "$@" -n 2 $into "$bin/meets" accept strangers >"$tmp/accept" 2>&1 &
     first=$!
     run 120 "$@" -n 3 $into "$bin/meets" connect strangers
     wait $first

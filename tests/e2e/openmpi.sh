@@ -10,7 +10,7 @@ begin
 use_launcher wireup
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 PATH=$PATH:/usr/lib64/openmpi/bin
-patience=300
+patience=900 # 64 ranks take turns, for each step of a collective
 any_number=no
 [ "$1" != 1 ] || any_number=yes
 

@@ -352,7 +352,7 @@ chroot_servers()
         all_tools
         transcript $name
         job_end $name
-        rm -rf "${TMPDIR:?}"/prte* "$TMPDIR"/ompi*
+        theirs_stay 'prte*' 'ompi*'
     done
 }
 

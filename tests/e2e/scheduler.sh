@@ -63,13 +63,10 @@ spawns()
     run "$patience" env WHERE="$tmp/where" "$program" "$uri" spawn
     [ "$rc" = 0 ]
 }
-daemon=$(pgrep -P "$(cat "$tmp/agent.n3")")
-for program in $programs; do
-    run "$patience" env WHERE="$tmp/never" "$program" "$uri" late
-    same "it does not answer within the time limit of a spawn: ${program##*/}" "$rc $(cat "$out")" \
-        "0 scheduler late good" || explain
-    ok "what it grants later is not used" grants
-    # The same limit counts for its answer and the start: 6 s, of which half are over.
+# The same limit counts for its answer and the start: 6 s, of which half are over when it answers.  A machine that is busy may
+# tell of the end later; so it is tried again.
+late_start()
+{
     WHERE=$tmp/never LIMIT=6 "$program" "$uri" late-start >"$out" 2>"$err" 8>&- &
     asks=$!
     wait_until "$patience" asked
@@ -78,9 +75,25 @@ for program in $programs; do
     granted_at=$(now)
     grants
     wait "$asks"
-    same "nor does the node: ${program##*/}" "$? $(cat "$out")" "0 scheduler late-start good" || explain
-    ok "the limit counts from the request: ${program##*/}" [ $((($(now) - granted_at) / 1000000)) -lt 5500 ]
+    rc=$?
+    took_ms=$((($(now) - granted_at) / 1000000))
     kill -CONT "$daemon"
+}
+tries=0
+daemon=$(pgrep -P "$(cat "$tmp/agent.n3")")
+for program in $programs; do
+    run "$patience" env WHERE="$tmp/never" "$program" "$uri" late
+    same "it does not answer within the time limit of a spawn: ${program##*/}" "$rc $(cat "$out")" \
+        "0 scheduler late good" || explain
+    ok "what it grants later is not used" grants
+    late_start
+    same "nor does the node: ${program##*/}" "$rc $(cat "$out")" "0 scheduler late-start good" || explain
+    while [ "$took_ms" -ge 5500 ] && [ "$tries" -lt 10 ]; do # (it would be 6 s each time)
+        tries=$((tries + 1))
+        wait_until "$patience" spawns
+        late_start
+    done
+    ok "the limit counts from the request: ${program##*/}" [ "$took_ms" -lt 5500 ]
     ok "nothing was started: ${program##*/}" [ ! -e "$tmp/never" ]
     rm -f "$tmp/where"
     ok "the node is free when the job has ended: ${program##*/}" wait_until "$patience" spawns || explain

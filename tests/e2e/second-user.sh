@@ -103,7 +103,7 @@ host)
     ok "it has a port" grep -q '^tcp' "$tmp/doors"
     nobody_let_in "$tmp/doors"
     same "a tool of nobody who is expected is not kept waiting" \
-        "$(as $intruder env PMIX_SERVER_URI41="$(cat uri)" timeout 60 "$host" visit a-tool 2>&1 | tail -n 1)" "tool -25"
+        "$(as $intruder env PMIX_SERVER_URI41="$(cat uri)" timeout 300 "$host" visit a-tool 2>&1 | tail -n 1)" "tool -25"
     exec 9>&-
     wait $job
     rc=$?
@@ -162,11 +162,11 @@ END
     fresh
     run 120 "$WIREUP" up -launch-agent "$tmp/agent" -hosts n1:2,n2:2
     same "two nodes stand" "$rc" 0 || explain
-    as $intruder timeout 60 "$WIREUP" down >"$tmp/said" 2>&1
+    as $intruder timeout 300 "$WIREUP" down >"$tmp/said" 2>&1
     same "another user has nothing to end" "$?" 1 || note "$(cat "$tmp/said")"
-    as $intruder timeout 60 "$WIREUP" run -n 1 sh -c 'id -u; hostname' >"$tmp/said" 2>&1
+    as $intruder timeout 300 "$WIREUP" run -n 1 sh -c 'id -u; hostname' >"$tmp/said" 2>&1
     same "and runs on no node of them" "$(cat "$tmp/said")" "$(printf '%s\n' $intruder "$(hostname)")"
-    as $intruder timeout 60 "$WIREUP" on n1 touch "$tmp/canary/root/on" >"$tmp/said" 2>&1
+    as $intruder timeout 300 "$WIREUP" on n1 touch "$tmp/canary/root/on" >"$tmp/said" 2>&1
     doors $(pgrep -x wireup) >"$tmp/doors"
     note "$(cat "$tmp/doors")"
     nobody_let_in "$tmp/doors"
@@ -208,7 +208,7 @@ ranks)
     # ---- a copy of the launcher that anybody runs as root
     cp "$WIREUP" "$bin/wireup.suid"
     chmod 4755 "$bin/wireup.suid"
-    as $intruder timeout 60 "$bin/wireup.suid" -n 1 touch "$tmp/canary/root/suid" >"$tmp/said" 2>&1
+    as $intruder timeout 300 "$bin/wireup.suid" -n 1 touch "$tmp/canary/root/suid" >"$tmp/said" 2>&1
     ok "a set-uid launcher refuses" [ $? -ne 0 ] || note "$(cat "$tmp/said")"
     ok "with a sentence" grep -q 'set-uid' "$tmp/said" || note "$(cat "$tmp/said")"
     same "and starts nothing" "$(canaries)" ""
@@ -326,9 +326,9 @@ crowds)
     as $intruder python3 "$attacker" names $ordinary 4000 <own.d.hold >"$tmp/names" 2>&1 9>&- &
     exec 8>own.d.hold
     wait_until 60 grep -q ready "$tmp/names"
-    as $ordinary timeout 60 "$WIREUP" ps >"$tmp/said" 2>&1
+    as $ordinary timeout 300 "$WIREUP" ps >"$tmp/said" 2>&1
     same "its user sees the job among 4,000 false names" "$(grep -c 'second_user_job' "$tmp/said")" 1 || note "$(head -n 5 "$tmp/said")"
-    as $ordinary timeout 60 "$WIREUP" names >"$tmp/said" 2>&1
+    as $ordinary timeout 300 "$WIREUP" names >"$tmp/said" 2>&1
     same "and believes none of them" "$(grep -c EVIL "$tmp/said")" 0
     exec 8>&-
     pkill -P "$own" 2>/dev/null || kill "$own"

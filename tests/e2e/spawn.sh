@@ -88,7 +88,7 @@ raw() # TITLE LAUNCHER-OPTIONS...
     "$WIREUP" "$@" "$spawn" raw "$tmp" >"$tmp/shown" 2>"$err" &
     launcher_pid=$!
     exec 7<"$tmp/shown"
-    seen=$(timeout 60 python3 -c 'import os
+    seen=$(timeout 300 python3 -c 'import os
 byte = b"-"
 while byte not in (b"x", b""):
     byte = os.read(7, 1)

@@ -18,8 +18,13 @@ same "under the name srun; one that fails ends nobody else" \
     "$rc $(cat "$tmp/said.0" "$tmp/said.1" | tr '\n' ,)" "1 0,1," || explain
 echo in >"$tmp/in"
 same "all read standard input" "$(timeout "$patience" "$WIREUP" srun -n 2 cat <"$tmp/in" | tr '\n' ,)" "in,in,"
-# shellcheck disable=SC2016
-run "$patience" "$WIREUP" -timeout 60 -timeout-signal USR1@57 -n 2 sh -c 'trap "echo saved; exit 0" USR1; while :; do sleep 0.1; done'
+# On a machine that is busy the programs may come to it later than the signal: then it is given later.
+for early in 2 30; do
+    # shellcheck disable=SC2016
+    run "$patience" "$WIREUP" -timeout $((57 + early)) -timeout-signal USR1@57 -n 2 sh -c \
+        'trap "echo saved; exit 0" USR1; while :; do sleep 0.1; done'
+    [ "$rc" != 0 ] || break
+done
 same "a signal before the time limit" "$rc $(tr '\n' ' ' <"$out")" "0 saved saved " || explain
 run "$patience" "$WIREUP" srun -p debug true
 same "a partition has no effect, and a remark says so" "$rc $(grep -c "srun --partition has no effect" "$err")" "0 1" || explain
@@ -34,6 +39,7 @@ first() # THEN WORDS...: rank 0 ends at once, the others do THEN
 }
 called=wireup
 late="the job did not end within 1 s of the end of its first process"
+until_warned="until grep -q 'have not ended' '$err'; do sleep 0.02; done"
 on_nodes="-launch-agent $tmp/agent -hosts n1,n2,n3"
 for where in "" "$on_nodes"; do
     # shellcheck disable=SC2086
@@ -43,7 +49,7 @@ for where in "" "$on_nodes"; do
     first 'exit 0' "$WIREUP" $where -n 3 -exit-timeout 100
     same "others that end as well, ${where:+on three nodes}" "$rc $(cat "$err")" "0 " || explain
     # shellcheck disable=SC2086
-    first 'exec sleep 3' "$WIREUP" $where -n 3 -exit-timeout warn:1
+    first "$until_warned" "$WIREUP" $where -n 3 -exit-timeout warn:1
     same "a warning, ${where:+on three nodes}" "$rc $(cat "$err")" \
         "0 wireup: the first process ended 1 s ago; 2 of 3 processes have not ended" || explain
 done
@@ -52,7 +58,7 @@ first 'exec sleep 100' "$tmp/srun" -n 3 -W 1
 same "srun -W" "$rc $(tail -n 1 "$err")" "124 $called: $late" || explain
 first 'exec sleep 100' env SLURM_WAIT=1 "$tmp/srun" -n 3
 same "SLURM_WAIT" "$rc $(tail -n 1 "$err")" "124 $called: $late" || explain
-first 'exec sleep 3' env SLURM_WAIT=1 "$tmp/srun" -n 3 -W 100
+first 'exec sleep 2' env SLURM_WAIT=1 "$tmp/srun" -n 3 -W 100
 same "-W instead of SLURM_WAIT" "$rc $(cat "$err")" "0 " || explain
 first 'exit 0' env SLURM_WAIT=soon "$tmp/srun" -n 3
 same "a wrong SLURM_WAIT" "$rc $(cat "$err")" "2 srun: the variable SLURM_WAIT: 'soon' is not a number of seconds" || explain
@@ -68,7 +74,7 @@ too_early() { grep -c '3 of 3 processes have not ended' "$err"; }
 again='[ "$PMI_RANK" = 0 ] && [ -z "$WIREUP_RESTARTS" ] && exit 3; '
 for where in "" "$on_nodes"; do
     # shellcheck disable=SC2086
-    run "$patience" "$WIREUP" $where -n 3 -on-failure restart -exit-timeout warn:1 sh -c "$again"'exec sleep 3'
+    run "$patience" "$WIREUP" $where -n 3 -on-failure restart -exit-timeout warn:1 sh -c "$again"'exec sleep 2'
     same "a rank that is started again has not ended, ${where:+on three nodes}" "$rc $(too_early)" "0 0" || explain
     # shellcheck disable=SC2086
     run "$patience" "$WIREUP" $where -n 3 -on-failure restart -exit-timeout 1 sh -c "$again"'[ "$PMI_RANK" = 0 ] || exec sleep 100'
@@ -92,14 +98,14 @@ for word in "-exit-timeout 1" --exit-timeout=warn:1; do
 done
 # shellcheck disable=SC2086
 run "$patience" "$WIREUP" up $on_nodes
-first 'exec sleep 3' "$WIREUP" run -n 3
+first 'exec sleep 2' "$WIREUP" run -n 3
 same "a DVM's job without it" "$rc $(cat "$err")" "0 " || explain
 first 'exec sleep 100' "$WIREUP" run -n 3 -exit-timeout 1
 same "a DVM's job with it" "$rc $(tail -n 1 "$err")" "124 wireup: $late" || explain
-first 'exec sleep 3' "$WIREUP" run -n 3 -exit-timeout warn:1
+first "$until_warned" "$WIREUP" run -n 3 -exit-timeout warn:1
 same "a DVM's job with a warning" "$rc $(cat "$err")" \
     "0 wireup: the first process ended 1 s ago; 2 of 3 processes have not ended" || explain
-run "$patience" "$WIREUP" run -n 3 -on-failure restart -exit-timeout warn:1 sh -c "$again"'exec sleep 3'
+run "$patience" "$WIREUP" run -n 3 -on-failure restart -exit-timeout warn:1 sh -c "$again"'exec sleep 2'
 same "a DVM's job, a rank of which is started again" "$rc $(too_early)" "0 0" || explain
 run "$patience" "$WIREUP" run -n 3 -restart-job 1 -exit-timeout 1 sh -c \
     'case $TORCHELASTIC_RESTART_COUNT$PMI_RANK in 00) exit 3 ;; 10) ;; *) exec sleep 100 ;; esac'

@@ -24,7 +24,7 @@ chmod +x MULTI
 # The nodes of the ranks, and how they are bound on a machine of 32 cores; or the sentence.
 result() # COMMAND LINE
 {
-    eval "timeout 20 env $1" >"$out" 2>"$err" </dev/null
+    eval "timeout 300 env $1" >"$out" 2>"$err" </dev/null
     case $? in
     0) awk '/^ *[0-9]+  / { n++; nodes = nodes (nodes ? " " : "") $2; sub(/^ *[0-9]+ +[^ ]+ +[0-9]+ +[0-9]+ +/, "")
                 if ($0 != last) bound = bound (bound ? " | " : "") $0; last = $0 }
