@@ -155,7 +155,7 @@ _wireup_choices()
     sim) echo "--nodes --ranks --bytes-per-rank --width --schedule --connectivity --seed --rounds --sets --node-failures --link-failures --slow --joins --leaves --takeovers --reports --broadcasts --requests --groups --store --stacks --jitter --latency --overhead --ps-per-byte --link --phases --costs --processors --window --flags --json" ;;
     up) echo "--name --json" ;;
     tools) echo "--json" ;;
-    ps) echo "--json" ;;
+    ps) echo "--nodes --json" ;;
     top) echo "--period --count --once --json" ;;
     kill) echo "--signal --json" ;;
     attach) echo "--debugger --print --json --apart" ;;

@@ -172,10 +172,11 @@ static void reply_unpublish(struct control_socket *d, struct slice service, stru
     buf_str(out, server_unpublish(context_of(d)->server, service, NULL) ? "found\n" : "none\n");
 }
 
-/* How a node is: others may use it; it is lost; or it is reserved, or comes up. */
 static const char *node_word(const struct dvm_slots_node *n)
 {
-    return n->usable ? "up" : n->lost ? "lost" : n->draining ? "draining" : "unavailable";
+    if (n->usable)
+        return "up";
+    return n->lost ? "lost" : n->draining ? "draining" : n->reserved ? "reserved" : "coming";
 }
 
 /* The DVM's name, and a line for each node. */

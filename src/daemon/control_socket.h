@@ -23,7 +23,8 @@
  *                           goes on as a launcher_link.h; or `none`: that is no job of this
  *                           launcher, or the other one has other messages
  *     standing              of a DVM: `standing PID NAME`, and a line for each node:
- *                           `NODE SLOTS USED up|lost|unavailable`; else `none`
+ *                           `NODE SLOTS USED STATE`, STATE: up, coming, reserved (by an
+ *                           allocation), draining or lost; else `none`
  *     lease ...             slots of a DVM (dvm_leases.h); the connection goes on as the lease
  *     on NODE WORDS         runs the words on a node of a DVM (dvm_exec.h); the client sends
  *                           nothing more until it has the answer

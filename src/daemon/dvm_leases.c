@@ -104,7 +104,8 @@ static struct dvm_slots_node *by_position(const struct dvm_leases *l, struct are
                                          .up = is_up(l, p, use),
                                          .usable = is_up(l, p, use) && use == DVM_NODE_FREE,
                                          .lost = p && router_is_lost(&s->router, p),
-                                         .draining = use == DVM_NODE_DRAINING };
+                                         .draining = use == DVM_NODE_DRAINING,
+                                         .reserved = use == DVM_NODE_RESERVED };
     }
     if (by && own)
         count_used(l, own, by);

@@ -20,6 +20,7 @@ struct dvm_slots_node {
     bool lost;
     bool draining; /* it gets no new jobs, and leaves when its last one ends */
     bool up;       /* it has joined, and has neither left nor been lost */
+    bool reserved; /* an allocation has it */
 };
 
 /* Slots of all usable nodes, and those of them that no process uses. */

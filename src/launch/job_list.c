@@ -186,6 +186,37 @@ static int take_answers(struct job_list *l, struct launcher_query *all, int n,
     return 0;
 }
 
+/* Of DVMs; one that does not answer any more has none. */
+static void ask_nodes(struct job_list *l)
+{
+    for (uint32_t i = 0; i < l->nlaunchers; i++) {
+        struct listed_launcher *at = &l->launchers[i];
+        struct buf answer = BUF_NULL(JOB_LIST_ANSWER_MAX);
+        const char *kept = NULL;
+        if (at->row.is_dvm && queries_launcher(&at->where, SLICE("standing\n"), &answer) == 0)
+            kept = arena_str(&l->arena, buf_slice(&answer));
+        if (kept) {
+            at->nodes = slice_str(kept);
+            slice_cut(&at->nodes, '\n'); /* the DVM's own */
+        }
+        buf_free(&answer);
+    }
+}
+
+bool job_list_next_node(struct slice *nodes, struct listed_node *node_p)
+{
+    while (nodes->len) {
+        struct slice line = slice_cut(nodes, '\n');
+        node_p->name = slice_cut(&line, ' ');
+        if (!slice_u32(slice_cut(&line, ' '), &node_p->slots) ||
+            !slice_u32(slice_cut(&line, ' '), &node_p->used))
+            continue;
+        node_p->state = line;
+        return true;
+    }
+    return false;
+}
+
 int job_list_order(const struct listed_job *a, const struct listed_job *b)
 {
     uint32_t x = a->launcher->row.number - 1, y = b->launcher->row.number - 1; /* none: last */
@@ -221,6 +252,8 @@ int job_list_read(struct job_list *l, bool usage, const struct log *log)
         ask_all(all, p, n, usage ? SLICE("usage\n") : SLICE("jobs\n"));
         rc = take_answers(l, all, n, log);
     }
+    if (rc == 0 && usage)
+        ask_nodes(l);
     for (int i = 0; all && rc != -ENOMEM && i < n; i++)
         buf_free(&all[i].answer);
     if (l->njobs)

@@ -20,6 +20,7 @@ struct listed_launcher {
     struct launcher_name where;
     struct launcher_row row;
     uint32_t njobs;
+    struct slice nodes; /* of a DVM, with usage: a line for each, `NAME SLOTS USED STATE` */
 };
 
 struct listed_job {
@@ -35,6 +36,13 @@ struct job_list {
     struct listed_job *jobs;
     uint32_t nlaunchers, njobs;
 };
+
+/* A node of a DVM; false: there is none any more. */
+struct listed_node {
+    struct slice name, state;
+    uint32_t slots, used;
+};
+bool job_list_next_node(struct slice *nodes, struct listed_node *node_p);
 
 /* Asks all launchers at once; usage: also what the processes use, on all nodes.  Those that do not
  * answer are named in the log (NULL: silently left out).  0 or -errno; free it in any case. */

@@ -188,6 +188,41 @@ void job_table_text(const struct job_list *l, uint32_t width, struct buf *out)
         put_line(&l->jobs[i], widths, width, out);
 }
 
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+static void put_nodes_of(const struct listed_launcher *l, int dvm, int node, struct buf *out)
+{
+    struct slice rest = l->nodes;
+    struct listed_node n;
+
+    while (job_list_next_node(&rest, &n))
+        buf_printf(out, "%-*.*s  %-*.*s  %5u  %5u  " SLICE_FMT "\n", dvm, (int)l->row.dvm_name.len,
+                   l->row.dvm_name.ptr, node, (int)n.name.len, n.name.ptr, n.slots,
+                   n.slots > n.used ? n.slots - n.used : 0, SLICE_ARG(n.state));
+}
+
+static void widen(int *width, struct slice text)
+{
+    *width = (int)text.len > *width ? (int)text.len : *width;
+}
+
+void job_table_nodes(const struct job_list *l, struct buf *out)
+{
+    int dvm = 3, node = 4;
+    struct listed_node n;
+
+    for (uint32_t i = 0; i < l->nlaunchers; i++) {
+        struct slice rest = l->launchers[i].nodes;
+        while (job_list_next_node(&rest, &n)) {
+            widen(&dvm, l->launchers[i].row.dvm_name);
+            widen(&node, n.name);
+        }
+    }
+    buf_printf(out, "%-*s  %-*s  SLOTS   FREE  STATE\n", dvm, "DVM", node, "NODE");
+    for (uint32_t i = 0; i < l->nlaunchers; i++)
+        put_nodes_of(&l->launchers[i], dvm, node, out);
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void put_names(struct json *j, const char *key, struct slice names)
@@ -195,6 +230,22 @@ static void put_names(struct json *j, const char *key, struct slice names)
     json_array(j, key);
     while (names.len)
         json_text(j, NULL, slice_cut(&names, ','));
+    json_array_end(j);
+}
+
+static void nodes_json(struct json *j, struct slice nodes)
+{
+    struct listed_node n;
+
+    json_array(j, "nodes");
+    while (job_list_next_node(&nodes, &n)) {
+        json_object(j, NULL);
+        json_text(j, "name", n.name);
+        json_u64(j, "slots", n.slots);
+        json_u64(j, "used", n.used);
+        json_text(j, "state", n.state);
+        json_object_end(j);
+    }
     json_array_end(j);
 }
 
@@ -211,6 +262,7 @@ static void launcher_json(struct json *j, const struct listed_launcher *l)
     json_u64(j, "waiting", l->row.waiting);
     put_names(j, "lost", l->row.lost);
     put_names(j, "draining", l->row.draining);
+    nodes_json(j, l->nodes);
     json_u64(j, "jobs", l->njobs);
     put_names(j, "no_answer", l->row.silent);
     json_object_end(j);

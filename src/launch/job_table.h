@@ -24,6 +24,9 @@ enum job_column {
  * is left out; 0: they are as long as they are. */
 void job_table_text(const struct job_list *l, uint32_t width, struct buf *out);
 
+/* The nodes of DVMs: a line of titles and one for each. */
+void job_table_nodes(const struct job_list *l, struct buf *out);
+
 /* An object with its schema. */
 void job_table_json(const struct job_list *l, const char *schema, struct buf *out);
 

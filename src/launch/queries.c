@@ -263,31 +263,49 @@ static uint32_t terminal_width(void)
     return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
 }
 
-int queries_table(const struct command_line *l, bool json)
+enum table_form { TABLE_TEXT, TABLE_JSON, TABLE_NODES };
+
+static void put_table(const struct command_line *l, const struct job_list *jobs,
+                      enum table_form form, struct buf *out)
+{
+    if (form == TABLE_JSON)
+        job_table_json(jobs, "wireup-ps-1", out);
+    else if (form == TABLE_NODES)
+        job_table_nodes(jobs, out);
+    else if (jobs->njobs)
+        job_table_text(jobs, terminal_width(), out);
+    else
+        log_error(l->log, "you have no running jobs on this machine");
+}
+
+static int print_table(const struct command_line *l, enum table_form form)
 {
     struct buf out = BUF_NULL(QUERIES_ANSWER_MAX);
     struct job_list jobs;
     int rc = job_list_read(&jobs, true, l->log), code = 1;
 
-    if (rc < 0)
+    if (rc < 0) {
         log_error(l->log, "cannot look for jobs: %s", err_text(rc));
-    else if (json)
-        job_table_json(&jobs, "wireup-ps-1", &out);
-    else if (jobs.njobs)
-        job_table_text(&jobs, terminal_width(), &out);
-    else
-        log_error(l->log, "you have no running jobs on this machine");
-    if (rc == 0)
+    } else {
+        put_table(l, &jobs, form, &out);
         code = print(&out);
+    }
     job_list_free(&jobs);
     buf_free(&out);
     return code;
 }
 
+int queries_table(const struct command_line *l, bool json)
+{
+    return print_table(l, json ? TABLE_JSON : TABLE_TEXT);
+}
+
 int queries_ps(const struct command_line *l)
 {
     tool_files_clear(tools_dir()); /* looking for launchers removes the sockets of killed ones */
-    return queries_table(l, l->choices[CHOICE_ps_json] != NULL);
+    return print_table(l, l->choices[CHOICE_ps_json]    ? TABLE_JSON
+                          : l->choices[CHOICE_ps_nodes] ? TABLE_NODES
+                                                        : TABLE_TEXT);
 }
 
 static int print_killed(const struct listed_job *job, int sig)

@@ -41,6 +41,7 @@ for tool in $tools; do
     exec 8>"$tmp/hold"
     wait_until "$patience" grep -q alloc "$tmp/held"
     id=$(cat "$tmp/held")
+    ok "ps says which nodes it has: $name" [ "$("$WIREUP" ps --nodes | grep -c ' 2  *2  reserved$')" = 2 ] || note "$("$WIREUP" ps --nodes)"
     run "$patience" "$tool" "$uri" take "$id"
     same "another tool uses it, and may not release it: $name" "$rc $(cat "$out")" "0 allocations take good" || explain
     run "$patience" "$WIREUP" run -n 2 hostname

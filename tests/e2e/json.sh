@@ -101,12 +101,13 @@ assert say["on"]["output"] == "two words\n", say["on"]
 assert say["kill"]["processes"] == 2 and say["kill"]["signal"] == 18, say["kill"]
 assert say["replay"]["traces"][0]["result"] == "same" and say["replay"]["traces"][0]["jobs"] == 1, say["replay"]
 assert {f["name"] for f in say["bug-report"]["files"]} >= {"trace", "doctor.json", "version.txt"}, say["bug-report"]
+assert [n["name"] for n in say["ps"]["launchers"][0]["nodes"] + say["ps"]["launchers"][1]["nodes"]] == ["n1", "n2"], say["ps"]
 assert len(say["tools"]["launchers"]) == 2 and "127.0.0.1" in say["tools"]["launchers"][0]["uri"], say["tools"]
 assert say["map"]["processes"] == 3 and say["version"]["version"], say["map"]
 print("good")
 END
 same "with what is so" "$(cd "$tmp" && python3 judge.py json.up json.down json.on json.kill json.replay json.bug-report \
-    json.tools json.map json.version 2>&1)" good
+    json.tools json.map json.version json.ps 2>&1)" good
 printf 'no trace' >"$tmp/none"
 "$WIREUP" replay --json "$tmp/none" >"$tmp/json" 2>"$err"
 same "replay of what is no trace" "$? $(grep -c '"result":"bad"' "$tmp/json")" "2 1" || explain

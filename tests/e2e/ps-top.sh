@@ -237,7 +237,14 @@ run 120 "$WIREUP" up -launch-agent "$tmp/agent" -hosts n1,n2
 ps
 ok "a DVM has a line" grep -Eq '^ *[0-9]+  dvm +0 +2 +standing .* 2 of 2 slots free' "$out" || explain
 dvm=$(column 1 dvm)
+run 120 "$WIREUP" ps --nodes
+same "its nodes have lines" "$rc $(tr -s ' ' <"$out" | tr '\n' ';')" "0 DVM NODE SLOTS FREE STATE;dvm n1 1 1 up;dvm n2 1 1 up;" || explain
+"$WIREUP" ps --json >"$tmp/ps.json" 2>"$err"
+same "in JSON, too" "$(schema wireup-ps-1 "$tmp/ps.json") $(grep -o '"nodes":\[{[^]]*\]' "$tmp/ps.json")" \
+    'good "nodes":[{"name":"n1","slots":1,"used":0,"state":"up"},{"name":"n2","slots":1,"used":0,"state":"up"}]' || note "$(cat "$tmp/ps.json")"
 run 120 "$WIREUP" who "$dvm"
 ok "without a job" eval '[ "$rc" = 1 ] && grep -q "has no job$" "$err"' || explain
 run 120 "$WIREUP" down
+run 120 "$WIREUP" ps --nodes
+same "without a DVM there is no node" "$rc $(wc -l <"$out")" "0 1" || explain
 finish
