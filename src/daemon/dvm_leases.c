@@ -40,8 +40,9 @@ struct dvm_lessee {
     char *only;         /* "n1,n2"; NULL: all nodes */
     uint32_t *ranks;    /* by position; NULL: none yet */
     uint32_t count;
-    uint32_t needs;  /* a node for so many ranks of a lost one; 0: none */
-    char *not_these; /* "n1,n2" */
+    struct buf offered; /* TURN: "n1,n2" */
+    uint32_t needs;     /* a node for so many ranks of a lost one; 0: none */
+    char *not_these;    /* "n1,n2" */
 };
 
 /* ---- what is in use -------------------------------------------------------------------------- */
@@ -112,16 +113,20 @@ static struct dvm_slots_node *by_position(const struct dvm_leases *l, struct are
     return own ? by : NULL;
 }
 
-/* Is name in "a,b"?  NULL: all are. */
-static bool is_among(const char *list, const char *name)
+/* Is name in "a,b"? */
+static bool is_in(struct slice list, const char *name)
 {
-    struct slice rest = slice_str(list ? list : "");
-
-    while (rest.len) {
-        if (slice_is(slice_cut(&rest, ','), name))
+    while (list.len) {
+        if (slice_is(slice_cut(&list, ','), name))
             return true;
     }
-    return !list;
+    return false;
+}
+
+/* The same; NULL: all are. */
+static bool is_among(const char *list, const char *name)
+{
+    return !list || is_in(slice_str(list), name);
 }
 
 static struct dvm_slots_node *nodes_among(const struct dvm_leases *l, const char *only,
@@ -229,6 +234,7 @@ static void dvm_lessee_free(struct dvm_lessee *e)
     buf_free(&e->out);
     free(e->only);
     free(e->not_these);
+    buf_free(&e->offered);
     free(e->ranks);
     free(e);
 }
@@ -264,6 +270,12 @@ static void put_lost(const struct dvm_slots_node *nodes, uint32_t n, struct buf 
     buf_str(out, *before == ',' ? "\n" : " -\n");
 }
 
+static void offer(struct dvm_lessee *e, const char *name, uint32_t slots)
+{
+    buf_printf(&e->out, "%s %u\n", name, slots);
+    buf_printf(&e->offered, "%s%s", buf_len(&e->offered) ? "," : "", name);
+}
+
 static void grant(struct dvm_lessee *e, struct dvm_slots_node *nodes, uint32_t n, uint32_t layers)
 {
     struct dvm_slots_sum sum = dvm_slots_sum(nodes, n);
@@ -274,13 +286,13 @@ static void grant(struct dvm_lessee *e, struct dvm_slots_node *nodes, uint32_t n
     put_lost(nodes, n, &e->out);
     dvm_slots_sort(nodes, n);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t offer = dvm_slots_offer(&nodes[i], layers);
+        uint32_t slots = dvm_slots_offer(&nodes[i], layers);
         if (e->wanted == 0 && e->of->config.limits.slots) {
-            offer = offer < left ? offer : left;
-            left -= offer;
+            slots = slots < left ? slots : left;
+            left -= slots;
         }
-        if (offer)
-            buf_printf(&e->out, "%s %u\n", nodes[i].name, offer);
+        if (slots)
+            offer(e, nodes[i].name, slots);
     }
     buf_str(&e->out, ".\n");
     e->state = DVM_LESSEE_TURN;
@@ -503,6 +515,14 @@ static void answer_about(struct dvm_lessee *e, struct slice name)
     flush(e);
 }
 
+bool dvm_leases_offered(const struct dvm_leases *l, uint32_t position)
+{
+    const struct dvm_lessee *e = l->turn;
+
+    return e &&
+           (!buf_ok(&e->offered) || is_in(buf_slice(&e->offered), l->cluster->names[position]));
+}
+
 uint32_t dvm_leases_used(const struct dvm_leases *l, uint32_t position)
 {
     struct arena a = ARENA_NULL(DVM_LEASES_ARENA);
@@ -712,6 +732,7 @@ void dvm_leases_take(struct dvm_leases *l, int fd, struct slice words)
     *e = (struct dvm_lessee){ .of = l, .fd = fd };
     buf_init(&e->in, DVM_LEASES_LINE);
     buf_init(&e->out, DVM_LEASES_OUT);
+    buf_init(&e->offered, DVM_LEASES_OUT);
     list_append(&l->all, &e->link);
     watch_open(&e->watch, context_of(l)->loop, fd, on_read, on_write, e);
     if (watch_want(&e->watch, LOOP_READ) < 0)

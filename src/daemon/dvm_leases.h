@@ -91,6 +91,9 @@ struct dvm_slots_node *dvm_leases_nodes(const struct dvm_leases *l, struct arena
 int dvm_leases_offer(const struct dvm_leases *l, uint64_t wanted, bool shares,
                      struct job_map *view);
 
+/* A launcher has been offered slots of that node, and has not said yet which it takes. */
+bool dvm_leases_offered(const struct dvm_leases *l, uint32_t position);
+
 /* Processes of jobs on that node. */
 uint32_t dvm_leases_used(const struct dvm_leases *l, uint32_t position);
 

@@ -37,6 +37,7 @@ struct dvm_resize {
     uint32_t wanted;  /* ... its nodes, */
     uint32_t placed;  /* ... those that have a position, */
     uint32_t came;    /* ... and those that are up */
+    char *later;      /* nodes that it shrinks by when it is known whether a job takes them */
     bool ends;        /* its last line is being written */
 };
 
@@ -158,6 +159,7 @@ static void resize_free(struct dvm_resize *q)
     close(q->fd);
     list_unlink(&q->link);
     buf_free(&q->out);
+    free(q->later);
     free(q);
 }
 
@@ -437,11 +439,12 @@ static uint32_t processes_at(const struct dvm_members *m, uint32_t position)
     return dvm_leases_used(m->config.leases, position);
 }
 
-/* The daemon of a job that has ended may still be about to. */
+/* The daemon of a job that has ended may still be about to; a job that places its processes may
+ * put some there. */
 static bool is_idle(const struct dvm_members *m, uint32_t position)
 {
     return processes_at(m, position) == 0 && dvm_execs_at(m->config.execs, position) == 0 &&
-           !is_reserved(m, position);
+           !is_reserved(m, position) && !dvm_leases_offered(m->config.leases, position);
 }
 
 /* It has left, and joins at another position for who has asked meanwhile. */
@@ -497,20 +500,6 @@ static void look_at_all(struct dvm_members *m)
         case DVM_MEMBER_FAILED: break;
         }
     }
-}
-
-/* What it does changes something, too. */
-void dvm_members_changed(struct dvm_members *m)
-{
-    m->again = true;
-    if (!m->all || m->turning)
-        return;
-    m->turning = true;
-    while (m->again) {
-        m->again = false;
-        look_at_all(m);
-    }
-    m->turning = false;
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -747,18 +736,75 @@ static void release_all(struct dvm_members *m)
     }
 }
 
+/* A job that places its processes has one of these among its nodes. */
+static bool is_offered(const struct dvm_members *m, struct slice names)
+{
+    for (uint32_t p = 1; p < count_of(m) && name_of(m, p); p++) {
+        struct slice rest = names;
+        while (rest.len) {
+            if (slice_is(slice_cut(&rest, ','), name_of(m, p)) &&
+                dvm_leases_offered(m->config.leases, p))
+                return true;
+        }
+    }
+    return false;
+}
+
 static int shrink(struct dvm_resize *q, struct slice words, struct errmsg *err)
 {
     struct slice how = slice_cut(&words, ' ');
+    bool now = slice_is(how, "now");
     int rc;
 
     release_all(q->of);
-    rc = words.len ? check_old(q->of, words, slice_is(how, "now"), err)
+    rc = words.len ? check_old(q->of, words, now, err)
                    : errmsg_set(err, 1, "name the nodes that are to leave by -hosts");
-
+    if (rc == 0 && now && is_offered(q->of, words)) {
+        q->later = strndup(words.ptr, words.len);
+        return q->later ? 0 : errmsg_set(err, -ENOMEM, "out of memory");
+    }
     if (rc == 0)
         drain(q, words, !slice_is(how, "drain"));
     return rc;
+}
+
+/* The job has said which nodes it takes. */
+static void shrink_now(struct dvm_resize *q)
+{
+    struct errmsg err;
+    int rc = check_old(q->of, slice_str(q->later), true, &err);
+
+    if (rc == 0)
+        drain(q, slice_str(q->later), true);
+    free(q->later);
+    q->later = NULL;
+    if (rc)
+        refuse(q, &err);
+}
+
+static void look_at_requests(struct dvm_members *m)
+{
+    LIST_EACH(l, &m->requests)
+    {
+        struct dvm_resize *q = LIST_OF(l, struct dvm_resize, link);
+        if (q->later && !is_offered(m, slice_str(q->later)))
+            shrink_now(q);
+    }
+}
+
+/* What it does changes something, too. */
+void dvm_members_changed(struct dvm_members *m)
+{
+    m->again = true;
+    if (!m->all || m->turning)
+        return;
+    m->turning = true;
+    while (m->again) {
+        m->again = false;
+        look_at_requests(m);
+        look_at_all(m);
+    }
+    m->turning = false;
 }
 
 static void give_up(struct dvm_resize *q)
@@ -830,7 +876,7 @@ void dvm_members_take(struct dvm_members *m, int fd, struct slice words)
     watch_want(&q->watch, LOOP_READ);
     if (begin(q, words, &err))
         refuse(q, &err);
-    else if (q->awaited == 0)
+    else if (q->awaited == 0 && !q->later)
         end(q);
     dvm_leases_changed(m->config.leases);
 }

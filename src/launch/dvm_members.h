@@ -15,7 +15,8 @@
  *
  * A node that joins gets a position that no node has had, and is started by its parent in the tree,
  * once that is a member.  A node that is to leave gets no new jobs, and leaves when no process of a
- * job is on it: `now` is refused while there are some, or while it is reserved; `wait` answers at
+ * job is on it: `now` is refused while there are some, or while it is reserved (and waits while a
+ * job that starts has yet to say whether it uses the node); `wait` answers at
  * the end, and is called off when the connection ends before; `drain` answers at once.  `grow` of a
  * node that leaves keeps it if it only drains and nobody waits for its end, else lets it join again
  * when it has left.
