@@ -623,7 +623,7 @@ static int open_node(struct daemon *d, struct errmsg *err)
     rc = streams_divert(d->pipe_ends);
     if (rc < 0)
         return errmsg_set(err, rc, "cannot make pipes: %s", err_text(rc));
-    node_raise_nofile(&c);
+    child_raise_nofile();
     d->node = node_new(&c, err);
     if (!d->node)
         return -EIO;

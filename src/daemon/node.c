@@ -43,17 +43,6 @@ static const struct effect_handlers handlers;
 
 /* ---- creation ---- */
 
-void node_raise_nofile(struct node_config *config)
-{
-    struct rlimit most;
-
-    if (getrlimit(RLIMIT_NOFILE, &config->nofile) < 0)
-        return;
-    most = config->nofile;
-    most.rlim_cur = most.rlim_max;
-    config->raised = setrlimit(RLIMIT_NOFILE, &most) == 0;
-}
-
 static int open_child_acceptor(struct node *n)
 {
     sigset_t chld;

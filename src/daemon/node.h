@@ -13,7 +13,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -114,13 +113,7 @@ struct node_config {
     bool (*waits)(void *arg);
     void *arg;
     const struct distant_launchers_config *distant; /* NULL: only launchers of this machine */
-    struct rlimit nofile; /* the limit that processes get back if raised is set */
-    bool raised;
 };
-
-/* Raises our limit of open files: each process takes three of our descriptors.  Processes get the
- * original limit back. */
-void node_raise_nofile(struct node_config *config);
 
 struct node;
 struct cluster_io;

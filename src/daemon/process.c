@@ -224,7 +224,7 @@ static int look_at_program(struct processes *p, struct job *job, struct job_map_
     return rc;
 }
 
-/* Program, words, directory and limit. */
+/* Program, words and directory. */
 static int plan_program(struct processes *p, struct job *job, uint32_t rank,
                         struct child_plan *plan, struct errmsg *err)
 {
@@ -238,7 +238,6 @@ static int plan_program(struct processes *p, struct job *job, uint32_t rank,
         return rc;
     plan->path = app->path;
     plan->argv = choose_argv(p, app, rank);
-    plan->nofile = c->raised ? &c->nofile : NULL;
     rc = look_at_program(p, job, app, err);
     if (rc == 0 && !plan->argv)
         rc = errmsg_set(err, -ENOMEM, "out of memory for the words of rank %u", rank);

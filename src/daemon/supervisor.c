@@ -411,6 +411,7 @@ struct leftovers *supervisor_leftovers(void)
 void supervisor_tidy(void)
 {
     signal(SIGCHLD, SIG_DFL);
+    child_restore_signals();
     for (int fd = 0; fd <= 2; fd++) {
         if (fcntl(fd, F_GETFD) < 0)
             open("/dev/null", O_RDWR); /* the lowest free number: this one */

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,6 +51,25 @@ struct result {
 static const int reset_signals[] = { SIGPIPE, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,  SIGUSR1, SIGUSR2,
                                      SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD, SIGWINCH, SIGXFSZ };
 
+/* The limit of open files before we raised ours. */
+static struct {
+    rlim_t files;
+    bool raised;
+} before;
+
+IN_CHILD static bool restore_nofile(void)
+{
+    struct rlimit r;
+
+    if (!before.raised)
+        return true;
+    if (getrlimit(RLIMIT_NOFILE, &r) < 0)
+        return false;
+    r.rlim_cur =
+        before.files < r.rlim_max ? before.files : r.rlim_max; /* prlimit(1) may lower it */
+    return setrlimit(RLIMIT_NOFILE, &r) == 0;
+}
+
 IN_CHILD static bool place_fd(const struct child_fd *f)
 {
     if (f->from == f->to)
@@ -72,7 +92,7 @@ IN_CHILD static bool prepare(const struct child_plan *p, volatile struct result 
         return fail(r, STEP_DIR);
     if (p->cpus && syscall(SYS_sched_setaffinity, 0, p->cpus_bytes, p->cpus) < 0)
         return fail(r, STEP_BIND);
-    if (p->nofile && setrlimit(RLIMIT_NOFILE, p->nofile) < 0)
+    if (!restore_nofile())
         return fail(r, STEP_LIMIT);
     for (size_t i = 0; i < p->nfds; i++) {
         if (!place_fd(&p->fds[i]))
@@ -148,7 +168,7 @@ static const char *step_text(enum step s)
     case STEP_DIR: return "cannot enter the working directory of";
     case STEP_BIND: return "cannot bind to its processors";
     case STEP_FD: return "cannot pass a descriptor to";
-    case STEP_LIMIT: return "cannot restore the limits of";
+    case STEP_LIMIT: return "cannot restore the limit of open files of";
     case STEP_STOP: return "this system does not let a debugger stop";
     }
     return "cannot start";
@@ -166,6 +186,39 @@ static void leave_stopped(pid_t pid)
     while (rc < 0 && errno == EINTR);
     if (rc == 0 && info.si_code == CLD_TRAPPED)
         ptrace(PTRACE_DETACH, pid, NULL, (void *)(uintptr_t)SIGSTOP);
+}
+
+static bool is_reset(int sig)
+{
+    for (size_t i = 0; i < sizeof reset_signals / sizeof *reset_signals; i++) {
+        if (reset_signals[i] == sig)
+            return true;
+    }
+    return false;
+}
+
+void child_restore_signals(void)
+{
+    for (int sig = 1; sig <= SIGRTMAX; sig++) {
+        struct sigaction now;
+        if (!is_reset(sig) && sigaction(sig, NULL, &now) == 0 && now.sa_handler == SIG_IGN)
+            signal(sig, SIG_DFL);
+    }
+}
+
+void child_raise_nofile(void)
+{
+    struct rlimit r;
+    rlim_t files;
+
+    if (getrlimit(RLIMIT_NOFILE, &r) < 0)
+        return;
+    files = r.rlim_cur;
+    r.rlim_cur = r.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &r) < 0 || before.raised)
+        return;
+    before.files = files;
+    before.raised = true;
 }
 
 int child_start(const struct child_plan *p, pid_t *pid_p, struct errmsg *err)

@@ -1,8 +1,10 @@
 /* child.h - starts one process, and ends all of its descendants.
  *
- * One struct lists everything that a child inherits: descriptors, directory, environment,
- * processors, limits.  Nothing else leaks: our own descriptors are all close-on-exec.  Between
- * clone and exec the child runs in our memory; nothing of ours is copied.
+ * One struct lists what a child is given: descriptors, directory, environment, processors.  All else
+ * it has from us as we have it from whoever started us (docs/design/processes.md has the list), and
+ * nothing that we have changed for ourselves: our descriptors are all close-on-exec, signals have
+ * their default handling, and the limit of open files is the one from before child_raise_nofile().
+ * Between clone and exec the child runs in our memory; nothing of ours is copied.
  */
 #ifndef WIREUP_IO_CHILD_H
 #define WIREUP_IO_CHILD_H
@@ -10,7 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -30,8 +31,16 @@ struct child_plan {
     const unsigned long *cpus; /* NULL: ours */
     size_t cpus_bytes;
     bool stopped; /* before its first instruction, until a SIGCONT; a debugger can attach to it */
-    const struct rlimit *nofile; /* NULL: ours; else the user's limit before we raised ours */
 };
+
+/* Signals that whoever started us ignores get their default handling: nobody whom we start shall
+ * ignore them.  Those that children get back in any case stay as they are for ourselves (SIGHUP by
+ * nohup, SIGINT behind a shell's `&`). */
+void child_restore_signals(void);
+
+/* Raises our limit of open files as far as it may be.  Children get back the one from before the
+ * first call. */
+void child_raise_nofile(void);
 
 /* Starts it in a process group of its own, with default signal handling, bound to die with us
  * (SIGKILL when the calling thread ends).  0 and the pid; or -errno with one sentence in err that

@@ -161,7 +161,6 @@ static int start(struct zygote *z, const struct given *e, const struct child_pla
     struct child_plan plan = { .path = like->path,
                                .argv = like->argv,
                                .wdir = like->wdir,
-                               .nofile = like->nofile,
                                .fds = fds,
                                .nfds = sizeof fds / sizeof *fds };
     struct preload p = { 0 };

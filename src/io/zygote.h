@@ -26,7 +26,7 @@ struct zygote {
 
 #define ZYGOTE_NULL ((struct zygote){ .fd = -1, .block = -1, .output = -1 })
 
-/* Starts it: path, argv, env, wdir and nofile as in `like`.  library: ours, to be preloaded; bound:
+/* Starts it: path, argv, env and wdir as in `like`.  library: ours, to be preloaded; bound:
  * its ranks will be bound to processors.  decided() is called once, from the loop: NULL, or the
  * reason why it cannot be forked, a sentence without a subject's name ("its libraries ...").  0 or
  * -errno with a sentence. */
@@ -35,7 +35,7 @@ int zygote_open(struct zygote *z, struct loop *loop, const struct child_plan *li
                 void *arg, struct errmsg *err);
 
 /* A process as child_start() makes it, by a zygote that has decided for it, and was opened with the
- * same path, argv, wdir and nofile; p->stopped must be false.  0 and its pid; or ZYGOTE_GONE: there
+ * same path, argv and wdir; p->stopped must be false.  0 and its pid; or ZYGOTE_GONE: there
  * is no such process, and the zygote is of no more use. */
 enum { ZYGOTE_GONE = 1 };
 int zygote_child(struct zygote *z, const struct child_plan *p, pid_t *pid_p);

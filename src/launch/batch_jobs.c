@@ -13,6 +13,7 @@
 #include "core/job_end.h"
 #include "daemon/supervisor.h"
 #include "daemon/tools.h"
+#include "io/child.h"
 #include "io/session_dir.h"
 #include "launch/dvm_lease.h"
 #include "launch/plan_builder.h"
@@ -338,7 +339,7 @@ static struct node_config configuration(struct batch_jobs *b)
                              .reach = o->remote ? reach : NULL,
                              .arg = b };
 
-    node_raise_nofile(&c);
+    child_raise_nofile();
     return c;
 }
 

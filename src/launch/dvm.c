@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/exit_now.h"
 #include "base/limit.h"
+#include "io/child.h"
 #include "io/join_token.h"
 #include "io/rendezvous.h"
 #include "io/write_all.h"
@@ -250,7 +251,7 @@ static struct node_config configuration(struct dvm *s, const struct job_map *pla
                                   .distant = remote_distant(o, &s->distant),
                                   .arg = s };
 
-    node_raise_nofile(&config);
+    child_raise_nofile();
     return config;
 }
 

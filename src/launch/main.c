@@ -13,6 +13,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/privilege.h"
+#include "io/child.h"
 #include "io/write_all.h"
 #include "launch/batch.h"
 #include "launch/debuggers.h"
@@ -259,7 +260,7 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .distant = remote_distant(o, &l->distant),
         .arg = l,
     };
-    node_raise_nofile(c);
+    child_raise_nofile();
 }
 
 /* So many nodes may join the job after its start, or before it. */

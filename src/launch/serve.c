@@ -11,6 +11,7 @@
 #include "daemon/served_job.h"
 #include "daemon/supervisor.h"
 #include "daemon/tools.h"
+#include "io/child.h"
 #include "io/tool_files.h"
 #include "io/write_all.h"
 #include "launch/options.h"
@@ -105,7 +106,7 @@ static int serve_job(struct serve *s)
     config.distant = distant.dir ? &distant : NULL;
     if (gethostname(host, sizeof host - 1) < 0)
         log_info(&s->log, "this machine has no name: %s", err_text(-errno));
-    node_raise_nofile(&config);
+    child_raise_nofile();
     node = node_new(&config, &err);
     rc = node ? begin(s, node, &err) : -EIO;
     if (rc == 0)
