@@ -6,6 +6,7 @@
 
 #include "daemon/own_libraries.h"
 #include "daemon/pmi_offer.h"
+#include "io/elf_symbols.h"
 #include "io/zygote.h"
 
 enum { WALK_ROOM = 64 << 20, LEAST_RANKS = 2 };
@@ -75,6 +76,23 @@ static bool has_other_libc(const struct look *l)
     return !loads(l, names);
 }
 
+/* An elf_symbol_fn: goes on until it is found. */
+static bool note_start(void *arg, const char *name, bool defined)
+{
+    bool *found_p = arg;
+
+    *found_p = !defined && !strcmp(name, "__libc_start_main");
+    return !*found_p;
+}
+
+/* It would not stop before its main function, but run: once more than it should. */
+static bool has_own_start(const struct look *l)
+{
+    bool found = false;
+
+    return elf_symbols_each(l->path, note_start, &found) != 0 || !found;
+}
+
 static bool has_rights(const struct look *l)
 {
     return own_libraries_has_rights(l->path);
@@ -117,6 +135,7 @@ static const struct {
     { is_no_program, "it is a script, or no program for this machine" },
     { is_static, "it loads no shared libraries" },
     { has_other_libc, "its C library is not glibc (libc.so.6)" },
+    { has_own_start, "it does not begin in the C library (__libc_start_main)" },
     { has_rights, "it is set-uid, set-gid or has capabilities" },
     { is_sanitized, "it is built with a sanitizer" },
     { shows_rank_by_name, "-index-argv-by-rank gives each of its processes another name" },

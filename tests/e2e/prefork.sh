@@ -124,6 +124,7 @@ started_as_ever() # NAME WHY PROGRAM...
 }
 
 for row in "thread|threads" "child|processes" "file|open files" "share|share memory" "lock|lock memory" \
+    "apart|keep memory from" "pending|send themselves signals" "adopt|adopt processes" \
     "timer|timers" "write|write to standard" "bind|bind it" "kill|ends while" "exit|ends while"; do
     ODD=${row%|*} started_as_ever "a constructor: ${row%|*}" "${row#*|}" "$prefork" how
     ok "and it is started" [ "$(grep -c started "$out")" = 3 ]
@@ -134,6 +135,21 @@ started_as_ever "a script" "a script" "$bin/script"
 echo 'int main(void) { return puts("static") < 0; }' >"$tmp/static.c"
 ${CC:-cc} -w -include stdio.h -static -o "$bin/static" "$tmp/static.c" &&
     started_as_ever "a static program" "no shared libraries" "$bin/static"
+cat >"$tmp/entry.c" <<'END'
+#include <fcntl.h>
+#include <unistd.h>
+/* Where the kernel begins, instead of the C library. */
+void begin(void)
+{
+    int fd = open("starts", O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+    _exit(write(fd, "x", 1) != 1 || write(1, "started\n", 8) != 8);
+}
+END
+if ${CC:-cc} -w -O1 -nostartfiles -Wl,-e,begin -o "$bin/entry" "$tmp/entry.c"; then
+    started_as_ever "a program that does not begin in the C library" "does not begin in the C library" "$bin/entry"
+    same "and it runs once for each rank, not once more" "$(cat starts)" xxx
+fi
 cp "$prefork" "$bin/rights"
 chmod u+s "$bin/rights"
 started_as_ever "a set-uid program" "set-uid" "$bin/rights" how

@@ -1,7 +1,8 @@
 /* prefork_library.c - a library whose constructor does what ODD says, in the process that is forked
  * for all ranks only: in that one nobody has set PMI_RANK yet.
  *
- *   thread, child, file, share, lock, timer, write, bind    what a fork would not give to a rank
+ *   thread, child, file, share, lock, apart, pending, adopt, timer, write, bind
+ *                                                           what a fork would not give to a rank
  *   preload                  it writes if it sees that something is preloaded, besides ODD_PRELOAD
  *   program                  it runs one, and waits for it
  *   kill, exit, stop                                        it ends, or does not come back
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -77,6 +79,24 @@ static void lock_memory(void)
         abort();
 }
 
+static void keep_memory(void)
+{
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (page == MAP_FAILED || madvise(page, 4096, MADV_DONTFORK) < 0)
+        abort();
+}
+
+static void hold_signal(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    raise(SIGUSR1);
+}
+
 static void bind_here(void)
 {
     cpu_set_t one;
@@ -109,6 +129,12 @@ static void be_odd(const char *how)
         mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     else if (!strcmp(how, "lock"))
         lock_memory();
+    else if (!strcmp(how, "apart"))
+        keep_memory();
+    else if (!strcmp(how, "pending"))
+        hold_signal();
+    else if (!strcmp(how, "adopt"))
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
     else if (!strcmp(how, "timer"))
         setitimer(ITIMER_REAL, &later, NULL);
     else if (!strcmp(how, "write"))

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,34 @@ static bool shares_memory(struct checks *c)
 {
     (void)c;
     return any_line("/proc/self/maps", is_shared);
+}
+
+/* MADV_DONTFORK: a rank would end at the first look at it. */
+static bool is_kept_back(const char *line)
+{
+    return !strncmp(line, "VmFlags:", 8) && strstr(line + 8, " dc");
+}
+
+static bool keeps_memory_back(struct checks *c)
+{
+    (void)c;
+    return any_line("/proc/self/smaps", is_kept_back);
+}
+
+static bool has_pending_signals(struct checks *c)
+{
+    sigset_t pending;
+
+    (void)c;
+    return sigpending(&pending) < 0 || !sigisemptyset(&pending);
+}
+
+static bool adopts_orphans(struct checks *c)
+{
+    int adopts = 0;
+
+    (void)c;
+    return prctl(PR_GET_CHILD_SUBREAPER, &adopts) == 0 && adopts;
 }
 
 static bool has_children(struct checks *c)
@@ -204,6 +233,9 @@ static const struct {
     { has_descriptors, "its libraries open files or connections while they are loaded" },
     { shares_memory, "its libraries share memory while they are loaded" },
     { locks_memory, "its libraries lock memory while they are loaded" },
+    { keeps_memory_back, "its libraries keep memory from forked processes while they are loaded" },
+    { has_pending_signals, "its libraries send themselves signals while they are loaded" },
+    { adopts_orphans, "its libraries adopt processes while they are loaded" },
     { has_timers, "its libraries set timers while they are loaded" },
     { has_written, "its libraries write to standard output or error while they are loaded" },
     { is_bound, "its libraries bind it to processors while they are loaded" },

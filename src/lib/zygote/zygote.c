@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -37,7 +38,7 @@
 #endif
 #define EXPORT __attribute__((visibility("default")))
 
-enum { CPUS_BYTES = 8192, CHILD_FAILED = 127 };
+enum { CPUS_BYTES = 8192, CHILD_FAILED = 127, RANDOM_BYTES = 16 };
 
 extern char **environ;
 
@@ -156,12 +157,23 @@ static bool prepare(const struct rank *r)
             syscall(SYS_sched_setaffinity, 0, (size_t)r->block->cpus_bytes, cpus) >= 0);
 }
 
+/* The kernel gives each program random bytes, which run-time libraries take as a seed.  The loader
+ * has made its guards of ours already, and these stay. */
+static void renew_random(void)
+{
+    void *bytes = (void *)(uintptr_t)getauxval(AT_RANDOM);
+
+    if (bytes)
+        syscall(SYS_getrandom, bytes, (size_t)RANDOM_BYTES, 0);
+}
+
 /* It becomes the rank, or ends: nobody has heard of it yet. */
 static void be_rank(const struct rank *r)
 {
     if (!prepare(r) || send(r->result, ZYGOTE_DONE, 1, MSG_NOSIGNAL) != 1)
         _exit(CHILD_FAILED);
     close(r->result);
+    renew_random();
     environ = r->env;
     env_area_set(r->env[0], r->block->env_bytes);
     fork_handlers_child();
