@@ -57,6 +57,15 @@ printf '#!/bin/sh\n%s -l hostname\nexit $?\n' "$WIREUP" >job
 chmod +x job
 run 300 sbatch -Q -W -N "$hosts" --ntasks-per-node=2 -o job.out job
 same "in sbatch as well" "$rc $(count_hosts job.out)" "0 $each" || explain
+# As with PropagateResourceLimits=ALL, which is Slurm's default, and not this cluster's.
+mkdir limits
+printf '#!/bin/sh\nexec "%s" --propagate=NOFILE "$@"\n' "$(command -v srun)" >limits/srun
+chmod +x limits/srun
+# shellcheck disable=SC2016
+in_job -N 2 --ntasks-per-node=1 -- env PATH="$PWD/limits:$PATH" \
+    sh -c 'umask 027; ulimit -S -n 300; exec "$0" sh -c "umask; ulimit -S -n"' "$WIREUP"
+same "srun passes on the umask and the limit of the launcher, and not what the launcher raises for itself" \
+    "$rc $(sort "$out" | uniq -c | tr -s ' \n' ' ')" "0  2 0027 2 300 " || explain
 in_job -N "$hosts" --ntasks-per-node=2 -- "$WIREUP" "$pmi2" exchange
 same "a PMI-2 program over all nodes" "$rc $(head -n 1 "$out")" "0 pmi2 $((2 * hosts)) good" || explain
 in_job -N "$hosts" --ntasks-per-node=2 -- "$WIREUP" "$cards"
