@@ -28,7 +28,7 @@ struct joining {
     struct daemon_link *link; /* NULL: none is being made */
     bool linked;              /* it is up */
     unsigned char *key;       /* of the token */
-    bool has_key;
+    bool has_key;             /* a token has been read, or was given */
     struct timer again, bound;
     struct watch control;
     struct file_change address, token; /* of the files, if there are any */
@@ -183,22 +183,24 @@ static void try_again(struct joining *j, const struct errmsg *why, bool unknown)
         stop(j, errmsg_set(j->err, -ENOMEM, "out of memory"));
 }
 
-/* False: there is none yet, or it is of no use. */
+/* False: there is none yet, or it is of no use.  A file is read at each try, as another token may
+ * take the place of the one before, or be about to; nothing uses the key meanwhile. */
 static bool take_token(struct joining *j)
 {
     struct errmsg why = { "" };
-    int rc = j->has_key ? 0 : join_token_read(j->c->token_file, j->key, &why);
+    bool known = j->has_key && (j->c->key || !j->c->token_file);
+    int rc = known ? 0 : join_token_read(j->c->token_file, j->key, &why);
 
-    j->has_key = rc == 0;
-    if (j->has_key)
+    if (rc == 0)
         file_change_close(&j->token); /* the kernel gives each user few instances of inotify */
-    if (rc == -ENOENT && j->c->token_file) {
+    if (rc < 0 && j->c->token_file && (rc == -ENOENT || j->has_key)) {
         try_again(j, &why, false);
     } else if (rc < 0) {
         *j->err = why;
         stop(j, rc);
     }
-    return j->has_key;
+    j->has_key = j->has_key || rc == 0;
+    return rc == 0;
 }
 
 static void try_now(void *arg)

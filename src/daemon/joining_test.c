@@ -12,7 +12,7 @@
 #include "io/join_token.h"
 #include "tests/tap.h"
 
-enum { HOUR_MS = 3600000, BOUND_S = 60 };
+enum { HOUR_MS = 3600000, BOUND_S = 60, BRIEF_S = 3 };
 
 static char dir[] = "/tmp/wireup-joining.XXXXXX";
 static char address[100], token[100];
@@ -30,6 +30,7 @@ struct launcher {
     struct log_out out;
     const char *file, *text;
     int lines;
+    uint32_t pause_ms; /* between tries; 0: an hour */
 };
 
 static void on_line(struct log_out *out, const char *text, size_t len)
@@ -54,7 +55,7 @@ static int ask(struct launcher *l, uint32_t timeout_s, struct errmsg *err)
                                            .token_file = token,
                                            .request = &request,
                                            .timeout_s = timeout_s,
-                                           .pause_ms = HOUR_MS };
+                                           .pause_ms = l->pause_ms ? l->pause_ms : HOUR_MS };
     char reached[DAEMON_LINK_ADDRESS_TEXT] = "";
     struct buf record = BUF_NULL(4096);
     int rc = joining_ask(&config, &record, reached, err);
@@ -106,6 +107,24 @@ static void test_again(void)
     unlink(token);
 }
 
+/* Another text takes its place while nobody listens: it is read, and whoever writes it may not be
+ * done yet. */
+static void test_token_again(void)
+{
+    struct launcher l = {
+        .out = { on_line }, .file = token, .text = "short\n", .pause_ms = 10
+    };
+    struct errmsg err = { "" };
+
+    if (join_token_make(token, &err) < 0)
+        abort();
+    put(address, "127.0.0.1:1\n");
+    EQ(ask(&l, BRIEF_S, &err), JOINING_LATE);
+    OK_F(strstr(err.text, "must have 16 to 1024 characters"), "%s", err.text);
+    unlink(address);
+    unlink(token);
+}
+
 /* The bound works: what is above would not pass without being told. */
 static void test_untold(void)
 {
@@ -127,6 +146,7 @@ int main(void)
     test_address();
     test_token();
     test_again();
+    test_token_again();
     test_untold();
     rmdir(dir);
     return tap_done();

@@ -89,6 +89,32 @@ run 60 "$WIREUP" -join-token-file "$token" -n 1 true
 same "a launch without -join" "$rc $(cat "$err")" "2 wireup: -join-token-file, -join-port, -join-file and -join-only need -join, for one job, or wireup up, for a DVM"
 ok "nobody there, for as long as was said" wait_until 60 log_has n5 \
     "no launcher has let this node join within 1 s: cannot read $tmp/nowhere: No such file" || log_of n5
+# Of another release: it asks otherwise, or does not understand what it is told.
+other_release() # PROGRAM FROM TO: the same with other bytes
+{
+    mkdir -p "$tmp/other"
+    other=$tmp/other/${1##*/}
+    sed "s/$2/$3/g" "$1" >"$other"
+    chmod 755 "$other"
+    ok "another release: $3 for $2" eval '! cmp -s "$1" "$other"'
+}
+other_release "$wireupd" 'wireup-join 1' 'wireup-join 9'
+ours=$wireupd
+wireupd=$other
+join n7 --join "$where" --token-file "$token"
+wireupd=$ours
+refused "a node of a release that asks otherwise" n7 \
+    "this launcher does not understand how the node asks; install the same Wireup on both"
+version=$("$WIREUP" --version | sed -n 's/^wireup //p')
+other_release "$WIREUP" "$(echo "$version" | sed 's/[.]/[.]/g')" "$(echo "$version" | tr 0-9 9)"
+run 120 "$other" up -name other -join-only -join-token-file "$token" -join-file "$tmp/elsewhere"
+same "a launcher of another version" "$rc" 0 || explain
+join n8 --join "$tmp/elsewhere" --token-file "$token"
+ok "a node of another version" wait_until 60 log_has n8 "^ended: 1" || log_of n8
+ok "one sentence, with both" eval '[ "$(wc -l <"$tmp/n8.log")" = 2 ] &&
+    log_has n8 "^wireupd: .*$version.*$(echo "$version" | tr 0-9 9): install the same version on all nodes"' || log_of n8
+run 120 "$other" down other
+same "which ends" "$rc" 0 || explain
 # Garbage, and a good greeting that is played again: the first message passes, nothing behind it does.
 cat >"$tmp/strangers.py" <<'END'
 import os, socket, subprocess, sys, threading
@@ -220,6 +246,30 @@ dvm down
 same "down" "$rc $(cat "$err")" "0 " || explain
 ok "ends them all" wait_until 60 eval 'log_has n1 "^ended: 0" && log_has n3 "^ended: 0"' || { log_of n1; log_of n3; }
 ok "the file of addresses goes with it" [ ! -e "$where" ]
+
+# ---- another token takes the place of the one with which a node waits
+(umask 077 && echo "0123456789 an old one" >"$tmp/turning")
+join n7 --join "$where" --token-file "$tmp/turning"
+ok "a node waits with a token" wait_until 60 log_has n7 "trying again until" || log_of n7
+chmod 644 "$tmp/turning" # somebody is about to replace it
+cp -p "$token" "$tmp/turning.new"
+mv "$tmp/turning.new" "$tmp/turning"
+up
+ok "it joins with the next one" wait_until 60 log_has n7 "node n7 has joined" || log_of n7
+dvm down
+ok "and leaves" wait_until 60 log_has n7 "^ended: 0" || log_of n7
+# The same token is good again, for the next DVM: a token ends with its file.
+up
+join n7 --join "$where" --token-file "$token"
+ok "a token is good for a later DVM" wait_until 60 log_has n7 "node n7 has joined" || log_of n7
+dvm down
+rm "$token"
+up
+join n8 --join "$where" --token-file "$tmp/turning"
+refused "when its file has been removed it is good no more" n8 \
+    "the launcher at $where does not accept this token, or is another release of Wireup"
+dvm down
+ok "the last one has left" wait_until 60 log_has n7 "^ended: 0" || log_of n7
 
 # ---- in any order
 ms() { echo $(($(date +%s%N) / 1000000)); }
