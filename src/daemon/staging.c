@@ -12,6 +12,7 @@
 #include "daemon/node_msgs.h"
 #include "daemon/staging_child.h"
 #include "daemon/stdin_push.h"
+#include "io/tool_files.h"
 #include "wire/staging_stream.h"
 
 /* A daemon reports after so many bytes; the launcher asks after twice as many who is behind. */
@@ -102,6 +103,22 @@ static void input_taken(void *arg, uint64_t ticket, bool taken)
         read_more(t);
 }
 
+/* dir NULL: there is no session directory where nothing can be written. */
+static int cannot_make(const char *dir, int rc, struct errmsg *err)
+{
+    const char *tmp = tool_files_dir(NULL, "TMPDIR");
+
+    if (dir)
+        return errmsg_set(err, rc, "cannot make the directory for staged files %s: %s", dir,
+                          err_text(rc));
+    if (access(tmp, W_OK | X_OK) < 0)
+        rc = -errno;
+    return errmsg_set(err, rc,
+                      "cannot make a directory for staged files in %.500s: %s; set TMPDIR to "
+                      "another place",
+                      tmp, err_text(rc));
+}
+
 static int open_writer(struct staging *t, struct errmsg *err)
 {
     const struct node_context *c = context_of(t);
@@ -111,8 +128,7 @@ static int open_writer(struct staging *t, struct errmsg *err)
     int rc = dir ? session_dir_make(c->config->sessions, j->id, SESSION_DIR_JOB) : -ENOENT;
 
     if (rc < 0)
-        errmsg_set(err, rc, "cannot make the directory for staged files%s%s: %s", dir ? " " : "",
-                   dir ? dir : "", err_text(rc));
+        cannot_make(dir, rc, err);
     else
         rc = staging_child_unpack(&t->writer, dir, err);
     arena_free(&a);

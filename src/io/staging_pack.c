@@ -52,6 +52,21 @@ static int has_changed(struct packer *p, const struct staging_entry *e)
                       e->source->path, e->below);
 }
 
+/* Whether it is what the walk has found. */
+static bool is_same(const struct staging_entry *e, const struct stat *st)
+{
+    return S_ISREG(st->st_mode) && (uint64_t)st->st_size == e->size &&
+           st->st_mtim.tv_sec == e->changed.tv_sec && st->st_mtim.tv_nsec == e->changed.tv_nsec;
+}
+
+/* Also when all has been read: else it could be half of the old content and half of the new one. */
+static bool has_stayed(const struct staging_entry *e, int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && is_same(e, &st);
+}
+
 static int send_content(struct packer *p, const struct staging_entry *e, int fd)
 {
     crypto_generichash_state state;
@@ -72,19 +87,12 @@ static int send_content(struct packer *p, const struct staging_entry *e, int fd)
         crypto_generichash_update(&state, (const unsigned char *)p->piece, (size_t)n);
         rc = send_bytes(p, slice_mem(p->piece, (size_t)n));
     }
-    if (rc == 0 && done < e->size)
+    if (rc == 0 && (done < e->size || !has_stayed(e, fd)))
         return has_changed(p, e);
     crypto_generichash_final(&state, hash, sizeof hash);
     return rc ? rc
               : send_item(p, &(struct staging_item){ .kind = STAGING_SUM,
                                                      .bytes = slice_mem(hash, sizeof hash) });
-}
-
-/* Whether it is what the walk has found. */
-static bool is_same(const struct staging_entry *e, const struct stat *st)
-{
-    return S_ISREG(st->st_mode) && (uint64_t)st->st_size == e->size &&
-           st->st_mtim.tv_sec == e->changed.tv_sec && st->st_mtim.tv_nsec == e->changed.tv_nsec;
 }
 
 static int send_entry(struct packer *p, const struct staging_entry *e,

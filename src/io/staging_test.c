@@ -4,6 +4,7 @@
 #include "io/staging_pack.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,6 +250,46 @@ static void test_changed(void)
     OK(refused("/proc/self/status", "has changed while it was read"));
 }
 
+struct pack_call {
+    struct staging_source source;
+    int out, rc;
+    struct errmsg err;
+};
+
+static void *pack(void *arg)
+{
+    struct pack_call *c = arg;
+
+    c->rc = staging_pack(c->out, &c->source, 1, &c->err);
+    close(c->out);
+    return NULL;
+}
+
+/* When the pipe is full: its end is another one then, and its length is the same. */
+static void test_torn(void)
+{
+    enum { LENGTH = 4 << 20 };
+    struct pack_call c = { .source = { "torn", path_of("torn") }, .rc = 0 };
+    static char piece[1 << 16];
+    int ends[2], fd = open(c.source.path, O_RDWR | O_CREAT, 0600);
+    pthread_t thread;
+
+    OK(fd >= 0 && ftruncate(fd, LENGTH) == 0 &&
+       futimens(fd, (const struct timespec[2]){ changed, changed }) == 0);
+    OK(pipe2(ends, O_CLOEXEC) == 0);
+    c.out = ends[1];
+    OK(pthread_create(&thread, NULL, pack, &c) == 0);
+    OK(read(ends[0], piece, 1) == 1);
+    OK(pwrite(fd, "x", 1, LENGTH - 1) == 1);
+    while (read(ends[0], piece, sizeof piece) > 0)
+        continue;
+    pthread_join(thread, NULL);
+    OK_F(c.rc != 0 && strstr(c.err.text, "torn has changed while it was read"), "%d %s", c.rc,
+         c.err.text);
+    close(ends[0]);
+    close(fd);
+}
+
 int main(void)
 {
     struct staging_source sources[2] = { { .name = "tree" }, { .name = "far/alone" } };
@@ -259,7 +300,7 @@ int main(void)
     if (!mkdtemp(top))
         return 99;
     OK(mkdir(path_of("tree"), 0755) == 0 && mkdir(path_of("tree/below"), 0755) == 0);
-    make_file("tree/tool", "the tool", 0750);
+    make_file("tree/tool", "the tool", 06750); /* whose rights it had stays here */
     make_file("tree/below/data", "", 0444);
     make_file("alone", "alone", 0600);
     OK(symlink("/no/such", path_of("tree/link")) == 0);
@@ -270,6 +311,7 @@ int main(void)
     test_damaged(buf_slice(&stream));
     test_refused();
     test_changed();
+    test_torn();
     test_many();
     buf_free(&stream);
     free((char *)sources[0].path);

@@ -56,6 +56,64 @@ ln -s "$python" venv/bin/python3
 echo "home = ${python%/*}" >venv/pyvenv.cfg
 over -n 3 -ppn 1 -stage venv venv/bin/python3 -c 'import os, sys; print(sys.prefix == os.environ["WIREUP_STAGE_DIR"] + "/venv")'
 same "a Python has its environment there" "$rc $(sort "$out" | uniq -c | tr -d ' \n')" "0 3True" || explain
+# A program with a library of its own, which its $ORIGIN finds.
+mkdir -p app/lib
+echo 'int answer(void) { return 42; }' >lib.c
+cat >app.c <<'EOF'
+#include <stdio.h>
+#include <string.h>
+int answer(void);
+int main(void)
+{
+    char line[4096];
+    FILE *f = fopen("/proc/self/maps", "r");
+    int there = 0;
+
+    while (f && fgets(line, sizeof line, f))
+        there |= strstr(line, "/staged/app/lib/libanswer.so") != NULL;
+    printf("%d %d\n", answer(), there);
+    return 0;
+}
+EOF
+${CC:-cc} -shared -fPIC -o app/lib/libanswer.so lib.c && ${CC:-cc} -o app/app app.c -Lapp/lib -lanswer -Wl,-rpath,'$ORIGIN/lib' ||
+    echo "Bail out! cannot compile"
+over -n 6 -stage app app/app
+same "a program finds its libraries beside itself, on each node" "$rc $(sort "$out" | uniq -c | tr -s ' \n' ' ')" "0  6 42 1 " || explain
+# Odd ones: bits for other ids, links out of the tree, the longest names.
+long=$(printf '%0255d' 0)
+mkdir -p odd/below outside
+cp /bin/true odd/suid
+chmod 6755 odd/suid
+echo far >outside/file
+ln -s ../../outside/file odd/below/out
+ln -s / odd/root
+ln -s below odd/within
+echo long >"odd/$long"
+echo near >odd/below/near
+over -n 3 -ppn 1 -stage odd sh -c 'cd "$WIREUP_STAGE_DIR" && stat -c %a odd/suid && readlink odd/below/out odd/root &&
+    cat "odd/$0" odd/within/near; cat odd/below/out 2>/dev/null || echo gone; find . | wc -l' "$long"
+same "bits of other ids, links out of the tree, and long names" "$rc $(sort "$out" | uniq -c | tr -s ' \n' ' ')" \
+    "0  3 ../../outside/file 3 / 3 755 3 9 3 gone 3 long 3 near " || explain
+rm -rf odd outside
+# Two jobs bring the same tree at once, and one of them is killed.
+mkfifo both.go
+exec 9<>both.go # nobody waits for the other end
+for job in 1 2; do
+    "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2 -n 3 -ppn 1 -stage tree \
+        sh -c 'echo "$WIREUP_STAGE_DIR"; read -r _ <both.go; cat "$WIREUP_STAGE_DIR/tree/below/x"; echo' >"$tmp/both.$job" 2>&1 9>&- &
+    eval "both_$job=$!"
+done
+wait_until "$patience" eval '[ "$(cat "$tmp"/both.? | wc -l)" = 6 ]' || note "$(cat "$tmp"/both.?)"
+same "two jobs have their own copies, on each node" "$(sort -u "$tmp"/both.? | wc -l)" 6
+kill -9 "$both_1"
+wait "$both_1" 2>/dev/null
+printf 'changed' >tree/below/x # the job has what was there
+ok "one is killed: its copies go, and no others" wait_until "$patience" eval '[ "$(find "$TMPDIR" -name staged | wc -l)" = 3 ]' || note "$(find "$TMPDIR")"
+printf '\n\n\n' >&9
+wait "$both_2"
+same "the other one has its files, as they were" "$? $(grep -c '^below$' "$tmp/both.2")" "0 3" || note "$(cat "$tmp"/both.?)"
+exec 9>&-
+printf 'below' >tree/below/x
 ok "nothing is left: directories are gone" [ -z "$(ls -A "$TMPDIR")" ] || note "$(ls -lR "$TMPDIR")"
 
 # ---- read once
@@ -161,6 +219,10 @@ stalled
 kill -INT $launcher
 ended "interrupted" 130 "the job was interrupted"
 stalled
+printf 'x' | dd of=long bs=1 seek=39999999 conv=notrunc status=none
+kill -CONT "$stopped"
+ended "a file changes while it is read, and keeps its length" 2 '-stage: long has changed while it was read'
+stalled
 kill -KILL "$stopped"
 ended "a writer is killed" 2 'node n[123]: the process that stages files was killed by signal 9'
 stalled
@@ -202,6 +264,14 @@ EOF
 chmod +x "$tmp/small-agent"
 run "$patience" "$WIREUP" -launch-agent "$tmp/small-agent" -hosts n1:2,n2:2,n3:2 -n 3 -ppn 1 -stage big touch ran
 refused "no space on a node" 2 'node n2: no space for the staged files in .*small.* kB are needed'
+sed -i 's/mount -t tmpfs -o size=1m/mount -t tmpfs -o ro/' "$tmp/small-agent"
+run "$patience" "$WIREUP" -launch-agent "$tmp/small-agent" -hosts n1:2,n2:2,n3:2 -n 3 -ppn 1 -stage big touch ran
+refused "a node where nothing can be written" 2 'node n2: cannot make a directory for staged files in .*/small: Read-only file system; set TMPDIR'
+deep=$(printf 'd/%.0s' $(seq 101))
+mkdir -p "abyss/$deep"
+over -n 3 -stage abyss touch ran
+refused "too deep a tree" 2 '-stage: too large at abyss/d/d.*: at most .* 100 levels deep, are staged'
+rm -rf abyss
 other=$tmp/work/elsewhere/tool
 mkdir elsewhere
 cp tool elsewhere/tool
