@@ -135,7 +135,7 @@ static int none(const char *name, const char *why, struct errmsg *err)
     if (!name)
         return errmsg_set(err, DVM_FIND_NONE,
                           "you have no DVM on this machine; start one with `wireup up`");
-    return errmsg_set(err, DVM_FIND_NONE,
+    return errmsg_set(err, *why ? DVM_FIND_UNKNOWN : DVM_FIND_NONE,
                       "you have no DVM %.100s on this machine%s; `wireup ps` lists yours", name,
                       why);
 }

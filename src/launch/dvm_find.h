@@ -20,9 +20,10 @@ struct dvm_place {
     uint32_t slots; /* of the nodes that may be used */
 };
 
-enum { DVM_FIND_NONE = 1, DVM_FIND_SEVERAL };
+/* UNKNOWN: the one that WIREUP_DVM names is not there. */
+enum { DVM_FIND_NONE = 1, DVM_FIND_SEVERAL, DVM_FIND_UNKNOWN };
 
-/* name NULL: by the rule above.  0; DVM_FIND_NONE or DVM_FIND_SEVERAL with a sentence; -errno. */
+/* name NULL: by the rule above.  0; one of these with a sentence; -errno. */
 int dvm_find(const char *name, struct dvm_place *place_p, struct errmsg *err);
 
 #endif

@@ -72,6 +72,9 @@ same "without a name it is not clear which" "$rc $(cat "$err")" \
     "125 wireup: you have several DVMs (big, small): name the one that you mean" || explain
 WIREUP_DVM=small dvm run hostname
 same "the environment can say it" "$rc $(cat "$out")" "0 n4" || explain
+WIREUP_DVM=none dvm run hostname
+same "if there is one" "$rc $(cat "$err")" \
+    '125 wireup: you have no DVM none on this machine, which WIREUP_DVM names; `wireup ps` lists yours' || explain
 dvm run -dvm none hostname
 same "one that is not there" "$rc $(cat "$err")" \
     '125 wireup: you have no DVM none on this machine; `wireup ps` lists yours' || explain
@@ -84,6 +87,12 @@ same "which must be its own" "$rc $(cat "$err")" "125 wireup: n4 is not a node o
 dvm up -launch-agent "$tmp/agent" -hosts n6
 dvm run hostname
 same "the one without a name is taken by default" "$rc $(cat "$out")" "0 n6" || explain
+WIREUP_DVM=small dvm run hostname
+same "unless the environment says another one" "$rc $(cat "$out")" "0 n4" || explain
+WIREUP_DVM=small dvm run -dvm big -n 1 hostname
+same "and the option counts more" "$rc $(cat "$out")" "0 n1" || explain
+dvm -n 1 hostname
+same "without the word run none is used" "$rc $(cat "$out")" "0 $(hostname)" || explain
 dvm down
 same "and ended" "$rc" 0 || explain
 dvm down small
