@@ -20,14 +20,16 @@ static bool may_join(void *arg, const struct peer *newcomer, const struct job *j
     return socket_owner_of(job->procs[rank].pid, &c->cred) > 0;
 }
 
-/* Whoever starts the processes of such a job may start a rank twice. */
+/* Whoever starts the processes of such a job may start a rank twice, and both at once: the first
+ * one has the rank from its number on, before it takes part. */
 static bool is_twin(const struct listener *s, const struct peer *newcomer, const struct job *job,
                     uint32_t rank)
 {
     const struct proc *p = &job->procs[rank];
+    bool taken = p->lines || s->claims[rank];
 
     if (!job->is_adopted ||
-        (p->state != PROC_STATE_GONE && (!p->lines || may_join(NULL, newcomer, job, rank))))
+        (p->state != PROC_STATE_GONE && (!taken || may_join(NULL, newcomer, job, rank))))
         return false;
     log_warn(s->context->log, "refused a second process for rank %u, which %s", rank,
              p->state == PROC_STATE_GONE ? "has ended" : "is connected");
@@ -45,6 +47,8 @@ static bool find_by_port_id(void *arg, const struct peer *newcomer, int64_t id, 
             continue;
         if (is_twin(s, newcomer, job, r))
             return false;
+        if (!s->claims[r])
+            s->claims[r] = newcomer->host;
         *job_p = job;
         *rank_p = r;
         return true;
@@ -52,10 +56,20 @@ static bool find_by_port_id(void *arg, const struct peer *newcomer, int64_t id, 
     return false;
 }
 
+/* Its rank is free, unless it has taken part. */
+static void unclaim(struct listener *s, const struct peer_conn *c)
+{
+    const struct peer *p = c->peer;
+
+    if (s->claims && p->job && p->job->id == s->jobs->first && s->claims[p->rank] == c)
+        s->claims[p->rank] = NULL;
+}
+
 int listener_make_ids(struct listener *s, uint32_t count)
 {
     s->port_ids = calloc(count ? count : 1, sizeof *s->port_ids);
-    if (!s->port_ids)
+    s->claims = calloc(count ? count : 1, sizeof(struct peer_conn *));
+    if (!s->port_ids || !s->claims)
         return -ENOMEM;
     for (uint32_t r = 0; r < count; r++) {
         uint32_t base;
@@ -110,6 +124,7 @@ static void closed(void *arg, struct peer_conn *c)
     struct listener *s = arg;
     struct task *t = c->owner;
 
+    unclaim(s, c);
     if (t)
         t->conn = NULL;
     if (c == s->singleton)
@@ -175,7 +190,9 @@ void listener_close(struct listener *s)
     peer_conns_close(&s->conns);
     store_callers_free(&s->callers);
     free(s->port_ids);
+    free(s->claims);
     s->port_ids = NULL;
+    s->claims = NULL;
 }
 
 /* ---- the stores of jobs ---------------------------------------------------------------------- */

@@ -16,6 +16,7 @@ struct listener {
     struct peer_conns conns;     /* of processes and tools */
     struct peer_conn *singleton; /* of a process that is not our child; NULL: none */
     uint32_t *port_ids;          /* PMI_ID by rank of the first job */
+    struct peer_conn **claims;   /* whose number was that of a rank first */
     struct acceptor stores;      /* for clients of the jobs' stores (core/key_store.h) */
     struct store_callers callers;
     uint16_t store_port; /* 0: it is not open */

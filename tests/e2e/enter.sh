@@ -55,6 +55,62 @@ END
 PMI_FD=77 PYTHONPATH="$WU_SRC/python" PYTHONDONTWRITEBYTECODE=1 WIREUP=$WIREUP python3 "$tmp/worker.py" "$job" "$lib" >>"$tmp/ranks" 2>&1 </dev/null &
 over "a shell and a program in Python" "0 lib 2 good;python 1 1 False;"
 
+# ---- at the same moment
+serve 8
+for i in 1 2 3 4 5 6 7 8; do
+    enter "$job" "$lib" exchange
+done
+over "eight at once: each has a rank of its own" "0 lib 8 good;"
+serve 2
+for i in 1 2 3 4; do
+    "$WIREUP" enter "$job" 0 "$lib" exchange >"$tmp/twin.$i" 2>&1 </dev/null &
+    eval "twin_$i=$!"
+done
+# The first one waits for rank 1; the others end, whether they ask later than it connects or connect later.
+ended_twins() { [ "$(grep -lc . "$tmp"/twin.? | wc -l)" = 3 ]; }
+ok "four at once as one rank: three are refused" wait_until 60 ended_twins || note "$(cat "$tmp"/twin.?)"
+enter "$job" 1 "$lib" exchange
+wait "$server"
+rc=$?
+good=0
+for i in 1 2 3 4; do
+    eval "wait \$twin_$i" && good=$((good + 1))
+done
+wait
+same "and the job is good" "$rc $good $(cat "$tmp"/twin.? | grep -c '^lib 2 good')" "0 1 1" || note "$(cat "$tmp"/twin.? "$tmp/serve.err")"
+: >"$tmp/ranks"
+
+# ---- a job of which ranks have ended, and one that ends
+serve 2
+run 60 "$WIREUP" enter "$job" 1 "$lib" pass
+same "a rank comes and goes" "$rc $(cat "$out" "$err")" "0 lib 1 of 2 passes" || explain
+wait_until 60 eval '"$WIREUP" who --json | tr -d " " | grep -q "\"not_connected\":\"0\""'
+run 60 "$WIREUP" enter "$job" 1
+same "nobody comes as one that has ended" "$rc $(cat "$out" "$err")" "1 wireup: rank 1 of the job has come already" || explain
+run 60 "$WIREUP" enter "$job" "$lib" pass
+same "the other one is free" "$rc $(cat "$out" "$err")" "0 lib 0 of 2 passes" || explain
+wait "$server"
+same "and then it ends" "$? $(cat "$tmp/serve.err")" "0 "
+# It has no launcher to ask, or one that ends before it comes, while it joins, or afterwards.
+told() # RC
+{
+    case $1 in
+    0) grep -q "^lib 1 good" "$tmp/late" ;;
+    124) false ;;
+    *) [ -s "$tmp/late" ] ;;
+    esac
+}
+wrong=
+for turn in 1 2 3 4 5 6 7 8; do
+    serve 1
+    kill "$server" &
+    timeout -k 5 60 "$WIREUP" enter "$job" "$lib" exchange >"$tmp/late" 2>&1 </dev/null
+    told "$?" || wrong="$wrong $turn: $(cat "$tmp/late")"
+    wait "$server"
+done
+wait
+same "who enters a job that ends does not hang, and is told" "$wrong" ""
+
 # ---- refused
 serve 2
 run 60 "$WIREUP" enter "$job" 5

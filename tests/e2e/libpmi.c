@@ -11,6 +11,9 @@
  *   e2e-libpmi tags                    barriers of six threads per rank, each with its tags
  *   e2e-libpmi fork                    forks and execs children while connected
  *   e2e-libpmi abort CODE RANK TEXT    that rank aborts, the others wait in a barrier
+ *   e2e-libpmi pass                    begins and ends, and waits for nobody
+ *   e2e-libpmi fails HOW TIMES         as fails.c: rank 1 fails by `exit`, `signal` or with its
+ *                                      `node`
  *   e2e-libpmi child FD                (of fork) is the descriptor open?
  *
  * Rank 0 prints `WHAT SIZE good`, or `WHAT SIZE WRONG ranks=N`; whatever is wrong is a line on
@@ -18,6 +21,7 @@
  */
 #include <pmi.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -531,6 +535,73 @@ static int abort_job(int code, int who, const char *text)
     return 0;
 }
 
+static int pass(void)
+{
+    init();
+    printf("lib %d of %d passes\n", rank, size);
+    NEED(PMI_Finalize());
+    return 0;
+}
+
+static void print_line(const char *what)
+{
+    printf("rank %d %s\n", rank, what);
+    fflush(stdout);
+}
+
+static void die(const char *how)
+{
+    if (strcmp(how, "exit") == 0)
+        _exit(3);
+    kill(strcmp(how, "node") == 0 ? getppid() : getpid(), SIGKILL);
+    for (;;)
+        pause();
+}
+
+static void put_life(int life)
+{
+    char key[32], value[32];
+
+    snprintf(key, sizeof key, "life-%d", rank);
+    snprintf(value, sizeof value, "%d", life);
+    NEED(PMI_KVS_Put(kvs, key, value));
+    NEED(PMI_KVS_Commit(kvs));
+}
+
+/* What a process puts again is what counts. */
+static void look_at_life(int who, int life)
+{
+    char key[32], value[256] = "";
+
+    snprintf(key, sizeof key, "life-%d", who);
+    NEED(PMI_KVS_Get(kvs, key, value, sizeof value));
+    WANT(atoi(value) == life);
+}
+
+/* A barrier fails once for each process that is started again, and always without one that is not.
+ */
+static int fails(const char *how, int times)
+{
+    const char *text = getenv("WIREUP_RESTARTS");
+    int life = text ? atoi(text) : 0, rc, tries = 0;
+
+    init();
+    print_line("begins");
+    put_life(life);
+    if (life == 0)
+        NEED(PMI_Barrier());
+    if (rank == 1 && life < times)
+        die(how);
+    do {
+        rc = PMI_Barrier();
+    } while (rc != PMI_SUCCESS && ++tries <= times);
+    if (rc == PMI_SUCCESS)
+        look_at_life(1, times);
+    print_line(wrong ? "WRONG" : rc == PMI_SUCCESS ? "met" : "alone");
+    PMI_Finalize();
+    return wrong;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -553,6 +624,10 @@ int main(int argc, char **argv)
         return fork_children(argv[0]);
     if (strcmp(what, "abort") == 0 && argc == 5)
         return abort_job(atoi(argv[2]), atoi(argv[3]), argv[4]);
+    if (strcmp(what, "pass") == 0)
+        return pass();
+    if (strcmp(what, "fails") == 0 && argc == 4)
+        return fails(argv[2], atoi(argv[3]));
     if (strcmp(what, "child") == 0 && argc == 3)
         return child(atoi(argv[2]));
     fprintf(stderr, "e2e-libpmi: see the top of libpmi.c\n");
