@@ -1,6 +1,6 @@
 #!/bin/sh
 # restarts.sh - ranks that fail are started again (-on-failure restart): on one node and on four, with our
-# client library and with OpenPMIx's; lost daemons; PMI; and what is refused.
+# client library and with OpenPMIx's; lost daemons; and what is refused.
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
