@@ -28,8 +28,8 @@
  * PMIx_Register_event_handler(); only handlers for the very code are called.  (pmix_common.h comes
  * before this file.)  Each has PMIX_HOSTNAME, and PMIX_NUM_SLOTS, a uint32_t.
  *
- * JOINED: the node takes jobs; a job that was spawned in the DVM itself may spawn there, one of
- * `wireup run` keeps to its nodes.  LEAVES: it gets no new jobs, and leaves when its processes have
+ * JOINED: the node takes jobs, and jobs may spawn there (one of `wireup run` if it names the node, or
+ * has -all-nodes).  LEAVES: it gets no new jobs, and leaves when its processes have
  * ended; PMIX_EVENT_AFFECTED_PROCS has those of them that the launcher of the job knows.  STAYS: it
  * was to leave, and takes jobs again.  LEFT: it has left.  Who registers later is not told.  (A
  * node that is lost: PMIX_EVENT_NODE_DOWN.) */

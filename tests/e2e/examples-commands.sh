@@ -37,10 +37,10 @@ explains_itself() # FILE
 compile() # FILE
 {
     name=$(basename "$1" .c)
-    case $1 in
-    */elastic/*) ln -sf "$WU_BUILD/examples/elastic/example-$name" "$name" ;;
-    */pmix/*) ln -sf "$WU_BUILD/examples/pmix/example-$name" "$name" ;;
-    */mpi/*) mpicc.mpich -o "$name" "$1" ;;
+    case ${1#"$examples"} in
+    /elastic/*) ln -sf "$WU_BUILD/examples/elastic/example-$name" "$name" ;;
+    /pmix/*) ln -sf "$WU_BUILD/examples/pmix/example-$name" "$name" ;;
+    /mpi/*) mpicc.mpich -o "$name" "$1" ;;
     *)
         library=${1%/*}
         library=${library##*/}
@@ -62,7 +62,7 @@ expected() # NAME FILE
 missing() # FILE: what it needs and this machine lacks
 {
     case $1 in
-    */mpi4py*) python3 -c 'import mpi4py' 2>/dev/null || echo "mpi4py is not installed" ;;
+    *mpi4py*) python3 -c 'import mpi4py' 2>/dev/null || echo "mpi4py is not installed" ;;
     */dvm.sh | */elastic.sh) unshare -u true 2>/dev/null || echo "this user may not give a process another host name" ;;
     */container.sh) unshare -m true 2>/dev/null || echo "this user may not have a mount namespace" ;;
     esac
