@@ -20,8 +20,9 @@ enter() { "$WIREUP" enter "$@" >>"$tmp/ranks" 2>&1 </dev/null & }
 over() # NAME WANT
 {
     wait $server
-    same "$1" "$? $(grep -v "^exchange_us" "$tmp/ranks" | sort | tr '\n' ';')$(cat "$tmp/serve.err")" "$2"
-    wait
+    over_rc=$?
+    wait # a rank may print at its end, later than the server
+    same "$1" "$over_rc $(grep -v "^exchange_us" "$tmp/ranks" | sort | tr '\n' ';')$(cat "$tmp/serve.err")" "$2"
     : >"$tmp/ranks"
 }
 : >"$tmp/ranks"
