@@ -111,9 +111,7 @@ static void test_again(void)
  * done yet. */
 static void test_token_again(void)
 {
-    struct launcher l = {
-        .out = { on_line }, .file = token, .text = "short\n", .pause_ms = 10
-    };
+    struct launcher l = { .out = { on_line }, .file = token, .text = "short\n", .pause_ms = 10 };
     struct errmsg err = { "" };
 
     if (join_token_make(token, &err) < 0)
