@@ -431,8 +431,8 @@
 #define LIMIT_CLOSING_MS 3000
 #define LIMIT_STUCK_MS   5000
 
-/* After the first node has failed to start, the others may report their failures this long, so that
- * all are named at once. */
+/* After the first node has failed to start, failures of the others are awaited this long at most, so
+ * that all are named at once. */
 #define LIMIT_FAILED_MORE_MS 3000
 
 /* A launch command (ssh, srun) that was asked to end is killed after this time. */

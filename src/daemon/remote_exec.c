@@ -495,16 +495,6 @@ bool remote_exec_waits(const struct remote_exec *a, uint32_t position)
     return g && daemon_state_is_awaited(state_of(a, g));
 }
 
-bool remote_exec_settled(const struct remote_exec *a)
-{
-    for (uint32_t i = 0; i < a->nguests; i++) {
-        enum daemon_state state = state_of(a, a->guests[i]);
-        if (state == DAEMON_STATE_PLANNED || daemon_state_is_awaited(state))
-            return false;
-    }
-    return true;
-}
-
 bool remote_exec_how_ended(const struct remote_exec *a, uint32_t position, struct errmsg *how)
 {
     const struct guest *g = find_guest(a, position);

@@ -69,10 +69,8 @@ void remote_exec_end(struct remote_exec *a);
 void remote_exec_stop(struct remote_exec *a);
 bool remote_exec_idle(const struct remote_exec *a); /* no command runs or is queued */
 
-/* Is that one still awaited; has every one come up or failed? */
 const char *remote_exec_how(const struct remote_exec *a); /* "ssh": the command to reach nodes */
-bool remote_exec_waits(const struct remote_exec *a, uint32_t position);
-bool remote_exec_settled(const struct remote_exec *a);
+bool remote_exec_waits(const struct remote_exec *a, uint32_t position); /* it is still awaited */
 
 /* How the command of a daemon that was up has ended, for the report of its broken link: "ssh was
  * killed by SIGKILL".  False: it still runs, or there is none. */

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "cluster/tree.h"
 #include "io/daemon_link_address.h"
 #include "io/write_all.h"
 #include "topo/view_pack.h"
@@ -48,9 +49,11 @@ static int number_nodes(struct remote *f, const struct job_map *p, uint32_t more
     f->names = arena_array(&f->arena, room, sizeof *f->names);
     b->nodes = arena_array(&f->arena, room, sizeof *b->nodes);
     f->slots = arena_array(&f->arena, room, sizeof *f->slots);
+    f->failed = arena_array(&f->arena, room, sizeof *f->failed);
+    f->settled = 1;
     if (f->opt->scouting)
         f->machines = arena_array(&f->arena, room, sizeof(struct bind_machine *));
-    if (!f->names || !b->nodes || !f->slots || (f->opt->scouting && !f->machines))
+    if (!f->names || !b->nodes || !f->slots || !f->failed || (f->opt->scouting && !f->machines))
         return -ENOMEM;
     f->names[0] = f->opt->here;
     for (uint32_t n = 0; n < p->nnodes; n++) {
@@ -279,6 +282,31 @@ static bool is_open(const struct remote *f)
            (f->on_member && state == LAUNCHER_STATE_RUNNING);
 }
 
+/* It is up or has failed; or it is below one that has, and whoever would report its failure is not
+ * there. */
+static bool is_settled(const struct remote *f, uint32_t position)
+{
+    bool settled = remote_is_ready(f, position);
+
+    for (uint32_t p = position; !settled && p != 0; p = tree_parent(f->boot.width, p))
+        settled = f->failed[p] || f->cluster.daemons.states[p] == DAEMON_STATE_FAILED ||
+                  f->cluster.daemons.states[p] == DAEMON_STATE_LOST;
+    return settled;
+}
+
+/* The launch has failed: it ends as soon as no other failure can come. */
+static void maybe_known(struct remote *f)
+{
+    if (node_state(f->node) != LAUNCHER_STATE_FAILING || f->settled > f->expected)
+        return;
+    while (f->settled <= f->expected && is_settled(f, f->settled))
+        f->settled++;
+    if (f->settled <= f->expected)
+        return;
+    log_info(&f->log, "each of the %u nodes is up or has failed", f->expected);
+    timer_set(&f->more, 0);
+}
+
 static void on_ready(void *arg, uint32_t position)
 {
     struct remote *f = arg;
@@ -293,6 +321,7 @@ static void on_ready(void *arg, uint32_t position)
 
     log_info(&f->log, "node %s is up (%u of %u)", f->names[position], serving(f), f->expected);
     maybe_begin(f);
+    maybe_known(f);
 }
 
 static void on_alive(void *arg, uint32_t position)
@@ -361,8 +390,6 @@ static void all_failures(void *arg)
 /* The others are awaited, though not for long: a host list with one mistake mostly has several. */
 static void fail(struct remote *f, uint32_t position, struct slice text)
 {
-    uint32_t known;
-
     if (is_open(f) && f->on_no_member) {
         wipe_line(f);
         f->on_no_member(f->arg, position, text);
@@ -374,10 +401,8 @@ static void fail(struct remote *f, uint32_t position, struct slice text)
     if (!f->failures.count)
         timer_set(&f->more, LIMIT_FAILED_MORE_MS);
     node_failures_add(&f->failures, f->names[position], text);
-    known = serving(f) + f->failures.count;
-    if (known >= f->expected || (f->boot.width >= f->expected && f->child_daemons.agent &&
-                                 remote_exec_settled(f->child_daemons.agent)))
-        timer_set(&f->more, 0);
+    f->failed[position] = true;
+    maybe_known(f);
 }
 
 static void on_failed(void *arg, uint32_t position, const struct errmsg *why)
@@ -465,6 +490,7 @@ static void on_hardware(void *arg, uint32_t position, struct slice view, struct 
     }
     f->nreported++;
     maybe_begin(f);
+    maybe_known(f);
 }
 
 static void on_remark(void *arg, const char *node, struct slice line)

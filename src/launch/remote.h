@@ -31,6 +31,8 @@ struct remote {
     uint32_t nreported;
     struct node_failures failures;
     struct timer more; /* the launch has failed: waits until all failures are known */
+    bool *failed;      /* by position: its failure has been reported */
+    uint32_t settled;  /* no failure of those before this position is awaited */
     char host[256];
     char network[128]; /* of the interface, if it was given by our address */
     uint64_t since_ns;

@@ -34,6 +34,31 @@ sys.exit([f[\"node\"] for f in failed] != [\"n2\", \"n4\"] or not all(f[\"why\"]
 run 60 "$WIREUP" -launch-agent "$bin/bad" -hosts n1,n4 -n 2 true
 same "one alone is one sentence" "$rc $(wc -l <"$err") $(grep -c '^wireup: node n4: ' "$err")" "125 1 1" || explain
 
+# ---- a failure comes first, and the others come up later: nobody waits when none is awaited any more
+cat >"$bin/first" <<END
+#!/bin/sh
+if [ \$1 = n1 ]; then
+    echo \$\$ >"$tmp/first.pid"
+    echo "Permission denied (publickey)" >&2
+    exit 255
+fi
+# The launcher has seen the end of the other one: it has been reaped.
+until [ -s "$tmp/first.pid" ] && ! [ -e "/proc/\$(cat "$tmp/first.pid")" ]; do sleep 0.02; done
+exec "$tmp/agent" "\$@"
+END
+chmod +x "$bin/first"
+# With each of them up before the time for further failures is over, which a busy machine may not manage at once.
+ends_at_once() # OPTIONS...
+{
+    rm -f "$tmp/first.pid"
+    run 60 "$WIREUP" -v -launch-agent "$bin/first" "$@" true
+    grep -q "each of the 3 nodes is up or has failed" "$err"
+}
+ok "a launch that has failed ends as soon as the others are up" wait_until 60 ends_at_once -hosts n1,n2,n3 -n 3 || explain
+same "with the reason alone" "$rc $(grep -c '^wireup: node n1: it refuses a login without a password' "$err")" "125 1" || explain
+ok "all the more when they were never started" wait_until 60 ends_at_once -tree-width 1 -hosts n1,n2,n3 -n 3 || explain
+ok "as it does when their hardware is awaited" wait_until 60 ends_at_once -bind-to core -hosts n1,n2,n3 -n 3 || explain
+
 # ---- ranks
 echo 'int foo(void) { return 0; }' >foo.c
 echo 'int foo(void); int main(void) { return foo(); }' >prog.c
