@@ -359,6 +359,18 @@ static bool deliver_output(struct source *s, struct slice bytes)
     return subscribed;
 }
 
+/* Fails: who writes there gets EPIPE. */
+static void open_output(struct task *t, struct source *s, struct sink *to, int fd, label_fn *label)
+{
+    int rc = source_open(s, to, fd, label, NULL, t);
+
+    if (rc == 0)
+        return;
+    log_error(t->all->config.context->log, "the output of rank %u cannot be read: %s", t->rank,
+              err_text(rc));
+    close(fd);
+}
+
 static void open_streams(struct task *t, const struct wires *w)
 {
     struct processes *p = t->all;
@@ -369,10 +381,8 @@ static void open_streams(struct task *t, const struct wires *w)
     struct output *o = p->config.context->output;
     struct sink *err = t->job->plan.nprocs > 1 ? output_err(o) : &o->err;
 
-    source_open(&t->out, output_of(o, ways.outfile, t->job, t->rank, &o->out), w->out[0], label,
-                NULL, t);
-    source_open(&t->err, output_of(o, ways.errfile, t->job, t->rank, err), w->err[0], label, NULL,
-                t);
+    open_output(t, &t->out, output_of(o, ways.outfile, t->job, t->rank, &o->out), w->out[0], label);
+    open_output(t, &t->err, output_of(o, ways.errfile, t->job, t->rank, err), w->err[0], label);
     t->out.raw = t->err.raw = ways.raw;
     t->out.shape = t->err.shape = ways.xml ? shape_xml : NULL;
     t->out.prompts = t->err.prompts = prompts;

@@ -155,8 +155,10 @@ int remote_command_write_file(struct remote_command *k, struct errmsg *err)
     if (!home || home[0] != '/')
         return errmsg_set(err, -ENOENT,
                           "HOME is not set; the records of daemons are written there");
-    if (getrandom(&r, sizeof r, 0) != sizeof r || asprintf(&k->file, "%s/.wireup", home) < 0)
-        return -ENOMEM;
+    if (getrandom(&r, sizeof r, 0) != sizeof r || asprintf(&k->file, "%s/.wireup", home) < 0) {
+        k->file = NULL;
+        return errmsg_set(err, -ENOMEM, "cannot name a file for the record: out of memory");
+    }
     rc = create_private(k->file);
     if (rc < 0)
         rc = errmsg_set(
@@ -168,7 +170,7 @@ int remote_command_write_file(struct remote_command *k, struct errmsg *err)
         return rc;
     if (asprintf(&k->file, "%s/.wireup/record-%016llx", home, (unsigned long long)r) < 0) {
         k->file = NULL;
-        return -ENOMEM;
+        return errmsg_set(err, -ENOMEM, "cannot name a file for the record: out of memory");
     }
     fd = create_new(k->file);
     rc = fd < 0 ? fd : write_all_slice(fd, s);
@@ -243,9 +245,31 @@ int remote_command_start(struct remote_command *k, const char *path, char **argv
     k->in = in[1];
     watch_open(&k->feed, k->loop, k->in, NULL, feed, k);
     rc = stream_open(&k->out, k, out[0], true);
-    if (stream_open(&k->err, k, errs[0], false) < 0 || rc < 0)
-        return errmsg_set(err, -ENOMEM, "out of memory");
-    return buf_len(&k->record) ? watch_want(&k->feed, LOOP_WRITE) : 0;
+    if (stream_open(&k->err, k, errs[0], false) < 0)
+        rc = -ENOMEM;
+    if (rc == 0 && buf_len(&k->record))
+        rc = watch_want(&k->feed, LOOP_WRITE);
+    if (rc == 0)
+        return 0;
+    kill(-k->pid, SIGKILL); /* it is reaped as one that runs */
+    return errmsg_set(err, rc, "its output cannot be followed: %s", err_text(rc));
+}
+
+static void stream_free(struct remote_stream *s)
+{
+    watch_close(&s->watch);
+    if (s->fd >= 0)
+        close(s->fd);
+    s->fd = -1;
+    buf_free(&s->line);
+}
+
+/* A connection ends without a word to its owner. */
+static void drop_connection(struct remote_command *k)
+{
+    remote_command_close_in(k);
+    stream_free(&k->out);
+    k->on_end = NULL;
 }
 
 int remote_command_ask(int fd, char *const *words)
@@ -263,10 +287,10 @@ int remote_command_ask(int fd, char *const *words)
 int remote_command_connect(struct remote_command *k, int fd, remote_command_end_fn *on_end,
                            struct errmsg *err)
 {
-    int in = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    int in = fcntl(fd, F_DUPFD_CLOEXEC, 3), rc;
 
     if (in < 0) {
-        int rc = -errno;
+        rc = -errno;
         close(fd);
         return errmsg_set(err, rc, "the DVM cannot be asked: %s", err_text(rc));
     }
@@ -274,27 +298,19 @@ int remote_command_connect(struct remote_command *k, int fd, remote_command_end_
     k->on_end = on_end;
     k->accepted = false;
     watch_open(&k->feed, k->loop, k->in, NULL, feed, k);
-    return stream_open(&k->out, k, fd, true) < 0 ? errmsg_set(err, -ENOMEM, "out of memory") : 0;
-}
-
-static void stream_free(struct remote_stream *s)
-{
-    watch_close(&s->watch);
-    if (s->fd >= 0)
-        close(s->fd);
-    s->fd = -1;
-    buf_free(&s->line);
+    rc = stream_open(&k->out, k, fd, true);
+    if (rc == 0)
+        return 0;
+    drop_connection(k);
+    return errmsg_set(err, rc, "the DVM cannot be asked: %s", err_text(rc));
 }
 
 void remote_command_signal(struct remote_command *k, int sig)
 {
     if (k->pid)
         kill(-k->pid, sig);
-    if (!k->on_end)
-        return;
-    remote_command_close_in(k);
-    stream_free(&k->out);
-    k->on_end = NULL;
+    if (k->on_end)
+        drop_connection(k);
 }
 
 bool remote_command_runs(const struct remote_command *k)

@@ -63,7 +63,7 @@ int remote_command_start(struct remote_command *k, const char *path, char **argv
 /* Writes the request to a DVM; words: its own.  0 or -errno. */
 int remote_command_ask(int fd, char *const *words);
 /* The same as remote_command_start() by the connection on which a DVM was asked, which is taken
- * over.  0, or -errno with a sentence. */
+ * over.  0, or -errno with a sentence: it is closed, and on_end() is not called. */
 int remote_command_connect(struct remote_command *k, int fd, remote_command_end_fn *on_end,
                            struct errmsg *err);
 void remote_command_close_in(struct remote_command *k);

@@ -340,7 +340,7 @@ static void all_failed(struct agent_command *k, const struct agent_seen *seen,
 
 static void begin(struct agent_command *k)
 {
-    struct errmsg err;
+    struct errmsg err = { "out of memory" };
 
     k->since_ns = clock_now_ns();
     k->asked_ns = k->asked_ns ? k->asked_ns : k->since_ns;

@@ -20,6 +20,7 @@
 #include "base/limit.h"
 #include "daemon/dvm_asked.h"
 #include "io/rendezvous.h"
+#include "daemon/remote_command.h"
 #include "tests/log_capture.h"
 #include "tests/tap.h"
 
@@ -664,6 +665,32 @@ static void test_dvm_asked_in_vain(void)
         continue;
 }
 
+static void never(void *arg, int status)
+{
+    (void)arg;
+    (void)status;
+    OK_F(false, "a connection that was not opened has no end");
+}
+
+/* A file cannot be watched: then nothing of the connection stays. */
+static void test_connect_fails(void)
+{
+    char path[] = "agent-test.XXXXXX";
+    int file = mkstemp(path);
+    struct remote_command k;
+    struct errmsg err = { "" };
+
+    if (file < 0 || unlink(path) < 0)
+        abort();
+    remote_command_init(&k, &loop, NULL, NULL);
+    EQ(remote_command_connect(&k, file, never, &err), -EPERM);
+    OK_F(strstr(err.text, "the DVM cannot be asked: ") != NULL, "it says so: %s", err.text);
+    OK_F(!remote_command_runs(&k), "it does not run");
+    OK_F(k.in == -1 && k.out.fd == -1 && fcntl(file, F_GETFD) < 0, "its descriptors are closed");
+    remote_command_ended(&k);
+    remote_command_free(&k);
+}
+
 int main(void)
 {
     sigset_t set;
@@ -698,6 +725,7 @@ int main(void)
     test_dvm_asked();
     test_dvm_asked_in_vain();
     test_dvm_busy();
+    test_connect_fails();
     OK_F(complaints.count == 0, "no event of a daemon was unexpected");
     daemon_states_close(&daemons);
     watch_close(&chld);

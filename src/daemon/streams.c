@@ -129,14 +129,18 @@ static int open_output(struct streams *t, uint32_t position, enum stream which, 
 {
     struct stream_set *set = &t->sets[position];
     struct channel *c = &set->channels[which];
-    int ends[2];
+    int ends[2], rc;
 
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return -errno;
     c->position = position;
     c->number = which;
-    if (source_open(&set->sources[which], sink, ends[0], NULL, source_over, t) < 0)
+    rc = source_open(&set->sources[which], sink, ends[0], NULL, source_over, t);
+    if (rc < 0) {
         close(ends[0]);
+        close(ends[1]);
+        return rc;
+    }
     set->sources[which].relays = true;
     return channel_open(c, context_of(t)->loop, ends[1], true, &ops, t);
 }

@@ -435,6 +435,7 @@ static int start_try(struct daemon_link *h, const struct daemon_link_address *to
 {
     int fd = socket(to->at.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     struct line *l;
+    int rc;
 
     if (fd < 0)
         return -errno;
@@ -445,13 +446,16 @@ static int start_try(struct daemon_link *h, const struct daemon_link_address *to
     l->to = to;
     l->retries = retries;
     if (connect(fd, (const struct sockaddr *)&to->at, to->len) < 0 && errno != EINPROGRESS) {
-        int rc = -errno;
+        rc = -errno;
         line_free(l);
         return rc;
     }
     l->connecting = true;
     list_append(&h->tries, &l->link);
-    return watch_want(&l->watch, LOOP_WRITE);
+    rc = watch_want(&l->watch, LOOP_WRITE);
+    if (rc < 0)
+        line_free(l);
+    return rc;
 }
 
 /* Tries the next address, and the one after it a moment later. */

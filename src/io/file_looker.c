@@ -123,7 +123,10 @@ static int begin(struct file_looker *f)
     }
     f->fd = fds[0];
     watch_open(&f->watch, f->loop, f->fd, on_result, NULL, f);
-    return watch_want(&f->watch, LOOP_READ);
+    rc = watch_want(&f->watch, LOOP_READ);
+    if (rc < 0)
+        file_looker_close(f); /* the thread ends with it */
+    return rc;
 }
 
 /* Not when so much is still to be looked at that the socket is full. */

@@ -482,6 +482,8 @@ static void source_readable(void *arg)
 int source_open(struct source *s, struct sink *k, int fd, label_fn *label, loop_fn *on_end,
                 void *arg)
 {
+    int rc = 0;
+
     memset(s, 0, sizeof *s);
     s->sink = k;
     s->fd = fd;
@@ -491,9 +493,15 @@ int source_open(struct source *s, struct sink *k, int fd, label_fn *label, loop_
     buf_init(&s->tail, LIMIT_STDIO_TAIL + (size_t)STDIO_CHUNK);
     timer_init(&s->moment, k->loop, moment_over, s);
     watch_open(&s->watch, k->loop, fd, source_readable, NULL, s);
+    if (source_may_read(k, s))
+        rc = watch_want(&s->watch, LOOP_READ);
+    if (rc < 0) {
+        s->fd = -1;
+        return rc;
+    }
     list_append(&k->sources, &s->link);
     k->nsources++;
-    return source_may_read(k, s) ? watch_want(&s->watch, LOOP_READ) : 0;
+    return 0;
 }
 
 void source_catch_up(struct source *s)

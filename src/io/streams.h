@@ -107,7 +107,7 @@ bool sink_is_same(int one, int other);
 void sink_close(struct sink *k);
 
 /* fd becomes the source's.  on_end is called once, when the other end is closed and everything is
- * in the sink. */
+ * in the sink.  0; or -errno: it is not open, and fd is the caller's. */
 int source_open(struct source *s, struct sink *k, int fd, label_fn *label, loop_fn *on_end,
                 void *arg);
 void source_catch_up(struct source *s); /* reads the present content of the pipe */

@@ -748,6 +748,27 @@ static void test_pump_pause(void)
     close(in[0]);
 }
 
+/* A file cannot be watched: then nothing of the source stays. */
+static void test_source_fails(void)
+{
+    char path[] = "streams-test.XXXXXX";
+    int file = mkstemp(path), out[2];
+    struct source s;
+    struct sink k;
+
+    if (file < 0 || unlink(path) < 0)
+        abort();
+    make_pipe(out);
+    sink_open(&k, &loop, out[1], scratch);
+    EQ(source_open(&s, &k, file, NULL, NULL, NULL), -EPERM);
+    OK_F(s.fd == -1 && list_empty(&k.sources) && k.nsources == 0, "the sink does not know it");
+    EQ(close(file), 0); /* it is ours still */
+    source_close(&s);
+    sink_close(&k);
+    close(out[0]);
+    close(out[1]);
+}
+
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -763,6 +784,7 @@ int main(void)
     test_prompts();
     test_raw();
     test_source_close();
+    test_source_fails();
     test_broken();
     test_read();
     test_stuck();

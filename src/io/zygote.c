@@ -174,6 +174,18 @@ static int start(struct zygote *z, const struct given *e, const struct child_pla
     return rc;
 }
 
+static int follow(struct zygote *z, struct loop *loop, struct errmsg *err)
+{
+    int rc;
+
+    watch_open(&z->watch, loop, z->fd, on_word, NULL, z);
+    timer_init(&z->timer, loop, on_late, z);
+    rc = watch_want(&z->watch, LOOP_READ);
+    if (rc == 0)
+        rc = timer_set(&z->timer, LIMIT_PREFORK_LOAD_MS);
+    return rc < 0 ? errmsg_set(err, rc, "its words cannot be read: %s", err_text(rc)) : 0;
+}
+
 int zygote_open(struct zygote *z, struct loop *loop, const struct child_plan *like,
                 const char *library, bool bound, void (*decided)(void *arg, const char *why),
                 void *arg, struct errmsg *err)
@@ -190,13 +202,8 @@ int zygote_open(struct zygote *z, struct loop *loop, const struct child_plan *li
     else
         rc = start(z, &e, like, library, bound, err);
     close_given(&e);
-    if (rc == 0) {
-        watch_open(&z->watch, loop, z->fd, on_word, NULL, z);
-        timer_init(&z->timer, loop, on_late, z);
-        rc = watch_want(&z->watch, LOOP_READ);
-    }
     if (rc == 0)
-        rc = timer_set(&z->timer, LIMIT_PREFORK_LOAD_MS);
+        rc = follow(z, loop, err);
     if (rc < 0)
         zygote_close(z);
     return rc;
