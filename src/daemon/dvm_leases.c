@@ -148,7 +148,8 @@ struct dvm_slots_node *dvm_leases_nodes(const struct dvm_leases *l, struct arena
     return nodes_among(l, NULL, a, n_p);
 }
 
-/* Those of the DVM that view has and may be used, in the order in which they are filled. */
+/* Those of the DVM that view has and may be used, in the order in which they are filled; their
+ * indices are those of view. */
 static int nodes_of_view(const struct dvm_leases *l, struct job_map *view,
                          const struct map *by_name, struct dvm_slots_node **nodes_p, uint32_t *n_p)
 {
@@ -156,8 +157,12 @@ static int nodes_of_view(const struct dvm_leases *l, struct job_map *view,
     uint32_t n = 0;
 
     for (uint32_t i = 0; nodes && i < *n_p; i++) {
-        if (nodes[i].usable && map_get(by_name, slice_str(nodes[i].name)))
-            nodes[n++] = nodes[i];
+        const struct job_map_node *in =
+            nodes[i].usable ? map_get(by_name, slice_str(nodes[i].name)) : NULL;
+        if (!in)
+            continue;
+        nodes[n] = nodes[i];
+        nodes[n++].index = (uint32_t)(in - view->nodes);
     }
     if (nodes)
         dvm_slots_sort(nodes, n);
@@ -184,7 +189,7 @@ static int offer_among(const struct dvm_leases *l, uint32_t wanted, bool shares,
         uint32_t slots = dvm_slots_offer(&nodes[i], layers);
         if (!slots)
             continue;
-        to[kept] = *(const struct job_map_node *)map_get(by_name, slice_str(nodes[i].name));
+        to[kept] = view->nodes[nodes[i].index];
         to[kept++].slots = slots;
     }
     if (n &&

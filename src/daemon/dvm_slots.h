@@ -18,9 +18,10 @@ struct dvm_slots_node {
     uint32_t slots, used; /* used: processes of jobs; may be more than slots */
     bool usable;          /* it is up, and nobody has reserved it */
     bool lost;
-    bool draining; /* it gets no new jobs, and leaves when its last one ends */
-    bool up;       /* it has joined, and has neither left nor been lost */
-    bool reserved; /* an allocation has it */
+    bool draining;  /* it gets no new jobs, and leaves when its last one ends */
+    bool up;        /* it has joined, and has neither left nor been lost */
+    bool reserved;  /* an allocation has it */
+    uint32_t index; /* the caller's */
 };
 
 /* Slots of all usable nodes, and those of them that no process uses. */
