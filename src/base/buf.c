@@ -145,6 +145,16 @@ void buf_escaped(struct buf *b, struct slice s)
     }
 }
 
+void buf_percent(struct buf *b, const char *text, bool (*is_plain)(unsigned char c))
+{
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (is_plain(*c))
+            buf_byte(b, (char)*c);
+        else
+            buf_printf(b, "%%%02x", *c);
+    }
+}
+
 void buf_unescaped(struct buf *b, struct slice s)
 {
     for (size_t i = 0; i < s.len; i++) {

@@ -68,6 +68,8 @@ void buf_i64(struct buf *b, int64_t v);
 void buf_escaped(struct buf *b, struct slice s);
 /* The bytes that such a text means; \t, too. */
 void buf_unescaped(struct buf *b, struct slice s);
+/* With % and two digits in place of each byte that is not plain; % itself must not be. */
+void buf_percent(struct buf *b, const char *text, bool (*is_plain)(unsigned char c));
 /* The time of day, "2026-11-24T01:02:03.456Z". */
 void buf_time(struct buf *b, uint64_t wall_ns);
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));

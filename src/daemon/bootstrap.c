@@ -15,29 +15,27 @@ static const char hex[] = "0123456789abcdef";
 
 /* ---- writing ---- */
 
-/* Escapes the characters that would end the text, and % itself; `least` is the first character that
- * is not escaped. */
-static void put_escaped(struct buf *out, const char *text, unsigned char least)
+/* What would end the line is escaped, and % itself. */
+static bool is_plain(unsigned char c)
 {
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c < least || c == '%' || c == 127)
-            buf_printf(out, "%%%02x", c);
-        else
-            buf_byte(out, *text);
-    }
+    return c >= ' ' && c != '%' && c != 127;
+}
+
+static bool is_plain_in_word(unsigned char c)
+{
+    return is_plain(c) && c != ' ';
 }
 
 /* A value extends to the end of its line. */
 static void put_value(struct buf *out, const char *text)
 {
-    put_escaped(out, text, ' ');
+    buf_percent(out, text, is_plain);
 }
 
 /* A word in the middle of a line: blanks are escaped too. */
 static void put_word(struct buf *out, const char *text)
 {
-    put_escaped(out, text, ' ' + 1);
+    buf_percent(out, text, is_plain_in_word);
 }
 
 static void put_line(struct buf *out, const char *word, const char *value)

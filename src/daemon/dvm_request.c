@@ -9,22 +9,12 @@ static bool is_plain(unsigned char c)
     return c > ' ' && c < 0x7f && c != '%';
 }
 
-static void put_word(const char *word, struct buf *out)
-{
-    for (const unsigned char *c = (const unsigned char *)word; *c; c++) {
-        if (is_plain(*c))
-            buf_byte(out, (char)*c);
-        else
-            buf_printf(out, "%%%02x", *c);
-    }
-}
-
 void dvm_request_write(char *const *words, struct buf *out)
 {
     buf_str(out, "on");
     for (; *words; words++) {
         buf_byte(out, ' ');
-        put_word(*words, out);
+        buf_percent(out, *words, is_plain);
     }
     buf_byte(out, '\n');
 }
