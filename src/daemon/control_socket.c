@@ -661,12 +661,12 @@ static void listen_to_neighbours(struct control_socket *d)
         return;
     if (acceptor_open(&d->acceptor, context_of(d)->loop, d->rendezvous.fd, &calls, d) == 0)
         d->rendezvous.fd = -1; /* owned by the acceptor now */
-    timer_set(&d->stays, LIMIT_RENDEZVOUS_WATCH_MS);
+    timer_set(&d->unwatched, LIMIT_RENDEZVOUS_WATCH_MS);
 }
 
 static void stop_listening(struct control_socket *d)
 {
-    timer_stop(&d->stays);
+    timer_stop(&d->unwatched);
     watch_close(&d->presence);
     acceptor_close(&d->acceptor);
     rendezvous_close(&d->rendezvous);
@@ -683,15 +683,14 @@ static void check_presence(void *arg)
     listen_to_neighbours(d);
 }
 
-/* Most jobs have ended before.  Where the user has no instance of inotify left, it is tried again, and
- * looked. */
+/* Where the user has no instance of inotify left, it is tried again, and looked. */
 static void watch_presence(void *arg)
 {
     struct control_socket *d = arg;
     int rc = rendezvous_watch(&d->rendezvous);
 
     if (rc < 0) {
-        timer_set(&d->stays, LIMIT_RENDEZVOUS_LOOK_MS);
+        timer_set(&d->unwatched, LIMIT_RENDEZVOUS_LOOK_MS);
     } else if (d->rendezvous.watch >= 0) {
         watch_open(&d->presence, context_of(d)->loop, d->rendezvous.watch, check_presence, NULL, d);
         watch_want(&d->presence, LOOP_READ);
@@ -707,7 +706,7 @@ void control_socket_open(struct control_socket *d, const struct control_socket_c
     greeting_timer_init(&d->greetings, context_of(d)->loop, config->quota, LIMIT_GREETING_MS,
                         visitor_late, d);
     list_init(&d->visitors);
-    timer_init(&d->stays, context_of(d)->loop, watch_presence, d);
+    timer_init(&d->unwatched, context_of(d)->loop, watch_presence, d);
     listen_to_neighbours(d);
 }
 

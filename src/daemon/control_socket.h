@@ -75,7 +75,7 @@ struct control_socket {
     struct control_socket_config config; /* jobs NULL: not open */
     struct rendezvous rendezvous;
     struct acceptor acceptor; /* closed: others cannot reach us; the launcher works without it */
-    struct timer stays;       /* then the presence of its name is watched */
+    struct timer unwatched;   /* until the presence of its name is watched: most jobs end before */
     struct watch presence;
     struct greeting_timer greetings; /* of visitors that have not asked yet */
     struct list visitors;
