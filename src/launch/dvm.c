@@ -586,7 +586,9 @@ static int prepare_and_stand(struct dvm *s, int argc, char **argv, const struct 
         code = rc == LAUNCH_USAGE ? launch_exit_code(rc) : 1;
     } else if (rc == LAUNCH_GO && is_new(s, options.dvm_name, log)) {
         s->options = &options;
-        if (!options.remote && plan.nnodes) /* it is of this machine alone */
+        /* It is of this machine alone.  (Nodes of -launcher fork are no machines, and `wireup run`
+         * looks for all of them here.) */
+        if (!options.remote && options.launcher != LAUNCHER_FORK && plan.nnodes)
             options.here = plan.nodes[0].name;
         code = stand(s, &options, &plan, *log);
     }

@@ -26,6 +26,20 @@ dvm run -n 3 -nooversubscribe true
 ok "it has the slots that were given" grep -q "than the 2 slots" "$err" || explain
 dvm down
 same "and it ends" "$rc" 0
+dvm up -launcher fork -hosts n1:2,n2:2
+same "nodes that are this machine under other names come up" "$rc $(cut -c1-15 "$out")" "0 2 nodes are up;" || explain
+dvm run -l -n 4 true
+same "and a job runs on all of them" "$rc $(cat "$err")" "0 " || explain
+for node in n1 n2; do
+    dvm run -dvm dvm -hosts "$node" -n 2 echo here
+    same "or on $node alone" "$rc $(sort -u "$out")$(cat "$err")" "0 here" || explain
+    dvm on "$node" echo here
+    same "and so does a command" "$rc $(cat "$out")" "0 here" || explain
+done
+dvm run -n 5 -nooversubscribe true
+ok "they have the slots that were given" grep -q "more than the 4 slots" "$err" || explain
+dvm down
+same "and they end" "$rc" 0
 dvm up -launch-agent /bin/false -hosts n1,n2
 ok "nodes that do not come are named, all at once" eval \
     'grep -q "^wireup: 2 of 2 nodes do not come up" "$err" && grep -q "^wireup:   n\[1-2\] " "$err"' || explain
