@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/limit.h"
 #include "core/modex.h"
+#include "io/fd_pass.h"
 #include "io/rendezvous.h"
 #include "daemon/allocations.h"
 #include "daemon/dvm_exec.h"
@@ -389,6 +390,7 @@ struct visitor {
     struct watch watch;
     struct greeting greeting;
     struct buf in, out;
+    int attached; /* a descriptor that has come with the request; -1: none */
     bool distant; /* a launcher on another machine */
 };
 
@@ -398,6 +400,8 @@ static void visitor_free(struct visitor *v)
     watch_close(&v->watch);
     greeting_end(&v->greeting);
     close(v->fd);
+    if (v->attached >= 0)
+        close(v->attached);
     list_unlink(&v->link);
     buf_free(&v->in);
     buf_free(&v->out);
@@ -434,15 +438,28 @@ static void answer_line(struct visitor *v, struct slice line)
                      "link, pmix\n");
 }
 
+/* The connection, for whoever takes it over from the visitor; -1: err has the reason. */
+static int hand_over(const struct visitor *v, bool is_dvm, struct errmsg *err)
+{
+    int fd = is_dvm ? fcntl(v->fd, F_DUPFD_CLOEXEC, 3) : -1;
+
+    if (!is_dvm)
+        errmsg_set(err, -1, "this is not a DVM");
+    else if (fd < 0)
+        errmsg_set(err, -1, "the DVM cannot take the request: %s", err_text(errno));
+    return fd;
+}
+
 /* `on NODE WORDS`: the connection becomes the program's.  True: the visitor is freed. */
 static bool take_exec(struct visitor *v, struct slice line)
 {
     struct cluster_io *s = context_of(v->of)->cluster;
     struct dvm_exec_list *e = s && context_of(v->of)->config->dvm_leases ? s->dvm_execs : NULL;
-    struct errmsg err = { "this is not a DVM" };
-    int fd = fcntl(v->fd, F_DUPFD_CLOEXEC, 3);
+    struct errmsg err;
+    int fd = hand_over(v, e != NULL, &err);
 
-    if (e && fd >= 0 && dvm_exec_take(e, line, fd, &err)) {
+    if (fd >= 0 && dvm_exec_take(e, line, fd, v->attached, &err)) {
+        v->attached = -1;
         visitor_free(v);
         return true;
     }
@@ -452,16 +469,17 @@ static bool take_exec(struct visitor *v, struct slice line)
     return false;
 }
 
-/* `lease PROCESSES now|wait NODES`: the connection becomes the lease.  False: this is no DVM. */
+/* `lease PROCESSES now|wait NODES`: the connection becomes the lease.  False: it does not. */
 static bool take_lease(struct visitor *v, struct slice words)
 {
     struct dvm_leases *l = context_of(v->of)->config->dvm_leases;
     struct arena a = ARENA_NULL(CONTROL_SOCKET_LINE_MAX);
     const char *kept = arena_str(&a, words);
-    int fd = l && l->cluster && kept ? fcntl(v->fd, F_DUPFD_CLOEXEC, 3) : -1;
+    struct errmsg err = { "out of memory" };
+    int fd = kept ? hand_over(v, l && l->cluster, &err) : -1;
 
     if (fd < 0) {
-        buf_str(&v->out, "error: this is not a DVM\n");
+        buf_printf(&v->out, "error: %s\n", err.text);
     } else {
         visitor_free(v);
         dvm_leases_take(l, fd, slice_str(kept));
@@ -488,17 +506,17 @@ static bool take_link(struct visitor *v, struct slice question)
     return false;
 }
 
-/* `grow HOSTS`, `shrink HOW HOSTS`: the connection becomes the request's.  False: this is no DVM.
- */
+/* `grow HOSTS`, `shrink HOW HOSTS`: the connection becomes the request's.  False: it does not. */
 static bool take_resize(struct visitor *v, struct slice words)
 {
     const struct node_config *c = context_of(v->of)->config;
     struct arena a = ARENA_NULL(CONTROL_SOCKET_LINE_MAX);
     const char *kept = arena_str(&a, words);
-    int fd = c->resize && kept ? fcntl(v->fd, F_DUPFD_CLOEXEC, 3) : -1;
+    struct errmsg err = { "out of memory" };
+    int fd = kept ? hand_over(v, c->resize != NULL, &err) : -1;
 
     if (fd < 0) {
-        buf_str(&v->out, "error: this is not a DVM\n");
+        buf_printf(&v->out, "error: %s\n", err.text);
     } else {
         visitor_free(v);
         c->resize(c->arg, fd, slice_str(kept));
@@ -513,6 +531,9 @@ static void take_client(struct visitor *v)
     struct listener *to = v->of->config.listener;
     int fd = fcntl(v->fd, F_DUPFD_CLOEXEC, 3);
 
+    if (fd < 0)
+        log_warn(context_of(v->of)->log, "closed the connection of a PMIx client: %s",
+                 err_text(errno));
     visitor_free(v);
     if (fd >= 0)
         listener_take(to, fd);
@@ -551,10 +572,15 @@ static void visitor_read(void *arg)
 {
     struct visitor *v = arg;
     char *room = buf_room(&v->in, 4096);
-    ssize_t n = room ? recv(v->fd, room, 4096, MSG_DONTWAIT) : 0;
+    int attached = -1;
+    ssize_t n = room ? fd_pass_receive(v->fd, room, 4096, &attached) : 0;
     struct slice all;
     size_t end;
 
+    if (attached >= 0 && v->attached >= 0)
+        close(attached);
+    else if (attached >= 0)
+        v->attached = attached;
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0 || !greeting_received(&v->greeting, (size_t)n, clock_now_ns())) {
@@ -627,6 +653,7 @@ static void visitor_new(struct control_socket *d, int fd, bool distant)
     }
     v->of = d;
     v->fd = fd;
+    v->attached = -1;
     v->distant = distant;
     buf_init(&v->in, CONTROL_SOCKET_LINE_MAX);
     buf_init(&v->out, CONTROL_SOCKET_ANSWER_MAX);
@@ -656,11 +683,18 @@ void control_socket_take(struct control_socket *d, int fd)
 static void listen_to_neighbours(struct control_socket *d)
 {
     const struct acceptor_calls calls = { control_socket_called, NULL };
+    const struct node_context *c = context_of(d);
+    int rc = rendezvous_open(&d->rendezvous);
 
-    if (rendezvous_open(&d->rendezvous) < 0)
+    if (rc == 0)
+        rc = acceptor_open(&d->acceptor, c->loop, d->rendezvous.fd, &calls, d);
+    if (rc < 0) {
+        rendezvous_close(&d->rendezvous);
+        log_line(c->log, c->config->dvm_leases ? LOG_WARN : LOG_INFO,
+                 "wireup run, who, ps and the like do not find this launcher: %s", err_text(rc));
         return;
-    if (acceptor_open(&d->acceptor, context_of(d)->loop, d->rendezvous.fd, &calls, d) == 0)
-        d->rendezvous.fd = -1; /* owned by the acceptor now */
+    }
+    d->rendezvous.fd = -1; /* owned by the acceptor now */
     timer_set(&d->unwatched, LIMIT_RENDEZVOUS_WATCH_MS);
 }
 

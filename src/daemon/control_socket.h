@@ -26,7 +26,7 @@
  *                           `NODE SLOTS USED STATE`, STATE: up, coming, reserved (by an
  *                           allocation), draining or lost; else `none`
  *     lease ...             slots of a DVM (dvm_leases.h); the connection goes on as the lease
- *     on NODE WORDS         runs the words on a node of a DVM (dvm_exec.h); the client sends
+ *     on NODE WORDS         runs the words on a node of a DVM (dvm_request.h); the client sends
  *                           nothing more until it has the answer
  *     down                  ends a DVM
  *     jobs                  the lines of report/job_row.h, at once

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@ struct dvm_exec {
     uint32_t number, position; /* of the daemon; on the daemon 0, the launcher's */
     pid_t pid;                 /* on the daemon: the process; 0: it has ended */
     struct channel in, out;
+    int notify_fd;          /* launcher: a socket for how it ends; -1: nobody waits for that */
     dvm_exec_done_fn *done; /* of the launcher's own; or NULL */
     void *arg;
     bool cut; /* ... not all of its output has been written */
@@ -89,6 +91,8 @@ static void dvm_exec_free(struct dvm_exec *r)
 
     channel_close(&r->in);
     channel_close(&r->out);
+    if (r->notify_fd >= 0)
+        close(r->notify_fd);
     list_unlink(&r->link);
     r->all->count--;
     free(r);
@@ -169,16 +173,17 @@ static void watch_held(struct dvm_exec_list *e)
     }
 }
 
-/* False: no memory. */
-static bool hold_one(struct dvm_exec_list *e, pid_t pid, int out)
+/* Takes the process over, and its output.  False: no memory. */
+static bool hold_one(struct dvm_exec_list *e, struct dvm_exec *r)
 {
     struct dvm_held *h = calloc(1, sizeof *h);
 
     if (!h)
         return false;
-    *h = (struct dvm_held){ .all = e,
-                            .pid = pid,
-                            .out = out < 0 ? -1 : fcntl(out, F_DUPFD_CLOEXEC, 3) };
+    watch_close(&r->out.watch);
+    *h = (struct dvm_held){ .all = e, .pid = r->pid, .out = r->out.fd };
+    r->out.fd = -1;
+    r->pid = 0; /* not to be killed with its connection */
     list_append(&e->held, &h->link);
     return true;
 }
@@ -229,18 +234,23 @@ static void note_held(struct dvm_exec_list *e, uint32_t position, uint32_t count
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-/* The program's output ends with the program.  A requester that no longer reads is not waited for:
- * its end closes the program's input, upon which a daemon ends. */
+/* It is over with the process and its output, and when its requester, if it wants to, knows how it
+ * has ended.  A requester that no longer reads is not waited for: its end closes the
+ * program's input, upon which a daemon ends. */
+static void end_if_over(struct dvm_exec *r)
+{
+    if (r->pid || r->notify_fd >= 0 || r->out.fd >= 0)
+        return;
+    if (r->in.fd >= 0)
+        channel_cut(&r->in); /* calls on_ended(), now or later */
+    else
+        dvm_exec_free(r);
+}
+
 static void on_ended(void *arg, struct channel *c)
 {
-    struct dvm_exec *r = arg;
-
-    if (r->pid)
-        return;
-    if (r->in.fd < 0 && r->out.fd < 0)
-        dvm_exec_free(r);
-    else if (c == &r->out)
-        channel_cut(&r->in); /* calls this function again */
+    (void)c;
+    end_if_over(arg);
 }
 
 static const struct channel_ops ops = { on_data, on_credit, on_unread, on_ended };
@@ -254,7 +264,7 @@ static struct dvm_exec *dvm_exec_new(struct dvm_exec_list *e, uint32_t number, u
     r->all = e;
     r->number = number;
     r->position = position;
-    r->in.fd = r->out.fd = -1;
+    r->in.fd = r->out.fd = r->notify_fd = -1;
     r->in.position = r->out.position = position;
     r->in.number = DVM_EXEC_CHANNELS + 2 * number;
     r->out.number = r->in.number + 1;
@@ -268,37 +278,71 @@ static struct loop *loop_of(const struct dvm_exec_list *e)
     return e->cluster->context->loop;
 }
 
+static struct dvm_exec *find(struct dvm_exec_list *e, uint32_t from, uint64_t channel)
+{
+    LIST_EACH(l, &e->all)
+    {
+        struct dvm_exec *r = LIST_OF(l, struct dvm_exec, link);
+        if (r->position == from && r->number == (channel - DVM_EXEC_CHANNELS) / 2)
+            return r;
+    }
+    return NULL;
+}
+
 /* ---- launcher ---- */
 
-static uint32_t find_node(const struct cluster_io *s, struct slice name)
+/* Its position; 0: it cannot be asked, and err has the reason. */
+static uint32_t find_node(const struct cluster_io *s, struct slice name, struct errmsg *err)
 {
+    const char *why = "is not a node of the DVM";
+
     for (uint32_t p = 1; p < s->router.config.count; p++) {
-        if (s->names[p] && slice_is(name, s->names[p]) && !router_is_lost(&s->router, p))
+        if (!s->names[p] || !slice_is(name, s->names[p]))
+            continue;
+        if (!router_is_lost(&s->router, p))
             return p;
+        why = "of the DVM is lost";
     }
+    if (s->names[0] && slice_is(name, s->names[0]))
+        why = "of the DVM is this machine: run the command without `wireup on`";
+    errmsg_set(err, 1, "node " SLICE_FMT " %s", SLICE_ARG(slice_head(name, 200)), why);
     return 0;
 }
 
+/* Two descriptors for the one socket: each has a watch.  Fails: the socket stays open. */
+static int open_connection(struct dvm_exec *r, int fd)
+{
+    int other = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    int rc = other < 0 ? -errno : channel_open(&r->out, loop_of(r->all), other, true, &ops, r);
+
+    if (rc == 0)
+        rc = channel_open(&r->in, loop_of(r->all), fd, false, &ops, r);
+    if (rc < 0 && r->in.fd >= 0) {
+        watch_close(&r->in.watch);
+        r->in.fd = -1;
+    }
+    return rc;
+}
+
 static bool begin(struct dvm_exec_list *e, uint32_t position, const struct part_texts *words,
-                  int fd, struct errmsg *err)
+                  int fd, int notify_fd, struct errmsg *err)
 {
     struct dvm_exec *r = dvm_exec_new(e, e->next++, position);
-    int other = r ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+    int rc = r ? open_connection(r, fd) : -ENOMEM;
     struct msg m = { .kind = MSG_exec };
 
-    if (!r || other < 0) {
-        errmsg_set(err, -ENOMEM, "the DVM cannot have another daemon");
+    if (rc < 0) {
+        errmsg_set(err, rc, "the DVM cannot have another daemon: %s", err_text(rc));
         if (r)
             dvm_exec_free(r);
         return false;
     }
+    r->notify_fd = notify_fd;
     if (write(fd, "ok\n", 3) < 0)
         m.from = 0; /* the requester has gone: its connection will report the end */
     m.u.exec.number = r->number;
     m.u.exec.words = *words;
     send_to(e, &m, position);
-    channel_open(&r->out, loop_of(e), other, true, &ops, r);
-    channel_open(&r->in, loop_of(e), fd, false, &ops, r);
     return true;
 }
 
@@ -312,17 +356,21 @@ bool dvm_exec_trace(struct dvm_exec_list *e, uint32_t position, const struct par
         close(out);
         return false;
     }
+    if (channel_open(&r->out, loop_of(e), out, true, &ops, r) < 0) {
+        dvm_exec_free(r);
+        return false;
+    }
     r->done = done;
     r->arg = arg;
     m.u.exec.number = r->number;
     m.u.exec.words = *words;
     m.u.exec.trace = true;
     send_to(e, &m, position);
-    channel_open(&r->out, loop_of(e), out, true, &ops, r);
     return true;
 }
 
-bool dvm_exec_take(struct dvm_exec_list *e, struct slice text, int fd, struct errmsg *err)
+bool dvm_exec_take(struct dvm_exec_list *e, struct slice text, int fd, int notify_fd,
+                   struct errmsg *err)
 {
     struct arena a = ARENA_NULL(1 << 20);
     struct slice *words = arena_array(&a, text.len / 2 + 2, sizeof *words);
@@ -331,20 +379,62 @@ bool dvm_exec_take(struct dvm_exec_list *e, struct slice text, int fd, struct er
 
     if (!words || !dvm_request_read(text, &a, words, &n)) {
         errmsg_set(err, 1, "the request to a DVM must be `on NODE WORDS`");
-    } else if ((position = find_node(e->cluster, words[0])) == 0) {
-        errmsg_set(err, 1, "node " SLICE_FMT " is not a node of the DVM",
-                   SLICE_ARG(slice_head(words[0], 200)));
-    } else if (router_is_lost(&e->cluster->router, position)) {
-        errmsg_set(err, 1, "node " SLICE_FMT " of the DVM is lost",
-                   SLICE_ARG(slice_head(words[0], 200)));
     } else if (e->count >= DVM_EXEC_MOST) {
         errmsg_set(err, 1, "the DVM already runs %u daemons", e->count);
-    } else {
+    } else if ((position = find_node(e->cluster, words[0], err)) != 0) {
         struct part_texts rest = { words + 1, n - 1 };
-        good = begin(e, position, &rest, fd, err);
+        good = begin(e, position, &rest, fd, notify_fd, err);
     }
     arena_free(&a);
     return good;
+}
+
+/* For the requester that waits for it. */
+static void notify_end(struct dvm_exec *r, const struct op_exec_end *m)
+{
+    struct buf line = BUF_NULL(ERRMSG_MAX);
+    struct slice text;
+
+    if (r->notify_fd < 0)
+        return;
+    dvm_request_end_write((int)m->status, slice_head(m->why_not, ERRMSG_MAX / 2), &line);
+    text = buf_slice(&line);
+    send(r->notify_fd, text.ptr, text.len, MSG_DONTWAIT | MSG_NOSIGNAL); /* fails: nobody waits */
+    buf_free(&line);
+    close(r->notify_fd);
+    r->notify_fd = -1;
+}
+
+/* The sentence is the output for those who want to know nothing else.  (The requester may have
+ * gone: then this is the end of r.) */
+static void put_why_not(struct dvm_exec *r, struct slice why_not)
+{
+    struct buf line = BUF_NULL(ERRMSG_MAX);
+
+    buf_printf(&line, "cannot start it on this node: " SLICE_FMT "\n",
+               SLICE_ARG(slice_head(why_not, ERRMSG_MAX / 2)));
+    channel_data(&r->out, buf_slice(&line));
+    buf_free(&line);
+}
+
+static void take_end(struct dvm_exec_list *e, uint32_t from, const struct op_exec_end *m)
+{
+    uint64_t channel = DVM_EXEC_CHANNELS + 2 * (uint64_t)m->number;
+    struct dvm_exec *r = find(e, from, channel);
+
+    if (r && m->why_not.len && r->notify_fd < 0 && !r->done) {
+        put_why_not(r, m->why_not);
+        r = find(e, from, channel);
+    }
+    if (!r)
+        return;
+    notify_end(r, m);
+    if (!m->why_not.len || r->out.fd < 0) {
+        end_if_over(r);
+        return;
+    }
+    r->cut = true;
+    channel_data(&r->out, SLICE_NULL); /* its end: calls on_ended() */
 }
 
 /* ---- daemon ---- */
@@ -396,57 +486,100 @@ static int start(struct dvm_exec_list *e, struct dvm_exec *r, const struct part_
     return rc;
 }
 
-/* Our ends of its pipes; an error is its output. */
-static void start_new(struct dvm_exec_list *e, struct dvm_exec *r, const struct part_texts *words,
-                      bool own, int *in_p, int *out_p)
+/* One end is the channel's, the other one the program's: *fd_p. */
+static int open_pipe(struct dvm_exec *r, struct channel *c, bool writes, int *fd_p)
 {
-    int in[2] = { -1, -1 }, out[2] = { -1, -1 };
-    struct errmsg err = { "no memory" };
-    int rc = -ENOMEM;
+    int ends[2];
 
-    if (pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0) {
-        const struct child_fd fds[] = { { in[0], 0 }, { out[1], 1 }, { out[1], 2 } };
-        rc = start(e, r, words, own, fds, &err);
-    }
-    if (in[0] >= 0)
-        close(in[0]);
-    if (rc < 0 && out[1] >= 0)
-        dprintf(out[1], "cannot start it on this node: %s\n", err.text);
-    if (out[1] >= 0)
-        close(out[1]);
-    *in_p = in[1];
-    *out_p = out[0];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -errno;
+    *fd_p = ends[!writes];
+    return channel_open(c, loop_of(r->all), ends[writes], writes, &ops, r);
 }
 
-static void run(struct dvm_exec_list *e, const struct op_exec *m)
+static int start_new(struct dvm_exec *r, const struct part_texts *words, bool own,
+                     struct errmsg *err)
 {
-    struct dvm_exec *r = dvm_exec_new(e, (uint32_t)m->number, 0);
-    bool own = m->words.n == 1 && dvm_zygote_is_own(m->words.items[0]);
-    int in = -1, out = -1;
+    int in = -1, out = -1, rc = open_pipe(r, &r->in, true, &in);
 
-    if (!r)
-        return;
-    if (!own || !dvm_warm_take(&e->warm, &r->pid, &in, &out))
-        start_new(e, r, &m->words, own, &in, &out);
+    if (rc == 0)
+        rc = open_pipe(r, &r->out, false, &out);
+    if (rc < 0) {
+        errmsg_set(err, rc, "no pipes for it: %s", err_text(rc));
+    } else {
+        const struct child_fd fds[] = { { in, 0 }, { out, 1 }, { out, 2 } };
+        rc = start(r->all, r, words, own, fds, err);
+    }
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+    return rc;
+}
+
+/* Its process waits for this, and both pipes are there. */
+static int take_warm(struct dvm_exec *r, int in, int out, struct errmsg *err)
+{
+    int rc = channel_open(&r->in, loop_of(r->all), in, true, &ops, r);
+    int also = channel_open(&r->out, loop_of(r->all), out, false, &ops, r);
+
+    rc = rc < 0 ? rc : also;
+    return rc < 0 ? errmsg_set(err, rc, "its pipes cannot be used: %s", err_text(rc)) : 0;
+}
+
+static int run(struct dvm_exec_list *e, struct dvm_exec *r, const struct op_exec *m,
+               struct errmsg *err)
+{
+    bool own = m->words.n == 1 && dvm_zygote_is_own(m->words.items[0]);
+    int in = -1, out = -1, rc;
+
+    if (own && dvm_warm_take(&e->warm, &r->pid, &in, &out))
+        rc = take_warm(r, in, out, err);
+    else
+        rc = start_new(r, &m->words, own, err);
     if (own)
         dvm_warm_started(&e->warm);
-    if (in >= 0)
-        channel_open(&r->in, loop_of(e), in, true, &ops, r);
-    if (out >= 0)
-        channel_open(&r->out, loop_of(e), out, false, &ops, r);
+    return rc;
 }
 
-bool dvm_exec_reaped(struct dvm_exec_list *e, pid_t pid)
+static void send_end(struct dvm_exec_list *e, uint32_t number, int status, struct slice why_not)
+{
+    struct msg m = { .kind = MSG_exec_end };
+
+    m.u.exec_end.number = number;
+    m.u.exec_end.status = status;
+    m.u.exec_end.why_not = why_not;
+    send_to(e, &m, 0);
+}
+
+static void run_or_refuse(struct dvm_exec_list *e, const struct op_exec *m)
+{
+    struct dvm_exec *r = dvm_exec_new(e, (uint32_t)m->number, 0);
+    struct errmsg err = { "out of memory" };
+
+    if (r && run(e, r, m, &err) == 0)
+        return;
+    send_end(e, (uint32_t)m->number, 0, slice_str(err.text));
+    if (r)
+        dvm_exec_free(r);
+}
+
+static void ended(struct dvm_exec *r, int status)
+{
+    r->pid = 0;
+    dvm_warm_ended(&r->all->warm);
+    send_end(r->all, r->number, status, SLICE_NULL);
+    end_if_over(r);
+}
+
+bool dvm_exec_reaped(struct dvm_exec_list *e, pid_t pid, int status)
 {
     LIST_EACH(l, &e->all)
     {
         struct dvm_exec *r = LIST_OF(l, struct dvm_exec, link);
         if (r->pid != pid)
             continue;
-        r->pid = 0;
-        dvm_warm_ended(&e->warm);
-        if (r->out.fd < 0)
-            channel_cut(&r->in);
+        ended(r, status);
         return true;
     }
     return held_reaped(e, pid) || dvm_warm_reaped(&e->warm, pid) ||
@@ -454,17 +587,6 @@ bool dvm_exec_reaped(struct dvm_exec_list *e, pid_t pid)
 }
 
 /* ---- both ---- */
-
-static struct dvm_exec *find(struct dvm_exec_list *e, uint32_t from, uint64_t channel)
-{
-    LIST_EACH(l, &e->all)
-    {
-        struct dvm_exec *r = LIST_OF(l, struct dvm_exec, link);
-        if (r->position == from && r->number == (channel - DVM_EXEC_CHANNELS) / 2)
-            return r;
-    }
-    return NULL;
-}
 
 static void take_data(struct dvm_exec_list *e, const struct msg *m)
 {
@@ -495,9 +617,11 @@ bool dvm_exec_receive(struct dvm_exec_list *e, const struct msg *m)
     if (m->kind == MSG_exec && m->from == 0) {
         if (m->u.exec.trace)
             trace_writer_close(e->cluster->trace_writer);
-        run(e, &m->u.exec);
+        run_or_refuse(e, &m->u.exec);
     } else if (m->kind == MSG_held && e->cluster->router.config.me == 0) {
         note_held(e, m->from, m->u.held.count);
+    } else if (m->kind == MSG_exec_end && e->cluster->router.config.me == 0) {
+        take_end(e, m->from, &m->u.exec_end);
     } else if (m->kind == MSG_data && m->u.data.channel >= DVM_EXEC_CHANNELS)
         take_data(e, m);
     else if (m->kind == MSG_window_update && m->u.window_update.channel >= DVM_EXEC_CHANNELS)
@@ -551,8 +675,9 @@ void dvm_execs_hold(struct dvm_exec_list *e)
     LIST_EACH(l, &e->all)
     {
         struct dvm_exec *r = LIST_OF(l, struct dvm_exec, link);
-        if (r->pid && hold_one(e, r->pid, r->out.fd))
-            r->pid = 0; /* not to be killed with its connection */
+        if (r->pid && !hold_one(e, r))
+            log_warn(e->cluster->context->log,
+                     "process %d of a launcher is ended: no memory to let it go on", (int)r->pid);
     }
     LIST_EACH(l, &e->held)
     watch_close(&LIST_OF(l, struct dvm_held, link)->watch);

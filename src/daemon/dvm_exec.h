@@ -34,9 +34,11 @@ struct dvm_exec_list {
 void dvm_execs_open(struct dvm_exec_list *e, struct cluster_io *s);
 void dvm_execs_close(struct dvm_exec_list *e); /* harmless twice, and on zeroed memory */
 
-/* Launcher: runs words (dvm_request_read()) for this connection, which is taken over.  False: no
- * such node, or too many executions; err has the reason. */
-bool dvm_exec_take(struct dvm_exec_list *e, struct slice words, int fd, struct errmsg *err);
+/* Launcher: runs words (dvm_request_read()) for this connection; how it ends is written to that
+ * socket (dvm_request_end_write()), -1: to none.  Both are taken over.  False: no such node, or too many
+ * executions; err has the reason. */
+bool dvm_exec_take(struct dvm_exec_list *e, struct slice words, int fd, int notify_fd,
+                   struct errmsg *err);
 
 /* Launcher: lets that node complete its own trace, and then run words (a command line for the
  * shell, in pieces) that print it; they get no input.  The output goes to a descriptor, which is
@@ -51,7 +53,7 @@ bool dvm_exec_trace(struct dvm_exec_list *e, uint32_t position, const struct par
 bool dvm_exec_receive(struct dvm_exec_list *e, const struct msg *m);
 
 /* Daemon: a process has ended; false: it was not an execution's. */
-bool dvm_exec_reaped(struct dvm_exec_list *e, pid_t pid);
+bool dvm_exec_reaped(struct dvm_exec_list *e, pid_t pid, int status);
 
 /* Daemon: ends all connections, and lets the processes go on; then as closed, until it is opened
  * again. */

@@ -2,6 +2,7 @@
 #include "daemon/dvm_request.h"
 
 #include <ctype.h>
+#include <sys/wait.h>
 
 /* What stands for itself in a word. */
 static bool is_plain(unsigned char c)
@@ -55,4 +56,36 @@ bool dvm_request_read(struct slice text, struct arena *a, struct slice *words, u
     }
     *n_p = n;
     return n > 1;
+}
+
+/* ---- its end --------------------------------------------------------------------------------- */
+
+void dvm_request_end_write(int status, struct slice why_not, struct buf *out)
+{
+    if (why_not.len)
+        buf_printf(out, "error " SLICE_FMT "\n", SLICE_ARG(why_not));
+    else if (WIFSIGNALED(status))
+        buf_printf(out, "signal %d\n", WTERMSIG(status));
+    else
+        buf_printf(out, "exit %d\n", WEXITSTATUS(status));
+}
+
+int dvm_request_end_read(struct slice line, int *code_p, struct errmsg *err)
+{
+    struct slice word = slice_cut(&line, ' ');
+    uint32_t number;
+
+    if (slice_is(word, "error") && line.len) {
+        errmsg_set(err, 0, SLICE_FMT, SLICE_ARG(slice_head(line, ERRMSG_MAX / 2)));
+        return DVM_REQUEST_NOT_STARTED;
+    }
+    if (!slice_u32(line, &number) || number > 255)
+        return DVM_REQUEST_BAD;
+    if (slice_is(word, "exit"))
+        *code_p = (int)number;
+    else if (slice_is(word, "signal") && number > 0 && number < 128)
+        *code_p = 128 + (int)number;
+    else
+        return DVM_REQUEST_BAD;
+    return 0;
 }

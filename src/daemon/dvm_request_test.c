@@ -51,10 +51,44 @@ static void test_raw(void)
     }
 }
 
+static void test_end(void)
+{
+    static const char *const bad[] = { "",         "exit",       "exit ",  "exit 256",
+                                       "exit -1",  "exit 1 ",    "error",  "error ",
+                                       "signal 0", "signal 128", "signal", "signal KILL",
+                                       "status 1" };
+    struct buf line = BUF_NULL(4096);
+    struct errmsg err = { "" };
+    struct slice text;
+    int code = -1;
+
+    for (int status = 0; status < 0x100; status++) {
+        buf_clear(&line);
+        dvm_request_end_write(status << 8, SLICE_NULL, &line);
+        text = buf_slice(&line);
+        OK_F(dvm_request_end_read(slice_cut(&text, '\n'), &code, &err) == 0 && code == status,
+             "exit code %d", status);
+    }
+    buf_clear(&line);
+    dvm_request_end_write(9, SLICE_NULL, &line);
+    OK(slice_is(buf_slice(&line), "signal 9\n"));
+    OK(dvm_request_end_read(SLICE("signal 9"), &code, &err) == 0 && code == 137);
+    buf_clear(&line);
+    dvm_request_end_write(0, SLICE("no memory"), &line);
+    OK(slice_is(buf_slice(&line), "error no memory\n"));
+    EQ(dvm_request_end_read(SLICE("error no memory"), &code, &err), DVM_REQUEST_NOT_STARTED);
+    OK_F(!strcmp(err.text, "no memory"), "%s", err.text);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        OK_F(dvm_request_end_read(slice_str(bad[i]), &code, &err) == DVM_REQUEST_BAD,
+             "'%s' is no end", bad[i]);
+    buf_free(&line);
+}
+
 int main(void)
 {
     test_both_ways();
     test_damaged();
     test_raw();
+    test_end();
     return tap_done();
 }

@@ -535,7 +535,7 @@ static void on_reaped(void *arg, pid_t pid, int status)
 {
     struct daemon *d = arg;
 
-    if (!dvm_exec_reaped(&d->dvm_execs, pid))
+    if (!dvm_exec_reaped(&d->dvm_execs, pid, status))
         child_daemons_reaped(&d->child_daemons, pid, status);
 }
 

@@ -20,7 +20,6 @@
 #include "io/child.h"
 #include "io/join_token.h"
 #include "io/rendezvous.h"
-#include "io/write_all.h"
 #include "launch/dvm_find.h"
 #include "launch/dvm_members.h"
 #include "launch/dvm_spares.h"
@@ -36,7 +35,6 @@
 #include "daemon/allocations.h"
 #include "daemon/dvm_exec.h"
 #include "daemon/dvm_leases.h"
-#include "daemon/dvm_request.h"
 #include "daemon/local_job.h"
 #include "daemon/shutdown.h"
 #include "daemon/supervisor.h"
@@ -44,7 +42,7 @@
 
 extern char **environ;
 
-enum { DVM_ANSWER = 1 << 24, DVM_LINE = 60 << 10, DVM_JOIN_TEXT = 1024, DVM_NAMES = 16 << 10 };
+enum { DVM_ANSWER = 1 << 24, DVM_JOIN_TEXT = 1024, DVM_NAMES = 16 << 10 };
 
 /* ---- up ---- */
 
@@ -790,147 +788,5 @@ int dvm_down(const struct command_line *l)
 int dvm_misused(const struct command_line *l)
 {
     log_error(l->log, "usage: wireup up OPTIONS, wireup on NODE WORDS...");
-    return 2;
-}
-
-/* ---- on ---- */
-
-/* The first line of the answer: "ok", or the reason of refusal. */
-static bool was_taken(int fd, const struct log *log)
-{
-    char line[ERRMSG_MAX];
-    size_t n = 0;
-
-    while (n < sizeof line - 1 && (n == 0 || line[n - 1] != '\n')) {
-        struct pollfd p = { fd, POLLIN, 0 };
-        ssize_t got = poll(&p, 1, -1) < 0 ? -1 : recv(fd, line + n, 1, 0);
-        if (got < 0 && (errno == EINTR || errno == EAGAIN))
-            continue;
-        if (got <= 0)
-            break;
-        n++;
-    }
-    line[n > 0 ? n - 1 : 0] = '\0';
-    if (!strcmp(line, "ok"))
-        return true;
-    log_error(log, "%s", line[0] ? line : "the DVM has ended");
-    return false;
-}
-
-/* Output of the program; out NULL: to our own. */
-static bool pass_output(struct slice piece, struct buf *out)
-{
-    if (!out)
-        return write_all_slice(STDOUT_FILENO, piece) == 0;
-    buf_slice_put(out, piece);
-    return buf_ok(out);
-}
-
-/* Copies both ways until the program's output ends. */
-static int carry(int fd, struct buf *out)
-{
-    struct pollfd p[2] = { { fd, POLLIN, 0 }, { STDIN_FILENO, POLLIN, 0 } };
-    char piece[32 << 10];
-
-    for (;;) {
-        ssize_t n;
-        if (poll(p, 2, -1) < 0 && errno != EINTR)
-            return 1;
-        if (p[0].revents) {
-            n = recv(fd, piece, sizeof piece, MSG_DONTWAIT);
-            if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-                return 0;
-            if (n > 0 && !pass_output(slice_mem(piece, (size_t)n), out))
-                return 1;
-        }
-        if (p[1].revents) {
-            n = read(STDIN_FILENO, piece, sizeof piece);
-            if (n > 0 && write_all_slice(fd, slice_mem(piece, (size_t)n)) < 0)
-                return 1;
-            if (n == 0 || (n < 0 && errno != EINTR)) {
-                shutdown(fd, SHUT_WR);
-                p[1].fd = -1;
-            }
-        }
-    }
-}
-
-static int carry_json(int fd, const char *node)
-{
-    struct buf output = BUF_NULL(DVM_ANSWER);
-    struct command_json o;
-    int code = carry(fd, &output);
-
-    command_json_begin(&o, "wireup-on-1");
-    json_str(&o.json, "node", node);
-    json_text(&o.json, "output", buf_slice(&output));
-    buf_free(&output);
-    return command_json_end(&o, code);
-}
-
-/* Options come before the node. */
-struct on_line {
-    bool json;
-    const char *dvm; /* NULL: by the rule */
-    int first;       /* of the words: the node */
-};
-
-static bool is_option(const char *word, const char *name)
-{
-    size_t dashes = strspn(word, "-");
-
-    return dashes > 0 && !strcmp(word + dashes, name);
-}
-
-static struct on_line read_on(int argc, char **argv)
-{
-    struct on_line l = { .first = 2 };
-
-    for (; l.first < argc && argv[l.first][0] == '-'; l.first++) {
-        if (is_option(argv[l.first], "json"))
-            l.json = true;
-        else if (is_option(argv[l.first], "dvm") && l.first + 1 < argc)
-            l.dvm = argv[++l.first];
-        else
-            break;
-    }
-    return l;
-}
-
-static int run_on(const struct on_line *l, char **argv, int fd, const struct log *log)
-{
-    struct buf line = BUF_NULL(DVM_LINE);
-    int code = 1;
-
-    dvm_request_write(argv + l->first, &line);
-    if (!buf_ok(&line))
-        log_error(log, "the command line is too long for the DVM");
-    else if (write_all_slice(fd, buf_slice(&line)) == 0 && was_taken(fd, log))
-        code = l->json ? carry_json(fd, argv[l->first]) : carry(fd, NULL);
-    buf_free(&line);
-    return code;
-}
-
-int dvm_on(int argc, char **argv, const struct log *log)
-{
-    struct on_line l = read_on(argc, argv);
-    struct dvm_place dvm;
-    struct errmsg err;
-    int rc, fd, code;
-
-    if (l.first + 1 >= argc)
-        return dvm_misused(&(struct command_line){ .log = log });
-    rc = dvm_find(l.dvm, &dvm, &err);
-    if (rc) {
-        log_error(log, "%s", err.text);
-        return 1;
-    }
-    fd = rendezvous_connect(&dvm.where);
-    if (fd < 0) {
-        log_error(log, "your DVM %s does not answer: %s", dvm.name, err_text(fd));
-        return 1;
-    }
-    code = run_on(&l, argv, fd, log);
-    close(fd);
-    return code;
+    return launch_exit_code(LAUNCH_USAGE);
 }

@@ -17,10 +17,6 @@
 /* `wireup up OPTIONS`; returns the exit code. */
 int dvm_up(int argc, char **argv, const struct log *log);
 
-/* `wireup on NODE WORDS...`, called like ssh: runs the words as a program on that node of the DVM;
- * input and output are ours. */
-int dvm_on(int argc, char **argv, const struct log *log);
-
 int dvm_down(const struct command_line *l);
 /* `up` and `on` parse their own words; these rows of the table are for the documents. */
 int dvm_misused(const struct command_line *l);

@@ -30,6 +30,7 @@
 #include "launch/spawn_hosts.h"
 #include "launch/spawn_plan.h"
 #include "launch/dvm.h"
+#include "launch/dvm_on.h"
 #include "launch/dvm_lease.h"
 #include "daemon/mpir.h"
 #include "daemon/singleton.h"

@@ -97,7 +97,7 @@ cat >"$tmp/judge.py" <<'END'
 import json, os, sys
 say = {os.path.basename(f)[5:]: json.load(open(f)) for f in sys.argv[1:]}
 assert say["up"]["nodes"] == 2 and say["up"]["pid"] == say["down"]["pid"], (say["up"], say["down"])
-assert say["on"]["output"] == "two words\n", say["on"]
+assert say["on"]["output"] == "two words\n" and say["on"]["exit_code"] == 0, say["on"]
 assert say["kill"]["processes"] == 2 and say["kill"]["signal"] == 18, say["kill"]
 assert say["replay"]["traces"][0]["result"] == "same" and say["replay"]["traces"][0]["jobs"] == 1, say["replay"]
 assert {f["name"] for f in say["bug-report"]["files"]} >= {"trace", "doctor.json", "version.txt"}, say["bug-report"]
