@@ -429,9 +429,7 @@ static int attach(struct attach *t, const char *ranks)
     const char *debugger = t->line->choices[CHOICE_attach_debugger];
     struct errmsg err;
 
-    t->job = job_list_read(&t->jobs, false, t->line->log) == 0
-                 ? job_list_find(&t->jobs, t->line->operands[0], &err)
-                 : NULL;
+    t->job = job_list_find(&t->jobs, t->line->operands[0], t->line->log, &err);
     if (!t->job) {
         log_error(t->line->log, "%s", err.text);
         return 1;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,11 +28,11 @@ static void become(const struct batch_apart *b, char **argv)
 
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (null >= 0)
-        dup2(null, STDIN_FILENO);
     sigprocmask(SIG_SETMASK, &b->old_mask, NULL);
-    execv("/proc/self/exe", argv);
-    _exit(127);
+    if (null >= 0 && dup2(null, STDIN_FILENO) >= 0)
+        execv("/proc/self/exe", argv);
+    dprintf(STDERR_FILENO, "wireup: cannot start a launcher: %s\n", err_text(errno));
+    _exit(launch_exit_code(LAUNCH_REFUSED));
 }
 
 static void start(struct batch_apart *b, struct batch_job *j)

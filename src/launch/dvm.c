@@ -470,8 +470,10 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
         dvm_execs_open(&s->dvm_execs, &s->remote.cluster);
         s->remote.cluster.dvm_execs = &s->dvm_execs;
         open_second_jobs(s, node_log(node));
-        if (open_leases(s, plan) < 0)
+        if (open_leases(s, plan) < 0) {
+            log_error(&log, "out of memory for the nodes of the DVM");
             node_give_up(node, 1);
+        }
         watch_open(&s->waits, node_loop(node), s->news, nobody_waits, NULL, s);
         watch_want(&s->waits, LOOP_READ);
         remote_go(&s->remote);

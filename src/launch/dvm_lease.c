@@ -340,7 +340,7 @@ void dvm_lease_follow(struct dvm_lease *l, struct node *n)
     buf_init(&l->in, DVM_LEASE_LINE);
     buf_init(&l->need, DVM_LEASE_LINE);
     watch_open(&l->watch, node_loop(n), l->fd, on_read, NULL, l);
-    watch_want(&l->watch, LOOP_READ); /* fails: nobody is answer */
+    watch_want(&l->watch, LOOP_READ); /* fails: nothing is heard of the DVM */
 }
 
 /* verb, and what the job uses.  Fails: the DVM has ended. */

@@ -115,16 +115,15 @@ static int enter(const struct enter_line *e, const struct listed_job *job, const
 
 int enter_command(int argc, char **argv, const struct log *log)
 {
-    const struct listed_job *job = NULL;
+    const struct listed_job *job;
     struct enter_line e;
     struct job_list jobs;
-    struct errmsg err = { "cannot look for jobs" };
+    struct errmsg err;
     int code = 1;
 
     if (!read_line(argc, argv, &e))
         return enter_misused(&(struct command_line){ .log = log });
-    if (job_list_read(&jobs, false, log) == 0)
-        job = job_list_find(&jobs, e.job, &err);
+    job = job_list_find(&jobs, e.job, log, &err);
     if (job)
         code = enter(&e, job, log);
     else

@@ -321,8 +321,7 @@ static void name_all(const struct job_list *l, const char *word,
     buf_free(&ids);
 }
 
-const struct listed_job *job_list_find(const struct job_list *l, const char *word,
-                                       struct errmsg *err)
+static const struct listed_job *find(const struct job_list *l, const char *word, struct errmsg *err)
 {
     const struct listed_job *found = NULL;
     uint32_t n = 0;
@@ -341,6 +340,17 @@ const struct listed_job *job_list_find(const struct job_list *l, const char *wor
     if (!found)
         errmsg_set(err, 1, "you have no running job %.200s on this machine", word);
     return found;
+}
+
+const struct listed_job *job_list_find(struct job_list *l, const char *word, const struct log *log,
+                                       struct errmsg *err)
+{
+    int rc = job_list_read(l, false, log);
+
+    if (rc == 0)
+        return find(l, word, err);
+    errmsg_set(err, rc, "cannot look for jobs: %s", err_text(rc));
+    return NULL;
 }
 
 int job_list_signal(const struct listed_job *j, int sig, struct errmsg *err)

@@ -52,8 +52,9 @@ void job_list_free(struct job_list *l); /* harmless on zeroed memory, and twice 
 /* By their ids, as they are in the list. */
 int job_list_order(const struct listed_job *a, const struct listed_job *b);
 
-/* NULL with a sentence. */
-const struct listed_job *job_list_find(const struct job_list *l, const char *word,
+/* Reads the list, and finds the job that the word means.  NULL with a sentence; free the list in any
+ * case. */
+const struct listed_job *job_list_find(struct job_list *l, const char *word, const struct log *log,
                                        struct errmsg *err);
 
 /* Sends a signal to all processes of the job.  0, or 1 with a sentence. */

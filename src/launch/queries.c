@@ -225,7 +225,7 @@ static int ask(const struct command_line *l, const struct question *q)
 
     if (!l->operand)
         return put_question(l, q, NULL);
-    job = job_list_read(&jobs, false, l->log) == 0 ? job_list_find(&jobs, l->operand, &err) : NULL;
+    job = job_list_find(&jobs, l->operand, l->log, &err);
     if (job && job->is_none)
         log_error(l->log, "%s has no job", job->id);
     else if (job)
@@ -332,7 +332,7 @@ int queries_kill(const struct command_line *l)
                   word);
         return 2;
     }
-    job = job_list_read(&jobs, false, l->log) == 0 ? job_list_find(&jobs, l->operand, &err) : NULL;
+    job = job_list_find(&jobs, l->operand, l->log, &err);
     if (job)
         code = job_list_signal(job, sig, &err);
     if (code)
@@ -378,15 +378,14 @@ static int timeline_of(const struct command_line *l, const struct listed_job *jo
 
 int queries_timeline(const struct command_line *l)
 {
-    struct job_list jobs = { .njobs = 0 };
-    const struct listed_job *job = NULL;
-    struct errmsg err = { "" };
+    struct job_list jobs;
+    const struct listed_job *job;
+    struct errmsg err;
     int code;
 
     if (!strcmp(l->operand, "-") || strchr(l->operand, '/') || access(l->operand, F_OK) == 0)
         return timeline_command(l);
-    if (job_list_read(&jobs, false, l->log) == 0)
-        job = job_list_find(&jobs, l->operand, &err);
+    job = job_list_find(&jobs, l->operand, l->log, &err);
     if (!job)
         log_error(l->log, "%s is neither a trace file nor a job: %s", l->operand, err.text);
     code = !job ? 2 : timeline_of(l, job);
