@@ -20,6 +20,8 @@ else
 fi
 mkfifo "$tmp/hold"
 
+all_up() { [ "$(grep -c up "$tmp/first")" -eq "$nodes" ]; }
+
 # OPTIONS...: a launcher for tools, on $nodes nodes; $uri is its address
 begin_host()
 {
@@ -27,7 +29,7 @@ begin_host()
     exec 9<>"$tmp/hold"
     "$WIREUP" "$@" -n "$nodes" sh -c 'echo up; read -r word; exit 0' <"$tmp/hold" >>"$tmp/first" 2>"$tmp/first.err" &
     host=$!
-    wait_until "$patience" grep -q up "$tmp/first"
+    wait_until "$patience" all_up
     uri=$("$WIREUP" tools | sed -n "s/^$host	//p")
 }
 
