@@ -102,7 +102,7 @@ as_user() # LIMIT COMMAND...
     shift
     # Who looks for leaks needs a process for that.
     run 300 setpriv --reuid $user --regid $user --clear-groups env HOME=/ XDG_RUNTIME_DIR="$tmp/user" TMPDIR="$tmp/user" \
-        ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0" \
+        ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0" \
         prlimit --nproc="$most:$most" "$@"
 }
 if setpriv --reuid $user --regid $user --clear-groups true 2>/dev/null; then
