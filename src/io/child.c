@@ -197,12 +197,21 @@ static bool is_reset(int sig)
     return false;
 }
 
+/* The C library hides its own two signals (32 and 33), which its posix_spawn leaves ignored: by the
+ * raw system call. */
+static bool is_ignored(int sig)
+{
+    const void *now[SIGNAL_ACTION / sizeof(void *)] = { NULL }; /* the handler is first */
+
+    return syscall(SYS_rt_sigaction, sig, NULL, now, _NSIG / 8) == 0 &&
+           now[0] == (const void *)(uintptr_t)SIG_IGN;
+}
+
 void child_restore_signals(void)
 {
-    for (int sig = 1; sig <= SIGRTMAX; sig++) {
-        struct sigaction now;
-        if (!is_reset(sig) && sigaction(sig, NULL, &now) == 0 && now.sa_handler == SIG_IGN)
-            signal(sig, SIG_DFL);
+    for (int sig = 1; sig < _NSIG; sig++) {
+        if (!is_reset(sig) && is_ignored(sig))
+            reset_signal(sig);
     }
 }
 

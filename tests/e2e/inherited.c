@@ -506,15 +506,24 @@ static void show_ignored(void)
     show_status("self", "SigIgn");
 }
 
+/* By the raw system call: the C library lets nobody touch its own signals. */
+static void handle(int sig, void (*handler)(int))
+{
+    uint64_t action[8] = { (uintptr_t)handler };
+
+    syscall(SYS_rt_sigaction, sig, action, NULL, _NSIG / 8);
+}
+
 static bool take_ignored(int side)
 {
-    static const int all[2][4] = { { SIGHUP, SIGALRM, SIGXFSZ, 50 },
-                                   { SIGUSR1, SIGXCPU, SIGPIPE, 51 } };
+    /* (32 and 33 are the C library's own, which its posix_spawn leaves ignored.) */
+    static const int all[2][5] = { { SIGHUP, SIGALRM, SIGXFSZ, 32, 50 },
+                                   { SIGUSR1, SIGXCPU, SIGPIPE, 33, 51 } };
 
-    for (int sig = 1; sig <= SIGRTMAX; sig++)
-        signal(sig, SIG_DFL);
-    for (size_t i = 0; i < 4; i++)
-        signal(all[side - 1][i], SIG_IGN);
+    for (int sig = 1; sig < _NSIG; sig++)
+        handle(sig, SIG_DFL);
+    for (size_t i = 0; i < 5; i++)
+        handle(all[side - 1][i], SIG_IGN);
     return true;
 }
 

@@ -107,22 +107,26 @@ as_user() # LIMIT COMMAND...
 }
 if setpriv --reuid $user --regid $user --clear-groups true 2>/dev/null; then
     mkdir -m 700 "$tmp/user" && chown $user:$user "$tmp/user"
+    mkdir -m 755 "$tmp/strange"
+    cp "$WIREUP" "$wireupd" "$tmp/strange/" # ours may be where nobody else may look
+    chmod -R a+rx "$tmp/strange"
     chmod a+rx "$tmp"
-    as_user 2 "$WIREUP" -n 8 true
+    strange=$tmp/strange/wireup
+    as_user 2 "$strange" -n 8 true
     same "processes for the ranks" "$rc $(said)" \
         "125 wireup: 8 processes do not fit on this machine: the limit of user processes (ulimit -Hu) allows 2|"
-    as_user 1 "$WIREUP" -n 1 true
+    as_user 1 "$strange" -n 1 true
     same "a process for the launcher" "$rc $(said)" "125 wireup: cannot start the worker process: $processes"
-    as_user 2 "$WIREUP" -n 1 true
+    as_user 2 "$strange" -n 1 true
     same "none for the rank" "$rc $(said)" "126 wireup: cannot start another process: $processes"
-    as_user 1 "$WIREUP" up
+    as_user 1 "$strange" up
     same "none for a DVM" "$rc $(said)" "1 wireup: cannot start the DVM: $processes"
-    as_user 2 "$WIREUP" -launch-agent "$tmp/agent" -hosts n1,n2 -n 2 true
+    as_user 2 "$strange" -launch-agent "$tmp/agent" -hosts n1,n2 -n 2 true
     same "none for the start on nodes" "$rc $(said)" "125 wireup: 2 of 2 nodes do not come up, and nothing was started:|wireup:   n[1-2]    cannot start another process: $processes"
     run 300 setpriv --reuid $user --regid $user --clear-groups env HOME=/ XDG_RUNTIME_DIR="$tmp/user" TMPDIR="$tmp/user" \
-        prlimit --memlock=0:0 "$WIREUP" -n 2 true
+        prlimit --memlock=0:0 "$strange" -n 2 true
     same "no memory may be locked: a job runs" "$rc $(said)" "0 "
-    rm -rf "$tmp/user"
+    rm -rf "$tmp/user" "$tmp/strange"
 else
     skip "a limit of processes" "this user cannot become another one"
 fi
