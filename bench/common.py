@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import re
+import signal
 import statistics
 import subprocess
 import sys
@@ -110,17 +111,27 @@ def chosen(args, contenders):
     return {name: contenders[name] for name in names}
 
 
-def measure(args, command):
-    """One run: {'wall_ms', 'cpu_ms', 'rss_kb'} and what it printed."""
+class Hangs(Exception):
+    """A contender that does not end."""
+
+
+def measure(args, command, patience=600):
+    """One run: {'wall_ms', 'cpu_ms', 'rss_kb'} and what it printed.  Raises Hangs after so many seconds."""
     read, write = os.pipe()
 
     def as_three():
         os.dup2(write, 3)
 
     done = subprocess.Popen([built(args, 'bench-measure'), *command], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, preexec_fn=as_three, pass_fds=[3])
+                            stderr=subprocess.PIPE, preexec_fn=as_three, pass_fds=[3], start_new_session=True)
     os.close(write)
-    out, err = done.communicate(timeout=600)
+    try:
+        out, err = done.communicate(timeout=patience)
+    except subprocess.TimeoutExpired:
+        os.killpg(done.pid, signal.SIGKILL)
+        os.close(read)
+        done.communicate()
+        raise Hangs(f'{" ".join(command)}: has not ended after {patience} s') from None
     with os.fdopen(read) as f:
         text = f.read()
     result = json.loads(text) if text else {'status': 'no result'}
@@ -131,13 +142,20 @@ def measure(args, command):
 
 def rounds(args, contenders, n):
     """Runs all contenders in turn, A B C C B A A B C, after one turn that does not count: who comes
-    first finds the machine as the others have left it.
+    first finds the machine as the others have left it.  One that hangs is left out, and named on standard error.
 
     contenders: name -> function(n) giving one run's {figure: value}.  name -> {figure: median}."""
     runs = {name: [] for name in contenders}
     for turn in range(args.rounds + 1):
         for name, once in list(contenders.items())[::1 if turn % 2 else -1]:
-            result = once(n)
+            if name not in runs:
+                continue
+            try:
+                result = once(n)
+            except Hangs as e:
+                print(f'{name} is left out: {e}', file=sys.stderr, flush=True)
+                del runs[name]
+                continue
             if turn > 0:
                 runs[name].append(result)
     return {name: {figure: statistics.median(r[figure] for r in results)
