@@ -37,6 +37,8 @@ static void test_slices(void)
     OK(slice_is(slice_digits(digits, 0), "0") && slice_is(slice_digits(digits, 1024), "1024"));
     OK(slice_is(slice_digits(digits, UINT64_MAX), "18446744073709551615"));
     OK(slice_int(SLICE("-1"), &n) && n == -1 && !slice_int(SLICE("2147483648"), &n));
+    OK(slice_has_item(SLICE("ab,c"), SLICE("ab")) && slice_has_item(SLICE("ab,c"), SLICE("c")));
+    OK(!slice_has_item(SLICE("ab,c"), SLICE("a")) && !slice_has_item(SLICE_NULL, SLICE("a")));
     OK(slice_cmp(SLICE("ab"), SLICE("abc")) < 0 && slice_cmp(SLICE("b"), SLICE("abc")) > 0);
     OK(slice_hash(SLICE("key"), 1) != slice_hash(SLICE("key"), 2));
 }

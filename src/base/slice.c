@@ -19,6 +19,15 @@ struct slice slice_cut(struct slice *rest, char c)
     return head;
 }
 
+bool slice_has_item(struct slice list, struct slice item)
+{
+    while (list.len) {
+        if (slice_eq(slice_cut(&list, ','), item))
+            return true;
+    }
+    return false;
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';

@@ -67,6 +67,9 @@ size_t slice_find(struct slice a, char c);
  * *rest.  Without a c everything is returned and *rest becomes empty. */
 struct slice slice_cut(struct slice *rest, char c);
 
+/* Is that item in "a,b"? */
+bool slice_has_item(struct slice list, struct slice item);
+
 /* Without blanks (space, tab, CR) at both ends. */
 struct slice slice_trim(struct slice a);
 

@@ -113,21 +113,12 @@ static bool is_gone(const struct cluster_io *s, const struct dvm_leases *leases,
     return known;
 }
 
-static bool has_item(struct slice list, struct slice item)
-{
-    while (list.len) {
-        if (slice_eq(slice_cut(&list, ','), item))
-            return true;
-    }
-    return false;
-}
-
 static void find_lost(struct allocations *a, const struct cluster_io *s, struct slice came)
 {
     for (uint32_t n = 0; n < a->all.nnodes; n++)
         a->all.nodes[n].lost =
             is_gone(s, context_of(a)->config->dvm_leases, a->all.nodes[n].name) &&
-            !has_item(came, slice_str(a->all.nodes[n].name));
+            !slice_has_item(came, slice_str(a->all.nodes[n].name));
 }
 
 /* came: these are held for who asks now. */
@@ -517,13 +508,29 @@ static struct slice node_of(struct slice item)
     return slice_head(item, colon);
 }
 
+static void put_once(struct slice item, struct buf *out)
+{
+    if (!slice_has_item(buf_slice(out), item))
+        buf_printf(out, "%s" SLICE_FMT, buf_len(out) ? "," : "", SLICE_ARG(item));
+}
+
 static void put_unknown(const struct allocations *a, struct slice nodes, struct buf *out)
 {
     while (nodes.len) {
         struct slice item = slice_trim(slice_cut(&nodes, ','));
         struct slice name = node_of(item);
-        if (name.len && !is_known(a, name) && !has_item(buf_slice(out), item))
-            buf_printf(out, "%s" SLICE_FMT, buf_len(out) ? "," : "", SLICE_ARG(item));
+        if (name.len && !is_known(a, name))
+            put_once(item, out);
+    }
+}
+
+/* (No node has a blank in its name.) */
+void allocations_names(struct slice nodes, struct buf *out)
+{
+    while (nodes.len) {
+        struct slice name = node_of(slice_trim(slice_cut(&nodes, ',')));
+        if (name.len && slice_find(name, ' ') == name.len)
+            put_once(name, out);
     }
 }
 
@@ -563,14 +570,18 @@ static struct effect *copy_request(const struct op_allocate *e)
 static bool grow_for(struct allocations *a, const struct op_allocate *e, struct slice nodes)
 {
     struct effect *request = copy_request(e);
+    struct buf all = BUF_NULL(1 << 20);
+    bool grows;
 
-    if (request && dvm_growth_begin(&a->growths, request, nodes))
-        return true;
-    if (request) { /* who answers is not here */
+    allocations_names(e->nodes, &all);
+    grows =
+        request && buf_ok(&all) && dvm_growth_begin(&a->growths, request, nodes, buf_slice(&all));
+    if (request && !grows) { /* who answers is not here */
         request->u.allocate.ticket = 0;
         free_request(request);
     }
-    return false;
+    buf_free(&all);
+    return grows;
 }
 
 /* True: it goes on when they have joined. */

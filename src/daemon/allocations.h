@@ -75,6 +75,9 @@ void allocations_drop(struct allocations *a, uint32_t session);
  * each, behind what is in *out; none where that cannot be known. */
 void allocations_unknown(struct allocations *a, struct slice nodes, struct buf *out);
 
+/* Of such a list, the names of all, once each. */
+void allocations_names(struct slice nodes, struct buf *out);
+
 /* The plan `like` with only those of its nodes that a job of the session may use; *view_p borrows
  * all but its arena.  0, or enum spawn_failure with a sentence; the caller frees the view's arena
  * in any case. */

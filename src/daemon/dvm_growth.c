@@ -114,7 +114,20 @@ static void on_read(void *arg)
         finish(g);
 }
 
-static bool begin(struct dvm_growths *g, void *request, const char *verb, struct slice what)
+static int ask_for(const struct dvm_growths *g, const char *verb, struct slice what,
+                   struct slice all)
+{
+    struct buf words = BUF_NULL(DVM_GROWTH_TEXT);
+    int fd;
+
+    buf_printf(&words, "job " SLICE_FMT " %s", SLICE_ARG(all.len ? all : SLICE("-")), verb);
+    fd = buf_cstr(&words) ? ask(g, buf_cstr(&words), what) : -ENOMEM;
+    buf_free(&words);
+    return fd;
+}
+
+static bool begin(struct dvm_growths *g, void *request, const char *verb, struct slice what,
+                  struct slice all)
 {
     struct dvm_growth *new = calloc(1, sizeof *new);
 
@@ -123,7 +136,7 @@ static bool begin(struct dvm_growths *g, void *request, const char *verb, struct
     *new = (struct dvm_growth){ .of = g, .request = request };
     buf_init(&new->in, DVM_GROWTH_TEXT);
     buf_init(&new->joined, DVM_GROWTH_TEXT);
-    new->fd = ask(g, verb, what);
+    new->fd = ask_for(g, verb, what, all);
     if (new->fd < 0) {
         free(new);
         return false;
@@ -135,9 +148,9 @@ static bool begin(struct dvm_growths *g, void *request, const char *verb, struct
     return true;
 }
 
-bool dvm_growth_begin(struct dvm_growths *g, void *request, struct slice nodes)
+bool dvm_growth_begin(struct dvm_growths *g, void *request, struct slice nodes, struct slice all)
 {
-    return begin(g, request, "grow", nodes);
+    return begin(g, request, "grow", nodes, all);
 }
 
 bool dvm_growth_more(struct dvm_growths *g, void *request, uint64_t nodes)
@@ -145,7 +158,7 @@ bool dvm_growth_more(struct dvm_growths *g, void *request, uint64_t nodes)
     char number[24];
 
     snprintf(number, sizeof number, "%llu", (unsigned long long)nodes);
-    return begin(g, request, "more", slice_str(number));
+    return begin(g, request, "more", slice_str(number), SLICE_NULL);
 }
 
 /* The end of the connection withdraws it. */
@@ -175,6 +188,13 @@ void dvm_growth_undo(const struct dvm_growths *g, struct slice nodes)
     }
 }
 
+/* Fails: they can when the connection ends. */
+static void let_leave(const struct dvm_growth *k)
+{
+    while (send(k->fd, "\n", 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EINTR)
+        ;
+}
+
 void dvm_growth_forget(struct dvm_growths *g, const void *request)
 {
     LIST_EACH(l, &g->all)
@@ -184,6 +204,7 @@ void dvm_growth_forget(struct dvm_growths *g, const void *request)
             continue;
         k->request = NULL;
         dvm_growth_undo(g, buf_slice(&k->joined));
+        let_leave(k);
     }
 }
 

@@ -1,7 +1,7 @@
 /* dvm_growth.h - a request for an allocation, or for a spawn, names nodes that the DVM does not
  * have: they join it first (launch/dvm_members.h), and the request is carried out when each has
  * come up, or will not.  Or it wants so many more, which the resource manager gives: it is carried
- * out when all have come.
+ * out when all have come.  Until then none of those that it names leaves, whoever asks for that.
  */
 #ifndef WIREUP_DAEMON_DVM_GROWTH_H
 #define WIREUP_DAEMON_DVM_GROWTH_H
@@ -32,9 +32,10 @@ void dvm_growths_open(struct dvm_growths *g, const struct node_context *c,
                       const struct dvm_growth_calls *calls);
 void dvm_growths_close(struct dvm_growths *g); /* harmless twice, and on zeroed */
 
-/* The nodes, names with commas, are to join; takes the request over.  False: this is no DVM, or
- * there is no memory; nothing has been done. */
-bool dvm_growth_begin(struct dvm_growths *g, void *request, struct slice nodes);
+/* The nodes, names with commas, are to join; all: they and others that the request is about,
+ * without blanks.  Takes the request over.  False: this is no DVM, or there is no memory; nothing
+ * has been done. */
+bool dvm_growth_begin(struct dvm_growths *g, void *request, struct slice nodes, struct slice all);
 
 /* The same, for so many nodes as the resource manager gives: all or none. */
 bool dvm_growth_more(struct dvm_growths *g, void *request, uint64_t nodes);

@@ -40,9 +40,12 @@ struct dvm_lessee {
     char *only;         /* "n1,n2"; NULL: all nodes */
     uint32_t *ranks;    /* by position; NULL: none yet */
     uint32_t count;
-    struct buf offered; /* TURN: "n1,n2" */
-    uint32_t needs;     /* a node for so many ranks of a lost one; 0: none */
-    char *not_these;    /* "n1,n2" */
+    struct buf
+        offered;       /* "n1,n2", which it may take: those of its turn, then those of its spawns */
+    uint32_t needs;    /* a node for so many ranks of a lost one; 0: none */
+    char *not_these;   /* "n1,n2" */
+    uint32_t given;    /* the one that it has got for them, and has not answered yet; 0: none */
+    uint32_t given_to; /* ... so many ranks */
 };
 
 /* ---- what is in use -------------------------------------------------------------------------- */
@@ -86,6 +89,7 @@ static void count_used(const struct dvm_leases *l, uint32_t *own, struct dvm_slo
         const struct dvm_lessee *e = LIST_OF(k, struct dvm_lessee, link);
         for (uint32_t p = 0; p < e->count; p++)
             by[p].used += e->ranks[p];
+        by[e->given].used += e->given ? e->given_to : 0;
     }
     for (uint32_t p = 0; p < count_of(l); p++)
         by[p].used += own[p];
@@ -113,20 +117,10 @@ static struct dvm_slots_node *by_position(const struct dvm_leases *l, struct are
     return own ? by : NULL;
 }
 
-/* Is name in "a,b"? */
-static bool is_in(struct slice list, const char *name)
-{
-    while (list.len) {
-        if (slice_is(slice_cut(&list, ','), name))
-            return true;
-    }
-    return false;
-}
-
-/* The same; NULL: all are. */
+/* Is name in "a,b"?  NULL: all are. */
 static bool is_among(const char *list, const char *name)
 {
-    return !list || is_in(slice_str(list), name);
+    return !list || slice_has_item(slice_str(list), slice_str(name));
 }
 
 static struct dvm_slots_node *nodes_among(const struct dvm_leases *l, const char *only,
@@ -275,10 +269,16 @@ static void put_lost(const struct dvm_slots_node *nodes, uint32_t n, struct buf 
     buf_str(out, *before == ',' ? "\n" : " -\n");
 }
 
+/* It does not leave before the launcher says what it takes. */
+static void keep(struct dvm_lessee *e, const char *name)
+{
+    buf_printf(&e->offered, "%s%s", buf_len(&e->offered) ? "," : "", name);
+}
+
 static void offer(struct dvm_lessee *e, const char *name, uint32_t slots)
 {
     buf_printf(&e->out, "%s %u\n", name, slots);
-    buf_printf(&e->offered, "%s%s", buf_len(&e->offered) ? "," : "", name);
+    keep(e, name);
 }
 
 static void grant(struct dvm_lessee *e, struct dvm_slots_node *nodes, uint32_t n, uint32_t layers)
@@ -447,11 +447,12 @@ static uint32_t find_replacement(const struct dvm_lessee *e, const struct dvm_sl
     return best;
 }
 
-/* Nobody else gets its slots before the launcher says what it uses. */
+/* Nobody else gets its slots, and it does not leave, before the launcher has answered: what that
+ * says meanwhile that it uses does not have this one. */
 static void give_node(struct dvm_lessee *e, const struct dvm_slots_node *node, uint32_t position)
 {
-    if (position < e->count)
-        e->ranks[position] += e->needs;
+    e->given = position;
+    e->given_to = e->needs;
     e->needs = 0;
     buf_printf(&e->out, "node %s %u\n", node->name, node->slots);
     flush(e);
@@ -512,20 +513,28 @@ static void answer_about(struct dvm_lessee *e, struct slice name)
     uint32_t p = position_of(e->of, name);
     struct errmsg err;
 
-    if (check_more(e, name, p, &err))
+    if (check_more(e, name, p, &err)) {
         buf_printf(&e->out, "not " SLICE_FMT " %s\n", SLICE_ARG(name), err.text);
-    else
+    } else {
         buf_printf(&e->out, "is " SLICE_FMT " %u\n", SLICE_ARG(name),
                    e->of->cluster->slots ? e->of->cluster->slots[p] : 1);
+        keep(e, e->of->cluster->names[p]);
+    }
     flush(e);
 }
 
 bool dvm_leases_offered(const struct dvm_leases *l, uint32_t position)
 {
-    const struct dvm_lessee *e = l->turn;
+    struct slice name = slice_str(l->cluster->names[position]);
 
-    return e &&
-           (!buf_ok(&e->offered) || is_in(buf_slice(&e->offered), l->cluster->names[position]));
+    LIST_EACH(k, &l->all)
+    {
+        const struct dvm_lessee *e = LIST_OF(k, struct dvm_lessee, link);
+        if (e->given == position || !buf_ok(&e->offered) ||
+            slice_has_item(buf_slice(&e->offered), name))
+            return true;
+    }
+    return false;
 }
 
 uint32_t dvm_leases_used(const struct dvm_leases *l, uint32_t position)
@@ -550,7 +559,7 @@ void dvm_leases_changed(struct dvm_leases *l)
         struct dvm_lessee *e = LIST_OF(k, struct dvm_lessee, link);
         if (l->turn)
             return;
-        if (e->state == DVM_LESSEE_HELD && e->needs)
+        if (e->state == DVM_LESSEE_HELD && e->needs && !e->given)
             replace_if_possible(e);
         if (e->state == DVM_LESSEE_QUEUED)
             others_wait = consider(e, others_wait) || others_wait;
@@ -598,10 +607,26 @@ static void turn_over(void *arg)
 
 /* ---- connections ----------------------------------------------------------------------------- */
 
-/* "NAME RANKS NAME RANKS ..."; names that are unknown have been lost meanwhile. */
+/* RANKS, or `-`.  A node that is unknown has been lost meanwhile. */
+static bool take_node(struct dvm_lessee *e, uint32_t position, struct slice word)
+{
+    uint32_t ranks = 0;
+    bool comes = slice_is(word, "-");
+
+    if (!comes && !slice_u32(word, &ranks))
+        return false;
+    if (position == count_of(e->of))
+        return true;
+    e->ranks[position] += ranks;
+    if (comes)
+        keep(e, e->of->cluster->names[position]);
+    return true;
+}
+
+/* "NAME RANKS NAME RANKS ..." */
 static bool read_taken(struct dvm_lessee *e, struct slice words)
 {
-    uint32_t count = count_of(e->of), ranks;
+    uint32_t count = count_of(e->of);
 
     if (!e->ranks)
         e->ranks = calloc(count, sizeof *e->ranks);
@@ -609,12 +634,11 @@ static bool read_taken(struct dvm_lessee *e, struct slice words)
         return false;
     memset(e->ranks, 0, count * sizeof *e->ranks);
     e->count = count;
+    buf_clear(&e->offered);
     while (words.len) {
         uint32_t p = position_of(e->of, slice_cut(&words, ' '));
-        if (!slice_u32(slice_cut(&words, ' '), &ranks))
+        if (!take_node(e, p, slice_cut(&words, ' ')))
             return false;
-        if (p < count)
-            e->ranks[p] += ranks;
     }
     return true;
 }
@@ -622,7 +646,7 @@ static bool read_taken(struct dvm_lessee *e, struct slice words)
 static bool take_line(struct dvm_lessee *e, struct slice line)
 {
     struct slice word = slice_cut(&line, ' ');
-    bool held = e->state == DVM_LESSEE_HELD;
+    bool held = e->state == DVM_LESSEE_HELD, answers = held && slice_is(word, "seen");
 
     if (held && slice_is(word, "need"))
         return read_need(e, line);
@@ -630,9 +654,11 @@ static bool take_line(struct dvm_lessee *e, struct slice line)
         answer_about(e, line);
         return true;
     }
-    if (!slice_is(word, "took") || (e->state != DVM_LESSEE_TURN && e->state != DVM_LESSEE_HELD) ||
+    if (!(answers || slice_is(word, "took")) || (e->state != DVM_LESSEE_TURN && !held) ||
         !read_taken(e, line))
         return false;
+    if (answers)
+        e->given = 0;
     e->state = DVM_LESSEE_HELD;
     if (e->of->turn == e) {
         e->of->turn = NULL;

@@ -12,7 +12,8 @@
  *     DVM       granted LAYERS FREE SLOTS LOST     dvm_slots.h; LOST: names with commas, or -
  *               NAME SLOTS                         each node, the least loaded first
  *               .
- *     launcher  took NAME RANKS NAME RANKS ...     within LIMIT_DVM_TURN_MS; again if it changes
+ *     launcher  took NAME RANKS NAME RANKS ...     within LIMIT_DVM_TURN_MS; again if it changes.
+ *                                                  RANKS `-`: it may use that one soon
  *
  *     launcher  lease 0 again NAME RANKS ...       to the DVM's next launcher: what it has taken
  *     DVM       held                               what it was asked is to be asked again
@@ -21,9 +22,10 @@
  *                                                  one of NAMES (commas, or -); 0: none is needed
  *     DVM       node NAME SLOTS                    once, when there is one: without processes, or
  *                                                  with that many free slots
+ *     launcher  seen NAME RANKS ...                as `took`: has that node, or does not want it
  *
  *     launcher  ask NAME                           may what it spawns go to that node?
- *     DVM       is NAME SLOTS                      yes
+ *     DVM       is NAME SLOTS                      yes; `took` follows when it is known whether
  *     DVM       not NAME SENTENCE
  *
  *     DVM       news CODE NAME SLOTS               a node joins or leaves (wireup_client.h)
@@ -91,7 +93,8 @@ struct dvm_slots_node *dvm_leases_nodes(const struct dvm_leases *l, struct arena
 int dvm_leases_offer(const struct dvm_leases *l, uint64_t wanted, bool shares,
                      struct job_map *view);
 
-/* A launcher has been offered slots of that node, and has not said yet which it takes. */
+/* A launcher may begin to use that node: it has been offered slots there, or has asked for it or
+ * got it for a job that runs, and has not said yet what it takes. */
 bool dvm_leases_offered(const struct dvm_leases *l, uint32_t position);
 
 /* Processes of jobs on that node. */

@@ -42,23 +42,27 @@ static void late(struct spawn_held *h)
 
 /* ---- nodes that the DVM does not have -------------------------------------------------------- */
 
+/* all: of all that it adds. */
 static void put_unknown(const struct local_jobs *jobs, const struct spawn_request *rq,
-                        struct buf *out)
+                        struct buf *out, struct buf *all)
 {
     const struct node_config *config = jobs->context->config;
     struct buf added = BUF_NULL(SPAWN_GROWTH_TEXT);
 
     config->added_nodes(config->arg, rq, &added);
-    if (buf_ok(&added))
+    if (buf_ok(&added)) {
         allocations_unknown(jobs->allocations, buf_slice(&added), out);
+        allocations_names(buf_slice(&added), all);
+    }
     buf_free(&added);
 }
 
-static bool grow(struct spawn_growths *g, const struct spawn_held *h, struct slice nodes)
+static bool grow(struct spawn_growths *g, const struct spawn_held *h, struct slice nodes,
+                 struct slice all)
 {
     struct spawn_held *request = spawn_held_copy(h, g->jobs->context->loop, late, g);
 
-    if (request && dvm_growth_begin(&g->growths, request, nodes))
+    if (request && dvm_growth_begin(&g->growths, request, nodes, all))
         return true;
     if (request)
         drop(request);
@@ -67,15 +71,16 @@ static bool grow(struct spawn_growths *g, const struct spawn_held *h, struct sli
 
 bool spawn_growth_begin(struct spawn_growths *g, const struct spawn_held *h)
 {
-    struct buf unknown = BUF_NULL(SPAWN_GROWTH_TEXT);
+    struct buf unknown = BUF_NULL(SPAWN_GROWTH_TEXT), all = BUF_NULL(SPAWN_GROWTH_TEXT);
     bool grows = false;
 
     if (!g->jobs->context->config->added_nodes || !g->jobs->allocations)
         return false;
-    put_unknown(g->jobs, h->request, &unknown);
-    if (buf_len(&unknown) && buf_ok(&unknown))
-        grows = grow(g, h, buf_slice(&unknown));
+    put_unknown(g->jobs, h->request, &unknown, &all);
+    if (buf_len(&unknown) && buf_ok(&unknown) && buf_ok(&all))
+        grows = grow(g, h, buf_slice(&unknown), buf_slice(&all));
     buf_free(&unknown);
+    buf_free(&all);
     return grows;
 }
 

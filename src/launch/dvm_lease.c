@@ -353,6 +353,8 @@ static void send_use(struct dvm_lease *l, const char *verb)
         l->calls.uses(l->calls.arg, &line);
     else
         node_places(l->node, &line);
+    if (l->calls.soon)
+        l->calls.soon(l->calls.arg, &line);
     buf_byte(&line, '\n');
     if (buf_ok(&line))
         write_all_slice(l->fd, buf_slice(&line));
@@ -390,6 +392,12 @@ void dvm_lease_renew(struct dvm_lease *l)
 {
     if (l->fd >= 0 && l->node)
         send_use(l, "took");
+}
+
+void dvm_lease_seen(struct dvm_lease *l)
+{
+    if (l->fd >= 0 && l->node)
+        send_use(l, "seen");
 }
 
 void dvm_lease_need(struct dvm_lease *l, uint32_t ranks, struct slice but)

@@ -21,6 +21,7 @@ struct dvm_lease_calls {
     void (*gone)(void *arg); /* nothing that it was asked is answered any more */
     /* Appends " NAME RANKS" for each node that is in use; NULL: those with processes are. */
     void (*uses)(void *arg, struct buf *out);
+    void (*soon)(void *arg, struct buf *out); /* ... and " NAME -" if it may be soon */
     void *arg;
 };
 
@@ -63,6 +64,9 @@ void dvm_lease_again(struct dvm_lease *l, pid_t pid, struct slice name);
  */
 void dvm_lease_follow(struct dvm_lease *l, struct node *n);
 void dvm_lease_unfollow(struct dvm_lease *l); /* before the node is freed; harmless twice */
+
+/* What calls.node() was told has been dealt with. */
+void dvm_lease_seen(struct dvm_lease *l);
 
 /* A node in the place of a lost one is wanted, for so many ranks; 0: none is.  but: names with
  * commas, or empty. */

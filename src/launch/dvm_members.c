@@ -38,6 +38,8 @@ struct dvm_resize {
     uint32_t placed;  /* ... those that have a position, */
     uint32_t came;    /* ... and those that are up */
     char *later;      /* nodes that it shrinks by when it is known whether a job takes them */
+    bool of_job;      /* ... or a tool */
+    struct buf kept;  /* ... "n1,n2": until it is over they do not leave */
     bool ends;        /* its last line is being written */
 };
 
@@ -101,11 +103,33 @@ static bool is_reserved(const struct dvm_members *m, uint32_t position)
     return allocations_has(cluster_of(m)->jobs->allocations, name_of(m, position));
 }
 
+/* A job has asked for this one, among others, and may use it when it has all. */
+static bool is_kept(const struct dvm_members *m, uint32_t position)
+{
+    struct slice name = slice_str(name_of(m, position));
+
+    LIST_EACH(l, &m->requests)
+    {
+        if (slice_has_item(buf_slice(&LIST_OF(l, struct dvm_resize, link)->kept), name))
+            return true;
+    }
+    return false;
+}
+
+/* It drains, as soon as nobody has asked for it. */
+static bool stays_yet(const struct dvm_members *m, uint32_t position)
+{
+    return m->all[position].state == DVM_MEMBER_DRAINING && is_kept(m, position);
+}
+
 enum dvm_node_use dvm_members_use(const struct dvm_members *m, uint32_t position)
 {
     switch (m->all ? m->all[position].state : DVM_MEMBER_USUAL) {
     case DVM_MEMBER_COMING: return DVM_NODE_COMES;
     case DVM_MEMBER_DRAINING:
+        if (stays_yet(m, position))
+            break;
+        return DVM_NODE_DRAINING;
     case DVM_MEMBER_LEAVING: return DVM_NODE_DRAINING;
     case DVM_MEMBER_LEFT:
     case DVM_MEMBER_FAILED: return DVM_NODE_LEFT;
@@ -130,7 +154,7 @@ uint32_t dvm_members_unusable(struct dvm_members *m, const char *const **names_p
     *names_p = m->unusable;
     for (uint32_t p = 0; m->all && p < count_of(m); p++) {
         uint32_t other = name_of(m, p) ? position_named(m, name_of(m, p)) : p;
-        if (name_of(m, p) && (is_lost(m, p) || !is_usual(m, p)) &&
+        if (name_of(m, p) && (is_lost(m, p) || !(is_usual(m, p) || stays_yet(m, p))) &&
             (other == p || other == count_of(m)))
             m->unusable[n++] = name_of(m, p);
     }
@@ -159,6 +183,7 @@ static void resize_free(struct dvm_resize *q)
     close(q->fd);
     list_unlink(&q->link);
     buf_free(&q->out);
+    buf_free(&q->kept);
     free(q->later);
     free(q);
 }
@@ -439,12 +464,17 @@ static uint32_t processes_at(const struct dvm_members *m, uint32_t position)
     return dvm_leases_used(m->config.leases, position);
 }
 
-/* The daemon of a job that has ended may still be about to; a job that places its processes may
- * put some there. */
+/* A job that has yet to say where its processes go may put some there. */
+static bool may_be_taken(const struct dvm_members *m, uint32_t position)
+{
+    return dvm_leases_offered(m->config.leases, position) || is_kept(m, position);
+}
+
+/* The daemon of a job that has ended may still be about to. */
 static bool is_idle(const struct dvm_members *m, uint32_t position)
 {
     return processes_at(m, position) == 0 && dvm_execs_at(m->config.execs, position) == 0 &&
-           !is_reserved(m, position) && !dvm_leases_offered(m->config.leases, position);
+           !is_reserved(m, position) && !may_be_taken(m, position);
 }
 
 /* It has left, and joins at another position for who has asked meanwhile. */
@@ -725,27 +755,23 @@ static void drain(struct dvm_resize *q, struct slice names, bool waits)
     }
 }
 
-/* Requests that have got all of their nodes, and whose connections have not ended yet. */
+/* Requests that have got all of their nodes, and whose connections have not ended yet.  (Those of
+ * jobs have not got their nodes before.) */
 static void release_all(struct dvm_members *m)
 {
     LIST_EACH(l, &m->requests)
     {
         struct dvm_resize *q = LIST_OF(l, struct dvm_resize, link);
-        if (q->request && q->ends && q->awaited == 0)
+        if (q->request && q->ends && q->awaited == 0 && !q->of_job)
             release(q);
     }
 }
 
-/* A job that places its processes has one of these among its nodes. */
-static bool is_offered(const struct dvm_members *m, struct slice names)
+static bool may_any_be_taken(const struct dvm_members *m, struct slice names)
 {
     for (uint32_t p = 1; p < count_of(m) && name_of(m, p); p++) {
-        struct slice rest = names;
-        while (rest.len) {
-            if (slice_is(slice_cut(&rest, ','), name_of(m, p)) &&
-                dvm_leases_offered(m->config.leases, p))
-                return true;
-        }
+        if (slice_has_item(names, slice_str(name_of(m, p))) && may_be_taken(m, p))
+            return true;
     }
     return false;
 }
@@ -759,7 +785,7 @@ static int shrink(struct dvm_resize *q, struct slice words, struct errmsg *err)
     release_all(q->of);
     rc = words.len ? check_old(q->of, words, now, err)
                    : errmsg_set(err, 1, "name the nodes that are to leave by -hosts");
-    if (rc == 0 && now && is_offered(q->of, words)) {
+    if (rc == 0 && now && may_any_be_taken(q->of, words)) {
         q->later = strndup(words.ptr, words.len);
         return q->later ? 0 : errmsg_set(err, -ENOMEM, "out of memory");
     }
@@ -787,7 +813,7 @@ static void look_at_requests(struct dvm_members *m)
     LIST_EACH(l, &m->requests)
     {
         struct dvm_resize *q = LIST_OF(l, struct dvm_resize, link);
-        if (q->later && !is_offered(m, slice_str(q->later)))
+        if (q->later && !may_any_be_taken(m, slice_str(q->later)))
             shrink_now(q);
     }
 }
@@ -840,8 +866,12 @@ static void on_read(void *arg)
     char byte;
     ssize_t n = recv(q->fd, &byte, 1, MSG_DONTWAIT);
 
-    if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+    if (n > 0 && q->of_job) {
+        buf_free(&q->kept);
+        dvm_leases_changed(q->of->config.leases);
+    } else if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {
         call_off(q);
+    }
 }
 
 static void on_write(void *arg)
@@ -849,10 +879,23 @@ static void on_write(void *arg)
     flush(arg);
 }
 
+/* `job NODES ...` */
+static int keep_for_job(struct dvm_resize *q, struct slice nodes, struct errmsg *err)
+{
+    q->of_job = true;
+    if (!slice_is(nodes, "-"))
+        buf_slice_put(&q->kept, nodes);
+    return buf_ok(&q->kept) ? 0 : errmsg_set(err, -ENOMEM, "out of memory");
+}
+
 static int begin(struct dvm_resize *q, struct slice words, struct errmsg *err)
 {
     struct slice verb = slice_cut(&words, ' ');
 
+    if (slice_is(verb, "job") && keep_for_job(q, slice_cut(&words, ' '), err))
+        return -ENOMEM;
+    if (q->of_job)
+        verb = slice_cut(&words, ' ');
     if (!q->of->all || node_state(q->of->config.remote->node) != LAUNCHER_STATE_STANDING)
         return errmsg_set(err, 1, "the DVM is not up");
     if (slice_is(verb, "grow"))
@@ -871,6 +914,7 @@ void dvm_members_take(struct dvm_members *m, int fd, struct slice words)
     }
     *q = (struct dvm_resize){ .of = m, .fd = fd };
     buf_init(&q->out, DVM_MEMBERS_OUT);
+    buf_init(&q->kept, DVM_MEMBERS_OUT);
     list_append(&m->requests, &q->link);
     watch_open(&q->watch, node_loop(m->config.remote->node), fd, on_read, on_write, q);
     watch_want(&q->watch, LOOP_READ);

@@ -10,13 +10,16 @@
  *                                and when all have come an `up` line for each
  *     shrink now|wait|drain NODES   NODES: names with commas.  For each node: `left NAME`, or
  *                                `draining NAME PROCESSES` (drain)
+ *     job NODES grow|more ...    the same for a job, from this process (daemon/dvm_growth.h): NODES
+ *                                (or -), of the DVM or new, are what it may use then, and leave at
+ *                                the earliest when the connection ends, or anything comes on it
  *
  * The last line is `end`, or `error: SENTENCE` if nothing has been changed.
  *
  * A node that joins gets a position that no node has had, and is started by its parent in the tree,
  * once that is a member.  A node that is to leave gets no new jobs, and leaves when no process of a
  * job is on it: `now` is refused while there are some, or while it is reserved (and waits while a
- * job that starts has yet to say whether it uses the node); `wait` answers at
+ * job that starts or spawns has yet to say whether it uses the node); `wait` answers at
  * the end, and is called off when the connection ends before; `drain` answers at once.  `grow` of a
  * node that leaves keeps it if it only drains and nobody waits for its end, else lets it join again
  * when it has left.

@@ -10,7 +10,7 @@ static void start_next(struct dvm_spares *s)
     struct slice next = slice_trim(slice_cut(&s->rest, ','));
 
     if (next.len)
-        dvm_growth_begin(&s->growths, s, next);
+        dvm_growth_begin(&s->growths, s, next, SLICE_NULL);
 }
 
 static void answered(void *arg, void *request, struct slice joined, const char *why)

@@ -18,8 +18,11 @@ enum job_member_state { JOB_MEMBER_NONE, JOB_MEMBER_COMING, JOB_MEMBER_UP, JOB_M
 /* A spawn that waits for nodes. */
 struct job_growth {
     struct list link;
-    int fd;
+    struct job_members *of;
+    int fd; /* -1: nobody is there any more */
+    struct watch watch;
     struct buf out;
+    struct buf soon;  /* "n1,n2", those that it may use when it has all */
     uint32_t awaited; /* nodes that have not been answered */
 };
 
@@ -40,29 +43,64 @@ struct job_ask {
 
 /* ---- answers to spawns ----------------------------------------------------------------------- */
 
-/* All at once, at the end.  The spawn may not wait any longer. */
+static void hang_up(struct job_growth *g)
+{
+    watch_close(&g->watch);
+    if (g->fd >= 0)
+        close(g->fd);
+    g->fd = -1;
+    buf_free(&g->soon);
+}
+
+static void growth_free(struct job_growth *g)
+{
+    hang_up(g);
+    list_unlink(&g->link);
+    buf_free(&g->out);
+    free(g);
+}
+
+/* All at once, at the end.  The spawn may not wait any longer; its end of the connection ends when
+ * its processes have their places, or it has failed. */
 static void growth_end(struct job_growth *g)
 {
     struct slice s;
 
     buf_str(&g->out, "end\n");
     s = buf_slice(&g->out);
-    while (s.len) {
+    while (s.len && g->fd >= 0) {
         ssize_t n = send(g->fd, s.ptr, s.len, MSG_NOSIGNAL);
         if (n <= 0 && errno != EINTR)
             break;
         s = slice_skip(s, n > 0 ? (size_t)n : 0);
     }
-    close(g->fd);
-    list_unlink(&g->link);
-    buf_free(&g->out);
-    free(g);
+    if (g->fd < 0)
+        growth_free(g);
 }
 
 static void one_less(struct job_growth *g)
 {
     if (--g->awaited == 0)
         growth_end(g);
+}
+
+/* It uses its nodes, or will not: anything that comes says so, too (dvm_growth_forget()). */
+static void on_read(void *arg)
+{
+    struct job_growth *g = arg;
+    struct dvm_lease *lease = g->of->lease;
+    char byte;
+    ssize_t n = recv(g->fd, &byte, 1, MSG_DONTWAIT);
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0)
+        buf_free(&g->soon);
+    else if (g->awaited)
+        hang_up(g);
+    else
+        growth_free(g);
+    dvm_lease_renew(lease);
 }
 
 /* why empty: it is up. */
@@ -266,7 +304,7 @@ static void on_node(void *arg, struct slice name, uint32_t slots)
     uint32_t p;
 
     if (!m->needs || !runs(m)) { /* the answer to an earlier question */
-        dvm_lease_renew(m->lease);
+        dvm_lease_seen(m->lease);
         return;
     }
     m->needs = false;
@@ -275,6 +313,7 @@ static void on_node(void *arg, struct slice name, uint32_t slots)
     p = add(m, name, slots);
     if (p)
         m->all[p].replaces = true;
+    dvm_lease_seen(m->lease);
 }
 
 /* The answer about a node that a spawn names; why empty: it may be used. */
@@ -328,6 +367,28 @@ static void on_news(void *arg, int code, struct slice name, uint32_t slots)
     forget_failure(m, name);
     if (o->all_nodes && o->any_node && position_named(m, name) == m->remote->boot.count)
         add(m, name, slots);
+}
+
+static void put_list(struct slice names, struct buf *out)
+{
+    while (names.len) {
+        struct slice name = slice_cut(&names, ',');
+        buf_printf(out, " " SLICE_FMT " -", SLICE_ARG(name));
+    }
+}
+
+/* Those of spawns, and one that takes the place of a lost one. */
+static void put_soon(void *arg, struct buf *out)
+{
+    const struct job_members *m = arg;
+    const struct remote *f = m->remote;
+
+    LIST_EACH(l, &m->requests)
+    put_list(buf_slice(&LIST_OF(l, struct job_growth, link)->soon), out);
+    for (uint32_t p = 1; p < f->boot.count && f->names[p]; p++) {
+        if (m->all[p].state == JOB_MEMBER_COMING && m->all[p].replaces)
+            put_list(slice_str(f->names[p]), out);
+    }
 }
 
 /* The DVM that was asked has no launcher any more. */
@@ -395,12 +456,19 @@ void job_members_take(struct job_members *m, int fd, struct slice words)
         free(g);
         return;
     }
+    g->of = m;
     g->fd = fd;
     g->awaited = 1; /* this call */
     buf_init(&g->out, JOB_MEMBERS_TEXT);
+    buf_init(&g->soon, JOB_MEMBERS_TEXT);
     list_append(&m->requests, &g->link);
-    if (slice_is(slice_cut(&words, ' '), "grow"))
+    watch_open(&g->watch, node_loop(m->remote->node), fd, on_read, NULL, g);
+    watch_want(&g->watch, LOOP_READ);
+    if (slice_is(slice_cut(&words, ' '), "job")) {
+        buf_slice_put(&g->soon, slice_cut(&words, ' '));
+        slice_cut(&words, ' '); /* `grow` */
         grow(m, g, words);
+    }
     one_less(g);
 }
 
@@ -433,7 +501,8 @@ int job_members_open(struct job_members *m, struct remote *f, struct dvm_lease *
     f->on_member = on_member;
     f->on_no_member = on_no_member;
     f->arg = m;
-    l->calls = (struct dvm_lease_calls){ on_node, on_answer, on_news, on_gone, .arg = m };
+    l->calls = (struct dvm_lease_calls){ on_node, on_answer,        on_news,
+                                         on_gone, .soon = put_soon, .arg = m };
     return 0;
 }
 
@@ -448,7 +517,11 @@ void job_members_close(struct job_members *m)
         free(LIST_OF(l, struct job_ask, link));
     }
     LIST_EACH(l, &m->requests)
-    growth_end(LIST_OF(l, struct job_growth, link));
+    {
+        struct job_growth *g = LIST_OF(l, struct job_growth, link);
+        hang_up(g);
+        growth_end(g);
+    }
     buf_free(&m->failed);
     free(m->all);
     *m = (struct job_members){ .remote = NULL };

@@ -28,8 +28,8 @@ struct job_members {
 int job_members_open(struct job_members *m, struct remote *f, struct dvm_lease *l);
 void job_members_close(struct job_members *m); /* harmless twice, and on zeroed memory */
 
-/* node_config.add_nodes: `grow HOSTS` on a connection, which is taken over, with the answers of
- * dvm_members.h. */
+/* node_config.add_nodes: `job NODES grow HOSTS` on a connection, which is taken over, with the
+ * answers of dvm_members.h; the DVM keeps NODES as long as it does there. */
 void job_members_take(struct job_members *m, int fd, struct slice words);
 
 /* node_config.seek_node.  Harmless if not open. */

@@ -17,7 +17,7 @@ esac
 exec unshare -u sh -c 'hostname "$0"; exec sh -c "exec $*"' "$host" "$@"
 END
 chmod +x "$tmp/agent"
-mkfifo "$tmp/agent.slow1" "$tmp/agent.slow2" "$tmp/agent.slow3"
+mkfifo "$tmp/agent.slow1" "$tmp/agent.slow2" "$tmp/agent.slow3" "$tmp/agent.slow4" "$tmp/agent.slow5" "$tmp/word"
 
 dvm() { run 120 "$WIREUP" "$@"; }
 nodes() { "$WIREUP" ps --nodes | sed 1d | tr -s ' ' | cut -d ' ' -f 2,5 | sort | tr '\n' ' '; }
@@ -107,11 +107,14 @@ same "nothing has changed" "$(nodes)" "n1 up n2 up n7 up slow2 up "
 
 # ---- while a job starts: a launcher that has been offered slots says only later which it takes
 cat >"$tmp/launcher.py" <<'END'
-"""launcher.py HOW NODE TAKEN: is offered slots, has NODE leave (as shrink now, drain or wait says), takes a slot of TAKEN, or
-goes if that is `-`; prints what NODE is before it takes one, while it has it, and what shrink answers."""
+"""launcher.py HOW NODE STEP...: what launchers and others say to the DVM, one after another: `lease` is offered slots, `shrink` has
+NODE leave (as shrink now, drain or wait says), a question (ask, need) of the lease is answered, `gone` ends it, any other line goes
+to it; `after COMMAND` goes on when the command ends.  Prints what NODE is after each of these from `shrink` on, and what shrink
+answers."""
 import glob
 import os
 import socket
+import subprocess
 import sys
 
 
@@ -140,36 +143,56 @@ def state():
     return next((line for line in text.splitlines() if line.startswith(node + ' ')), node + ' has left')
 
 
-how, node, taken = sys.argv[1:]
+how, node, *steps = sys.argv[1:]
 for where in glob.glob(os.path.join(os.environ['XDG_RUNTIME_DIR'], 'wireup', '*')):
     try:
-        lease = ask('lease 1 now *')
-        if read(lease, [b'\n.\n', b'error']).startswith('granted'):
+        if read(ask('standing'), []).startswith('standing '):
             break
     except OSError:
         pass
 else:
     sys.exit('no DVM')
-shrink = ask(f'shrink {how} {node}')
-print(state())
-if taken != '-':
-    lease.sendall(f'took {taken} 1\n'.encode())
-    print(state())
-if how == 'wait' or taken == '-':
-    lease.close()
+lease = shrink = None
+for step in steps:
+    word = step.split()[0]
+    if word == 'lease':
+        lease = ask('lease 1 now *')
+        read(lease, [b'\n.\n'])
+        continue
+    if word == 'shrink':
+        shrink = ask(f'shrink {how} {node}')
+    elif word == 'gone':
+        lease.close()
+    elif word == 'after':
+        subprocess.run(step.split(maxsplit=1)[1], shell=True, check=True)
+    else:
+        lease.sendall(step.encode() + b'\n')
+    if word in ('ask', 'need'):
+        print(read(lease, [b'\n']).strip())
+    elif shrink:
+        print(state())
 print(read(shrink, [b'end\n', b'error']).strip().replace('\n', ', '))
 END
-starts() { run 120 python3 "$tmp/launcher.py" "$@"; }
+steps() { run 120 python3 "$tmp/launcher.py" "$@"; }
+starts() # HOW NODE TAKEN: the launcher takes a slot of that one, or goes if it is `-`
+{
+    case $1$3 in
+    *-) steps "$1" "$2" lease shrink gone ;;
+    wait*) steps "$1" "$2" lease shrink "took $3 1" gone ;;
+    *) steps "$1" "$2" lease shrink "took $3 1" ;;
+    esac
+}
+has="error: node n7 has 1 process of jobs; -wait waits for their end, -drain lets it leave then"
 starts now n7 n7
 same "a node that a job may take, and takes, stays" "$rc $(cat "$out")" "0 n7 1 0 up
 n7 1 1 up
-error: node n7 has 1 process of jobs; -wait waits for their end, -drain lets it leave then" || explain
+$has" || explain
 starts now n7 n2
 same "if it takes another one, it leaves" "$rc $(sed -n '1p;$p' "$out")" "0 n7 1 0 up
 left n7, end" || explain
 dvm grow -hosts n7
 starts now n7 -
-same "so it does if the job takes none" "$rc $(cat "$out")" "0 n7 1 0 up
+same "so it does if the job takes none" "$rc $(sed -n '1p;$p' "$out")" "0 n7 1 0 up
 left n7, end" || explain
 starts drain n2 n2
 same "one that drains is there for a job that takes it" "$rc $(cat "$out")" "0 n2 2 0 draining
@@ -178,11 +201,95 @@ draining n2 0, end" || explain
 ok "and leaves at its end" wait_until 60 are "n1 up slow2 up " || note "$(nodes)"
 dvm grow -hosts n2:2
 starts wait n2 n2
-same "as by -wait" "$rc $(cat "$out")" "0 n2 2 0 draining
+same "as by -wait" "$rc $(sed '3d' "$out")" "0 n2 2 0 draining
 n2 2 1 draining
 left n2, end" || explain
 starts wait slow2 n1
 same "and if another one is taken" "$rc $(tail -n 1 "$out")" "0 left slow2, end" || explain
+
+# ---- while a job that runs gets more nodes: it has been told that it may use one, and says later what it uses
+dvm grow -hosts n7
+steps now n7 lease "took n1 1" "ask n7" shrink "took n1 2 n7 -" "took n1 1 n7 1"
+same "a node that a spawn has asked for, and uses, stays" "$rc $(cat "$out")" "0 is n7 1
+n7 1 0 up
+n7 1 0 up
+n7 1 1 up
+$has" || explain
+steps now n7 lease "took n1 1" "ask n7" shrink "took n1 1"
+same "if it does not, it leaves" "$rc $(sed -n '1,2p;$p' "$out")" "0 is n7 1
+n7 1 0 up
+left n7, end" || explain
+dvm grow -hosts n7
+steps now n7 lease "took n1 1" "need 1 n1" "took n1 2" shrink "took n1 1" "seen n1 1 n7 -" "took n1 1 n7 1"
+same "one that takes the place of a lost one stays, whatever the job uses meanwhile" "$rc $(cat "$out")" "0 node n7 1
+n7 1 1 up
+n7 1 1 up
+n7 1 0 up
+n7 1 1 up
+$has" || explain
+steps now n7 lease "took n1 1" "need 1 n1" "seen n1 1 n7 -" shrink "took n1 1 n7 1"
+same "also while it comes up" "$rc $(cat "$out")" "0 node n7 1
+n7 1 0 up
+n7 1 1 up
+$has" || explain
+steps now n7 lease "took n1 1" "need 1 n1" "seen n1 1" shrink
+same "if the job does not want it any more, it leaves" "$rc $(sed -n '1p;$p' "$out")" "0 node n7 1
+left n7, end" || explain
+
+# ---- while a spawn waits for nodes that join: those that are there already stay for it
+spawns() # NODES: a tool has a job on n1 spawn a process there, which meets the other one
+{
+    "$WU_BUILD/tests/e2e/e2e-newcomer" tool "$("$WIREUP" tools | cut -f 2)" "$1" "$tmp/word" >"$tmp/tool" 2>&1 &
+    tool=$!
+    called
+}
+over() { wait "$tool" && same "$1" "$(cat "$tmp/tool")" PMIX_SUCCESS; }
+spawns n7,slow4
+wait_until 60 are "n1 up n7 up slow4 coming " || note "$(nodes)"
+steps now n7 shrink "after echo >$tmp/agent.slow4"
+same "a node of a spawn is not asked to leave, until it has a process" "$rc $(sed -n '1p;$p' "$out")" "0 n7 1 0 up
+$has" || explain
+over "which is there" || note "$(nodes)"
+ok "and leaves with the job" wait_until 60 eval 'dvm shrink -hosts slow4,n7; [ "$rc" = 0 ]' || explain
+dvm grow -hosts n7
+spawns n7,slow5
+steps drain n7 shrink "after echo >$tmp/agent.slow5"
+over "one of the DVM that drains is there for a spawn that has named it" || note "$(cat "$out") $(nodes)"
+ok "and then leaves" wait_until 60 are "n1 up slow5 up " || note "$(nodes)"
+dvm shrink -hosts slow5
+
+# The same of a job that has its own launcher, and daemons of its own on these nodes: one of them is slow.
+wireupd=$(dirname "$WIREUP")/../daemon/wireupd
+[ -x "$wireupd" ] || wireupd=$(dirname "$WIREUP")/wireupd
+cat >"$tmp/wireupd" <<END
+#!/bin/sh
+[ "\$(hostname)" != n8 ] || { echo >"$tmp/agent.called" && read -r _ <"$tmp/gate"; }
+exec "$wireupd" "\$@"
+END
+printf '#!/bin/sh\nread -r _ <"$1"\n' >"$tmp/hold"
+chmod +x "$tmp/wireupd" "$tmp/hold"
+mkfifo "$tmp/gate" "$tmp/held" "$tmp/go"
+spawns() # a job on n1 spawns two processes on n7 and n8
+{
+    "$WIREUP" run -dvm dvm -wireupd "$tmp/wireupd" -hosts n1 -n 1 "$WU_BUILD/tests/e2e/e2e-spawner" 2 "$tmp/hold" "$tmp/held" add-host=n7,n8 \
+        <"$tmp/go" >"$tmp/job" 2>&1 8>&- 9>&- &
+    job=$!
+    echo >&8
+    called
+}
+exec 8<>"$tmp/go" 9<>"$tmp/held" # nobody waits for the other end
+dvm grow -hosts n7,n8
+spawns
+steps now n7 shrink "after echo >$tmp/gate"
+same "a job's own launcher gets the nodes that it has been promised" "$rc $(sed -n '1p;$p' "$out")" "0 n7 1 0 up
+$has" || explain
+printf '\n\n' >&9
+echo >&8
+wait "$job"
+same "for what it spawns" "$? $(cat "$tmp/job")" "0 ready
+spawned" || note "$(nodes)"
+exec 8>&- 9>&-
+ok "and they leave with the job" wait_until 60 eval 'dvm shrink -hosts n8,n7; [ "$rc" = 0 ]' || explain
 
 # ---- a stream of jobs, while nodes come and go
 printf -- '-n 1 hostname\n%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 >"$tmp/jobs"
