@@ -1,6 +1,8 @@
 /* acceptor.c - see acceptor.h. */
 #include "io/acceptor.h"
 
+#include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <unistd.h>
 

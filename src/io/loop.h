@@ -20,10 +20,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <event2/event_struct.h>
-
 #include "base/list.h"
 
+struct event; /* libevent's */
 struct loop_backend;
 
 struct loop {
@@ -42,8 +41,8 @@ struct watch {
     unsigned what; /* the interest that is set */
     loop_fn *on_read, *on_write;
     void *arg;
-    union { /* the back end's */
-        struct event events[2];
+    union {                      /* the back end's */
+        struct event *events[2]; /* of those that are wanted */
         uint64_t id;
     } own;
 };
@@ -53,9 +52,9 @@ struct timer {
     loop_fn *fn;
     void *arg;
     bool set;
-    uint64_t due_ns; /* if set */
-    union {          /* the back end's */
-        struct event event;
+    uint64_t due_ns;         /* if set */
+    union {                  /* the back end's */
+        struct event *event; /* if set */
         struct list link;
     } own;
 };

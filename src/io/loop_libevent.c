@@ -1,4 +1,8 @@
-/* loop_libevent.c - an event loop (loop.h) on libevent: the only module that knows it. */
+/* loop_libevent.c - an event loop (loop.h) on libevent: the only module that knows it.
+ *
+ * libevent's events are large, and most watches want one of two, most timers are never set: an event
+ * exists as long as it is wanted.
+ */
 #include <errno.h>
 #include <event2/event.h>
 
@@ -43,29 +47,53 @@ static void writable(evutil_socket_t fd, short what, void *arg)
 
 static void libevent_watch_open(struct watch *w)
 {
-    struct event_base *base = w->loop->state;
-
-    event_assign(&w->own.events[READER], base, w->fd, EV_READ | EV_PERSIST, readable, w);
-    event_assign(&w->own.events[WRITER], base, w->fd, EV_WRITE | EV_PERSIST, writable, w);
+    w->own.events[READER] = w->own.events[WRITER] = NULL;
 }
 
-static int change(struct watch *w, unsigned bit, struct event *event, unsigned want)
+static void forget(struct event **event)
 {
-    if ((w->what & bit) == (want & bit))
-        return 0;
+    event_free(*event);
+    *event = NULL;
+}
+
+static int want(struct watch *w, struct event **event, short kind, event_callback_fn fn)
+{
+    int rc;
+
+    *event = event_new(w->loop->state, w->fd, (short)(kind | EV_PERSIST), fn, w);
+    if (!*event)
+        return -ENOMEM;
     errno = 0;
-    if ((want & bit ? event_add(event, NULL) : event_del(event)) < 0)
-        return errno ? -errno : -EIO;
-    w->what ^= bit;
-    return 0;
+    if (event_add(*event, NULL) == 0)
+        return 0;
+    rc = errno ? -errno : -EIO;
+    forget(event);
+    return rc;
 }
 
 static int libevent_watch_want(struct watch *w, unsigned what)
 {
-    int rc = change(w, LOOP_READ, &w->own.events[READER], what);
-    int also = change(w, LOOP_WRITE, &w->own.events[WRITER], what);
+    static const struct {
+        unsigned bit;
+        short kind;
+        event_callback_fn fn;
+    } both[] = {
+        [READER] = { LOOP_READ, EV_READ, readable }, [WRITER] = { LOOP_WRITE, EV_WRITE, writable }
+    };
+    int rc = 0;
 
-    return rc < 0 ? rc : also;
+    for (size_t i = 0; i < 2; i++) {
+        struct event **event = &w->own.events[i];
+        int each = 0;
+
+        if (*event && !(what & both[i].bit))
+            forget(event);
+        else if (!*event && (what & both[i].bit))
+            each = want(w, event, both[i].kind, both[i].fn);
+        w->what = *event ? w->what | both[i].bit : w->what & ~both[i].bit;
+        rc = rc < 0 ? rc : each;
+    }
+    return rc;
 }
 
 static void ring(evutil_socket_t fd, short what, void *arg)
@@ -75,12 +103,13 @@ static void ring(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     t->set = false;
+    forget(&t->own.event);
     t->fn(t->arg);
 }
 
 static void libevent_timer_init(struct timer *t)
 {
-    event_assign(&t->own.event, t->loop->state, -1, 0, ring, t);
+    t->own.event = NULL;
 }
 
 static int libevent_timer_set(struct timer *t, uint64_t due_ns)
@@ -88,13 +117,22 @@ static int libevent_timer_set(struct timer *t, uint64_t due_ns)
     uint64_t now_ns = clock_now_ns();
     uint64_t us = due_ns > now_ns ? (due_ns - now_ns + 999) / 1000 : 0;
     struct timeval in = { (time_t)(us / 1000000), (suseconds_t)(us % 1000000) };
+    struct event *event = t->set ? t->own.event : evtimer_new(t->loop->state, ring, t);
 
-    return event_add(&t->own.event, &in) < 0 ? -ENOMEM : 0;
+    if (!event)
+        return -ENOMEM;
+    if (event_add(event, &in) == 0) {
+        t->own.event = event;
+        return 0;
+    }
+    if (!t->set)
+        event_free(event);
+    return -ENOMEM;
 }
 
 static void libevent_timer_stop(struct timer *t)
 {
-    event_del(&t->own.event);
+    forget(&t->own.event);
 }
 
 static const struct loop_backend libevent = {
