@@ -196,6 +196,7 @@ static void member_up(void *arg, uint32_t position)
 {
     struct dvm *s = arg;
 
+    dvm_takeover_renew(&s->takeover); /* before it is told */
     dvm_members_up(&s->members, position);
     dvm_takeover_changed(&s->takeover);
     if (s->takeover.fd >= 0 && s->leases.up) /* it may have processes of launchers */
@@ -264,6 +265,7 @@ static void nodes_changed(void *arg)
 {
     struct dvm *s = arg;
 
+    dvm_takeover_renew(&s->takeover);
     dvm_members_changed(&s->members);
     dvm_spares_changed(&s->spares);
     dvm_takeover_changed(&s->takeover);

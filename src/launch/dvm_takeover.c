@@ -206,21 +206,21 @@ static int save(struct dvm_takeover *t)
     return rc;
 }
 
-/* If it may have changed. */
-static void renew(struct dvm_takeover *t)
+void dvm_takeover_renew(struct dvm_takeover *t)
 {
-    uint32_t serving = t->remote->cluster.daemons.in[DAEMON_STATE_SERVING];
-    uint32_t gone = t->remote->cluster.daemons.in[DAEMON_STATE_LOST];
+    const struct remote *f = t->remote;
+    uint32_t serving = f ? f->cluster.daemons.in[DAEMON_STATE_SERVING] : 0;
+    uint32_t gone = f ? f->cluster.daemons.in[DAEMON_STATE_LOST] : 0;
     int rc;
 
-    if (!t->up || t->fd < 0 || (serving == t->serving && gone == t->gone))
+    if (!f || !t->up || t->fd < 0 || (serving == t->serving && gone == t->gone))
         return;
     t->serving = serving;
     t->gone = gone;
     rc = save(t);
     if (rc < 0)
-        log_error(&t->remote->log, "cannot write %s: %s; the DVM cannot be taken over",
-                  t->options->keep, err_text(rc));
+        log_error(&f->log, "cannot write %s: %s; the DVM cannot be taken over", t->options->keep,
+                  err_text(rc));
 }
 
 /* ---- the life of a DVM ----------------------------------------------------------------------- */
@@ -234,7 +234,7 @@ static void finish(void *arg)
     t->over = true;
     timer_stop(&t->patience);
     t->serving = UINT32_MAX;
-    renew(t);
+    dvm_takeover_renew(t);
     t->done(t->arg);
 }
 
@@ -251,7 +251,7 @@ void dvm_takeover_changed(struct dvm_takeover *t)
 {
     if (!t->remote || !t->up)
         return;
-    renew(t);
+    dvm_takeover_renew(t);
     if (!t->over && all_here(t))
         finish(t);
 }
@@ -259,8 +259,7 @@ void dvm_takeover_changed(struct dvm_takeover *t)
 void dvm_takeover_jobs(struct dvm_takeover *t)
 {
     t->serving = UINT32_MAX;
-    if (t->remote)
-        renew(t);
+    dvm_takeover_renew(t);
 }
 
 void dvm_takeover_ended(const struct dvm_takeover *t, struct buf *out)

@@ -40,6 +40,8 @@ void dvm_takeover_open(struct dvm_takeover *t, struct remote *f, const char *nam
                        void (*done)(void *arg), void *arg);
 /* The DVM is up, but for those that come: done() follows, perhaps at once. */
 void dvm_takeover_up(struct dvm_takeover *t);
+/* Writes the file if nodes have come or gone: before anybody is told of them. */
+void dvm_takeover_renew(struct dvm_takeover *t);
 /* Nodes may have come or gone. */
 void dvm_takeover_changed(struct dvm_takeover *t);
 /* A job of a tool has begun or ended. */

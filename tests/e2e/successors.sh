@@ -70,7 +70,7 @@ same "there is one DVM" "$("$WIREUP" ps | grep -c standing)" 1
 kill -9 "$(cat "$tmp/agent.n2")"
 wait_until 60 eval '[ "$(nodes)" = "n1 up n2 lost n3 up n4 up " ]' || note "$(nodes)"
 dvm grow -hosts n2:2
-same "one is lost, and comes again" "$rc" 0 || explain
+same "one is lost, and comes again: the file has it as soon as that is told" "$rc $(grep -c '^node n2 2$' "$keep")" "0 1" || explain
 lose_launcher
 kill -9 "$(cat "$tmp/agent.n2")" # before
 late=$(pgrep -P "$(cat "$tmp/agent.n3")")
