@@ -316,9 +316,14 @@
 #define LIMIT_ACCEPT_TURN_MS  5
 #define LIMIT_ACCEPT_PAUSE_MS 100
 
-/* How long the two messages of a handshake may take: two round trips on a machine that is busy
- * starting a job. */
+/* How long the first message of a handshake may take, on a machine that is busy starting a job; and
+ * the second one, of a peer that seems to know the key. */
 #define LIMIT_DAEMON_LINK_GREETING_MS 10000
+#define LIMIT_DAEMON_LINK_PROOF_MS    60000
+
+/* Lost packets of a link are sent again at least this often.  TCP gives a connection up after
+ * fifteen times, which is to be later than LIMIT_NODE_SILENT_MS. */
+#define LIMIT_DAEMON_LINK_RESEND_MS 2000
 
 /* Addresses of one daemon that are tried; the time without an answer after which the next one is
  * tried as well; and how long all tries together may take. */

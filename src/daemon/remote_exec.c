@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "base/list.h"
+#include "io/deadline.h"
 #include "io/rendezvous.h"
 #include "daemon/dvm_asked.h"
 #include "daemon/path_search.h"
@@ -41,7 +42,7 @@ struct agent_command {
     bool started;                /* one of its daemons has reported that it runs */
     uint64_t since_ns, asked_ns; /* its start, and its first start */
     struct buf output;
-    struct timer bound;
+    struct deadline bound;
     unsigned refusals;  /* of its node's sshd */
     struct timer again; /* after one, or while a DVM is busy */
 };
@@ -98,9 +99,9 @@ static bool settled(const struct agent_command *k)
 /* When this command is no longer awaited, the next one may run. */
 static void check_settled(struct agent_command *k)
 {
-    if (!settled(k) || !k->bound.set)
+    if (!settled(k) || !deadline_is_set(&k->bound))
         return;
-    timer_stop(&k->bound);
+    deadline_stop(&k->bound);
     remote_command_drop_file(&k->process);
     k->agent->climbing--;
     timer_set(&k->agent->kick, 0);
@@ -371,7 +372,7 @@ static void start_more(void *arg)
         list_append(&a->commands, &k->link);
         a->climbing++;
         /* A user who types needs more time. */
-        timer_set(&k->bound, (uint64_t)a->c.up_ms * (a->c.spec.kind == AGENT_MANUAL ? 30 : 1));
+        deadline_set(&k->bound, (uint64_t)a->c.up_ms * (a->c.spec.kind == AGENT_MANUAL ? 30 : 1));
         begin(k);
     }
     if (may_start(a))
@@ -386,7 +387,7 @@ static void too_late(void *arg)
                                .seconds = k->agent->c.up_ms / 1000,
                                .output = buf_slice(&k->output) };
 
-    timer_set(&k->bound, k->agent->c.up_ms); /* still counted: all_failed() settles it */
+    deadline_set(&k->bound, k->agent->c.up_ms); /* still counted: all_failed() settles it */
     if (k->nguests == 1)
         remote_command_signal(&k->process, SIGKILL);
     all_failed(k, &seen, NULL);
@@ -605,7 +606,7 @@ static struct agent_command *add_command(struct remote_exec *a, struct guest **g
     k->status = -1;
     remote_command_init(&k->process, a->c.loop, take_line, k);
     buf_init(&k->output, LIMIT_AGENT_OUTPUT + 1);
-    timer_init(&k->bound, a->c.loop, too_late, k);
+    deadline_init(&k->bound, a->c.loop, too_late, k);
     timer_init(&k->again, a->c.loop, try_again, k);
     for (uint32_t i = 0; i < n; i++)
         guests[i]->command = k;
@@ -653,7 +654,7 @@ int remote_exec_start(struct remote_exec *a, const struct bootstrap_node *nodes,
 static void command_free(struct agent_command *k)
 {
     list_unlink(&k->link);
-    timer_stop(&k->bound);
+    deadline_stop(&k->bound);
     timer_stop(&k->again);
     remote_command_free(&k->process);
     buf_free(&k->output);

@@ -27,8 +27,14 @@
 #include "io/peer_cred.h"
 #include "io/acceptor.h"
 #include "io/daemon_link_address.h"
+#include "io/daemon_link_delay.h"
+#include "io/deadline.h"
 
-enum { UNAUTHENTICATED_OUT = 4096, EVICTION_TRIES = 8 };
+#ifndef TCP_RTO_MAX_MS
+#define TCP_RTO_MAX_MS 44
+#endif
+
+enum { UNAUTHENTICATED_OUT = 4096, EVICTION_TRIES = 8, HANDSHAKE_TEXT = 100 };
 
 struct line {
     struct list link; /* in the list of unauthenticated lines, or of a link's tries; else in none */
@@ -40,7 +46,9 @@ struct line {
     int fd;                               /* -1: a try that will connect again */
     bool connecting;
     struct watch watch;
-    struct timer deadline;
+    struct deadline patience;       /* of an accepted line, until its peer is authenticated */
+    struct timer again;             /* of a try that will connect again */
+    struct daemon_link_delay delay; /* since it was opened, or since the last sign of life */
     struct daemon_link_crypto code;
     char where[DAEMON_LINK_ADDRESS_TEXT];
 };
@@ -58,10 +66,11 @@ struct daemon_link {
     bool refused;
     struct errmsg failures; /* the error of each try */
     /* up */
-    struct timer bound; /* of connecting, later of closing */
+    struct deadline bound; /* of connecting, later of closing */
     struct timer beat, kick;
     uint32_t quiet_ms;
-    bool received, sent, pressed, paused, ending, broken;
+    bool received, spoken_to; /* any bytes since the last beat; a message at any time */
+    bool sent, pressed, paused, ending, broken;
     bool admitted; /* by daemon_link_admit() */
     /* being left */
     unsigned busy;
@@ -87,6 +96,7 @@ struct daemon_link_net {
 static void line_readable(void *arg);
 static void line_writable(void *arg);
 static void line_late(void *arg);
+static void retry_later(void *arg);
 
 static void line_hang_up(struct line *l)
 {
@@ -105,18 +115,29 @@ static void line_free(struct line *l)
         quota_leave(net->quota, &l->who);
     list_unlink(&l->link);
     line_hang_up(l);
-    timer_stop(&l->deadline);
+    deadline_stop(&l->patience);
+    timer_stop(&l->again);
     daemon_link_crypto_free(&l->code);
     free(l);
 }
 
-/* No TCP_USER_TIMEOUT: it would also break links to daemons that have paused reading. */
+/* No TCP_USER_TIMEOUT: it would also break links to daemons that have paused reading.
+ *
+ * Packets that are lost again and again (on one machine, too, where many others send) must not make
+ * a daemon silent for longer than they are lost: TCP doubles the time until it sends them again, so
+ * that a few losses are enough for LIMIT_NODE_SILENT_MS.  (Kernels before 6.15 cannot be told.) */
 static void tune(int fd)
 {
-    int on = 1;
+    int on = 1, most = LIMIT_DAEMON_LINK_RESEND_MS;
 
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_RTO_MAX_MS, &most, sizeof most);
+}
+
+static uint32_t greeting_ms(const struct daemon_link_net *net)
+{
+    return net->c.greeting_ms ? net->c.greeting_ms : LIMIT_DAEMON_LINK_GREETING_MS;
 }
 
 /* fd becomes the line's, also if there is no memory. */
@@ -146,9 +167,11 @@ static struct line *line_new(struct daemon_link_net *net, struct daemon_link *h,
     if (net->c.wipes)
         daemon_link_crypto_wipes(&l->code);
     watch_open(&l->watch, net->c.loop, fd, line_readable, line_writable, l);
-    timer_init(&l->deadline, net->c.loop, line_late, l);
-    if (rc == 0)
-        rc = timer_set(&l->deadline, LIMIT_DAEMON_LINK_GREETING_MS);
+    deadline_init(&l->patience, net->c.loop, line_late, l);
+    timer_init(&l->again, net->c.loop, retry_later, l);
+    daemon_link_delay_begin(&l->delay);
+    if (rc == 0 && !h) /* of a try, the link's own bound applies */
+        rc = deadline_set(&l->patience, greeting_ms(net));
     if (rc == 0 && !h)
         rc = watch_want(&l->watch, LOOP_READ);
     if (rc < 0) {
@@ -211,7 +234,7 @@ static struct daemon_link *daemon_link_new(struct daemon_link_net *net)
     h->net = net;
     list_init(&h->tries);
     timer_init(&h->stagger, net->c.loop, daemon_link_stagger, h);
-    timer_init(&h->bound, net->c.loop, daemon_link_late, h);
+    deadline_init(&h->bound, net->c.loop, daemon_link_late, h);
     timer_init(&h->beat, net->c.loop, daemon_link_beat, h);
     timer_init(&h->kick, net->c.loop, daemon_link_kicked, h);
     list_append(&net->all, &h->link);
@@ -244,7 +267,7 @@ static void daemon_link_clear(struct daemon_link *h)
         line_free(h->line);
     h->line = NULL;
     timer_stop(&h->stagger);
-    timer_stop(&h->bound);
+    deadline_stop(&h->bound);
     timer_stop(&h->beat);
     timer_stop(&h->kick);
     list_unlink(&h->link);
@@ -320,11 +343,27 @@ static void go_down(struct daemon_link *h, enum daemon_link_down how, const stru
     leave(h);
 }
 
+/* The other end may not have let us in. */
+static void break_before_messages(struct daemon_link *h, const char *what)
+{
+    char delay[DAEMON_LINK_DELAY_TEXT];
+    struct errmsg why;
+
+    daemon_link_delay_text(&h->line->delay, h->line->fd, delay);
+    errmsg_set(&why, 0, "the link to %s broke: %.400s before its first message (%s)",
+               h->line->where, what, delay);
+    go_down(h, DAEMON_LINK_DOWN_BROKEN, &why);
+}
+
 static void break_down(struct daemon_link *h, const char *what)
 {
     struct errmsg why;
     bool bye = h->ending && daemon_link_waiting(h) == 0 && h->line->code.sent_bye;
 
+    if (!bye && !h->spoken_to) {
+        break_before_messages(h, what);
+        return;
+    }
     errmsg_set(&why, 0, bye ? "the link to %s is closed" : "the link to %s broke: %s",
                h->line->where, what);
     go_down(h, bye ? DAEMON_LINK_DOWN_BYE : DAEMON_LINK_DOWN_BROKEN, &why);
@@ -340,12 +379,23 @@ static void come_up(struct daemon_link *h, struct line *l)
     l->owner = h;
     h->line = l;
     l->code.out.max = LIMIT_DAEMON_LINK_QUEUE;
-    timer_stop(&l->deadline);
-    timer_stop(&h->bound);
+    deadline_stop(&l->patience);
+    deadline_stop(&h->bound);
     timer_stop(&h->stagger);
     if (h->net->c.alive_ms)
         timer_set(&h->beat, h->net->c.alive_ms);
     calls->on_up(arg, h);
+}
+
+static void fall_silent(struct daemon_link *h)
+{
+    char delay[DAEMON_LINK_DELAY_TEXT];
+    struct errmsg why;
+
+    daemon_link_delay_text(&h->line->delay, h->line->fd, delay);
+    errmsg_set(&why, 0, "no message from %s for %u.%u seconds (%s)", h->line->where,
+               h->quiet_ms / 1000, h->quiet_ms % 1000 / 100, delay);
+    go_down(h, DAEMON_LINK_DOWN_SILENT, &why);
 }
 
 /* Any received bytes count as a heartbeat; ours is sent if we had nothing else to send.  The turns
@@ -355,16 +405,15 @@ static void daemon_link_beat(void *arg)
 {
     struct daemon_link *h = arg;
     const struct daemon_link_config *c = &h->net->c;
-    struct errmsg why;
 
     h->quiet_ms = h->received || h->paused ? 0 : h->quiet_ms + c->alive_ms;
     h->received = false;
     if (c->silent_ms && h->quiet_ms >= c->silent_ms) {
-        errmsg_set(&why, 0, "no message from %s for %u.%u seconds", h->line->where,
-                   h->quiet_ms / 1000, h->quiet_ms % 1000 / 100);
-        go_down(h, DAEMON_LINK_DOWN_SILENT, &why);
+        fall_silent(h);
         return;
     }
+    if (!h->quiet_ms)
+        daemon_link_delay_begin(&h->line->delay);
     if (!h->sent && !h->line->code.sent_bye && daemon_link_waiting(h) == 0 &&
         daemon_link_crypto_alive(&h->line->code) == 0)
         line_flush(h->line);
@@ -394,7 +443,10 @@ static bool daemon_link_deliver(struct daemon_link *h)
     while (!h->gone && !h->paused && e != DAEMON_LINK_MORE) {
         e = daemon_link_crypto_next(&h->line->code, &message);
         switch (e) {
-        case DAEMON_LINK_MESSAGE: calls->on_message(arg, h, message); break;
+        case DAEMON_LINK_MESSAGE:
+            h->spoken_to = true;
+            calls->on_message(arg, h, message);
+            break;
         case DAEMON_LINK_FAILED: daemon_link_failed(h); break;
         case DAEMON_LINK_BYE:
             errmsg_set(&why, 0, "%s has closed the link", h->line->where);
@@ -442,7 +494,6 @@ static int start_try(struct daemon_link *h, const struct daemon_link_address *to
     l = line_new(h->net, h, fd, to);
     if (!l)
         return -ENOMEM;
-    timer_stop(&l->deadline); /* the link's own bound applies */
     l->to = to;
     l->retries = retries;
     if (connect(fd, (const struct sockaddr *)&to->at, to->len) < 0 && errno != EINPROGRESS) {
@@ -497,11 +548,12 @@ static bool will_retry(struct line *l)
     if (l->code.greeted || l->connecting || l->retries >= LIMIT_DAEMON_LINK_RETRIES)
         return false;
     line_hang_up(l);
-    return timer_set(&l->deadline, delay + randombytes_uniform(delay)) == 0;
+    return timer_set(&l->again, delay + randombytes_uniform(delay)) == 0;
 }
 
-static void retry_later(struct line *l)
+static void retry_later(void *arg)
 {
+    struct line *l = arg;
     struct daemon_link *h = l->owner;
     int rc;
 
@@ -514,12 +566,22 @@ static void retry_later(struct line *l)
     leave(h);
 }
 
-/* The first turn of connecting, the end of waiting for addresses, or the end of lingering. */
+/* One of the tries that have not been answered. */
+static void add_unanswered(struct daemon_link *h, const struct line *l)
+{
+    size_t n = strlen(h->failures.text);
+    char delay[DAEMON_LINK_DELAY_TEXT];
+
+    daemon_link_delay_text(&l->delay, l->fd, delay);
+    snprintf(h->failures.text + n, sizeof h->failures.text - n, "%s%s (no answer within %u s: %s)",
+             n ? ", " : "", l->where, LIMIT_DAEMON_LINK_CONNECT_MS / 1000, delay);
+}
+
+/* The end of waiting for addresses, or of lingering. */
 static void daemon_link_late(void *arg)
 {
     struct daemon_link *h = arg;
     struct errmsg why;
-    size_t n;
 
     if (h->line) {
         errmsg_set(&why, 0, "%s did not close the link in time", h->line->where);
@@ -527,12 +589,7 @@ static void daemon_link_late(void *arg)
         return;
     }
     LIST_EACH(link, &h->tries)
-    {
-        struct line *l = LIST_OF(link, struct line, link);
-        n = strlen(h->failures.text);
-        snprintf(h->failures.text + n, sizeof h->failures.text - n, "%s%s (no answer within %u s)",
-                 n ? ", " : "", l->where, LIMIT_DAEMON_LINK_CONNECT_MS / 1000);
-    }
+    add_unanswered(h, LIST_OF(link, struct line, link));
     errmsg_set(&why, 0, "cannot reach the daemon at %.900s", h->failures.text);
     go_down(h, h->refused ? DAEMON_LINK_DOWN_REFUSED : DAEMON_LINK_DOWN_NO_WAY, &why);
 }
@@ -577,11 +634,23 @@ static void refuse_line(struct line *l, const char *why)
 static void line_late(void *arg)
 {
     struct line *l = arg;
+    char delay[DAEMON_LINK_DELAY_TEXT], why[HANDSHAKE_TEXT + DAEMON_LINK_DELAY_TEXT];
+    size_t have, need;
+    const char *what = daemon_link_crypto_awaited(&l->code, &have, &need);
 
-    if (l->owner)
-        retry_later(l);
-    else
-        refuse_line(l, "it did not send its handshake in time");
+    daemon_link_delay_text(&l->delay, l->fd, delay);
+    snprintf(why, sizeof why,
+             "it did not send its handshake in time: %zu of %zu bytes of its %s have come (%s)",
+             have, need, what ? what : "messages", delay);
+    refuse_line(l, why);
+}
+
+/* A replayed hello gets that far, too: its place can be taken from it (evict_unauthenticated()). */
+static void await_proof(struct line *l)
+{
+    if (deadline_set(&l->patience, LIMIT_DAEMON_LINK_PROOF_MS) < 0)
+        log_error(l->net->c.log, "out of memory for the deadline of a connection from %s",
+                  l->where);
 }
 
 static void accepted_up(struct line *l)
@@ -609,9 +678,12 @@ static void greet(struct line *l)
 {
     struct slice message = SLICE_NULL;
     struct daemon_link *h = l->owner;
+    bool greeted = l->code.greeted;
     enum daemon_link_event e = daemon_link_crypto_next(&l->code, &message);
 
     if (e == DAEMON_LINK_MORE) {
+        if (l->code.greeted && !greeted)
+            await_proof(l);
         line_flush(l);
     } else if (e == DAEMON_LINK_UP && h) {
         h->received = true;
@@ -717,7 +789,8 @@ static void line_writable(void *arg)
     if (l->connecting) {
         connected(l);
     } else if (!line_flush(l)) {
-        go_on_broken(h);
+        if (h->line == l) /* reading ends a try */
+            go_on_broken(h);
     } else if (h->pressed && h->line == l && daemon_link_waiting(h) <= LIMIT_DAEMON_LINK_LOW) {
         h->pressed = false;
         if (calls->on_room)
@@ -996,7 +1069,8 @@ struct daemon_link *daemon_link_connect(struct daemon_link_net *net, struct slic
     }
     daemon_link_address_sort(h->to, h->nto);
     /* The first try is made from the loop: its failure is a callback. */
-    if (timer_set(&h->stagger, 0) < 0 || timer_set(&h->bound, LIMIT_DAEMON_LINK_CONNECT_MS) < 0) {
+    if (timer_set(&h->stagger, 0) < 0 ||
+        deadline_set(&h->bound, LIMIT_DAEMON_LINK_CONNECT_MS) < 0) {
         errmsg_set(err, 0, "out of memory");
         daemon_link_drop(h);
         return NULL;
@@ -1066,5 +1140,5 @@ void daemon_link_end(struct daemon_link *h)
     h->ending = true;
     if (h->line && daemon_link_crypto_bye(&h->line->code) == 0 && !h->busy)
         flush_later_errors(h);
-    timer_set(&h->bound, h->line ? LIMIT_DAEMON_LINK_CLOSE_MS : 0);
+    deadline_set(&h->bound, h->line ? LIMIT_DAEMON_LINK_CLOSE_MS : 0);
 }

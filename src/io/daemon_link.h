@@ -61,8 +61,9 @@ struct daemon_link_config {
     uint32_t position;        /* our position in the job */
     struct daemon_link_calls calls;
     void *arg;
-    uint32_t alive_ms;  /* a heartbeat is sent after this much silence of ours; 0: never */
-    uint32_t silent_ms; /* a link is down after this much silence of theirs; 0: never */
+    uint32_t alive_ms;    /* a heartbeat is sent after this much silence of ours; 0: never */
+    uint32_t silent_ms;   /* a link is down after this much silence of theirs; 0: never */
+    uint32_t greeting_ms; /* for a hello; 0: LIMIT_DAEMON_LINK_GREETING_MS */
     bool wipes; /* messages have keys in them: received bytes are wiped before memory is freed */
 };
 

@@ -554,6 +554,20 @@ enum daemon_link_event daemon_link_crypto_next(struct daemon_link_crypto *c, str
     return e == DAEMON_LINK_ALIVE ? read_record(c, message) : e;
 }
 
+const char *daemon_link_crypto_awaited(const struct daemon_link_crypto *c, size_t *have_p,
+                                       size_t *need_p)
+{
+    bool calls = c->role == DAEMON_LINK_CALLS;
+
+    *have_p = buf_len(&c->in);
+    if (c->step == STEP_HEAD || c->step == STEP_BODY) {
+        *need_p = calls ? DAEMON_LINK_ANSWER : DAEMON_LINK_HELLO;
+        return calls ? "answer" : "hello";
+    }
+    *need_p = DAEMON_LINK_PROOF;
+    return c->step == STEP_PROOF ? "proof" : NULL;
+}
+
 /* ---- sending ---- */
 
 /* Copies n bytes of the parts, starting at *part, *at. */

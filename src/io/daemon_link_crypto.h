@@ -117,6 +117,10 @@ void daemon_link_crypto_came(struct daemon_link_crypto *c, size_t n);
  * lives until the next call. */
 enum daemon_link_event daemon_link_crypto_next(struct daemon_link_crypto *c, struct slice *message);
 
+/* The message that a handshake waits for, and how much of it has come; NULL: it waits for none. */
+const char *daemon_link_crypto_awaited(const struct daemon_link_crypto *c, size_t *have_p,
+                                       size_t *need_p);
+
 /* The bytes to send; and a note that n of them were sent. */
 struct slice daemon_link_crypto_out(const struct daemon_link_crypto *c);
 void daemon_link_crypto_sent(struct daemon_link_crypto *c, size_t n);

@@ -102,6 +102,35 @@ static void test_greeting(void)
     OK_F(all, "both ends come up, however the greeting is cut, and know the other");
 }
 
+static bool awaits(const struct daemon_link_crypto *c, const char *what, size_t have, size_t need)
+{
+    size_t n, of;
+    const char *name = daemon_link_crypto_awaited(c, &n, &of);
+
+    return name && !strcmp(name, what) && n == have && of == need;
+}
+
+static void test_awaited(void)
+{
+    struct daemon_link_crypto a, b;
+    size_t n, of;
+
+    open_code(&a, DAEMON_LINK_CALLS, key, 5);
+    open_code(&b, DAEMON_LINK_ANSWERS, key, 0);
+    carry(&a, &b, 50);
+    next(&b);
+    OK(awaits(&b, "hello", 50, DAEMON_LINK_HELLO) && awaits(&a, "answer", 0, DAEMON_LINK_ANSWER));
+    carry(&a, &b, DAEMON_LINK_HELLO);
+    next(&b);
+    carry(&b, &a, DAEMON_LINK_ANSWER);
+    next(&a);
+    carry(&a, &b, DAEMON_LINK_PROOF - 1);
+    next(&b);
+    OK(awaits(&b, "proof", DAEMON_LINK_PROOF - 1, DAEMON_LINK_PROOF));
+    OK(!daemon_link_crypto_awaited(&a, &n, &of));
+    close_pair(&a, &b);
+}
+
 static bool all_same(struct slice s, size_t len, unsigned salt)
 {
     for (size_t i = 0; i < s.len; i++) {
@@ -476,6 +505,7 @@ static void test_limits(void)
 int main(void)
 {
     test_greeting();
+    test_awaited();
     test_messages();
     test_cut_everywhere();
     test_altered();

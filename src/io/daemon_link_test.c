@@ -7,7 +7,9 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,6 +19,10 @@
 #include "io/acceptor.h"
 #include "io/daemon_link_address.h"
 #include "tests/tap.h"
+
+#ifndef TCP_RTO_MAX_MS
+#define TCP_RTO_MAX_MS 44
+#endif
 
 static const unsigned char key[DAEMON_LINK_KEY] = "the key of this test...........";
 static const unsigned char other_key[DAEMON_LINK_KEY] = "the key of another job.........";
@@ -140,24 +146,28 @@ static unsigned logged(void)
 
 /* ---- daemons ---- */
 
-static struct seen *daemon_new(uint32_t position, const unsigned char *k, uint32_t alive_ms,
-                               uint32_t silent_ms)
+static struct seen *daemon_of(struct daemon_link_config c)
 {
     struct seen *s = calloc(1, sizeof *s);
-    struct daemon_link_config c = { .loop = &loop,
-                                    .log = &to_pipe,
-                                    .key = k,
-                                    .position = position,
-                                    .calls = { on_up, on_message, on_down, on_room },
-                                    .arg = s,
-                                    .alive_ms = alive_ms,
-                                    .silent_ms = silent_ms };
     struct errmsg err;
 
+    c.arg = s;
     s->net = daemon_link_net_new(&c, &err);
     if (!s->net)
         abort();
     return s;
+}
+
+static struct seen *daemon_new(uint32_t position, const unsigned char *k, uint32_t alive_ms,
+                               uint32_t silent_ms)
+{
+    return daemon_of((struct daemon_link_config){ .loop = &loop,
+                                                  .log = &to_pipe,
+                                                  .key = k,
+                                                  .position = position,
+                                                  .calls = { on_up, on_message, on_down, on_room },
+                                                  .alive_ms = alive_ms,
+                                                  .silent_ms = silent_ms });
 }
 
 static void daemon_free(struct seen *s)
@@ -166,15 +176,30 @@ static void daemon_free(struct seen *s)
     free(s);
 }
 
-static struct seen *listener(const unsigned char *k)
+static struct seen *listening(struct seen *s)
 {
-    struct seen *s = daemon_new(0, k, 0, 0);
     struct errmsg err = { "" };
 
     if (!OK_F(daemon_link_listen(s->net, NULL, 0, 0, &err) == 0 && daemon_link_port(s->net),
               "listening %s", err.text))
         exit(1);
     return s;
+}
+
+static struct seen *listener(const unsigned char *k)
+{
+    return listening(daemon_new(0, k, 0, 0));
+}
+
+/* One that waits so long for a hello. */
+static struct seen *impatient(uint32_t greeting_ms)
+{
+    return listening(
+        daemon_of((struct daemon_link_config){ .loop = &loop,
+                                               .log = &to_pipe,
+                                               .key = key,
+                                               .calls = { on_up, on_message, on_down, on_room },
+                                               .greeting_ms = greeting_ms }));
 }
 
 static const char *local(const struct seen *s)
@@ -326,6 +351,101 @@ static void test_broken(void)
     daemon_free(b);
 }
 
+/* A peer that does each step when it is told to: the bare protocol on a socket of its own. */
+struct bare {
+    struct daemon_link_crypto code;
+    int fd;
+};
+
+static int dial(const struct seen *to)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(daemon_link_port(to->net)) };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (connect(fd, (struct sockaddr *)&at, sizeof at) < 0)
+        abort();
+    return fd;
+}
+
+static void push(int fd, const void *bytes, size_t n)
+{
+    if (send(fd, bytes, n, MSG_NOSIGNAL) != (ssize_t)n)
+        abort();
+}
+
+static void stop_now(void *arg)
+{
+    (void)arg;
+    loop_stop(&loop);
+}
+
+/* The loop runs for that long. */
+static void run_for(uint64_t ms)
+{
+    struct timer t;
+
+    timer_init(&t, &loop, stop_now, NULL);
+    timer_set(&t, ms);
+    run();
+}
+
+/* Runs the loop until the log has that many lines. */
+static bool wait_logged(unsigned lines)
+{
+    unsigned n = 0;
+
+    for (int i = 0; i < 60000 && n < lines; i++) {
+        run_for(5);
+        n += logged();
+    }
+    return n == lines;
+}
+
+static void bare_call(struct bare *m, const struct seen *to, uint32_t position)
+{
+    static unsigned char seed[DAEMON_LINK_SEED] = { 1, 2, 3 };
+
+    seed[0]++;
+    if (daemon_link_crypto_init(&m->code, DAEMON_LINK_CALLS, key, seed, position, 100000) < 0)
+        abort();
+    m->fd = dial(to);
+}
+
+static void bare_send(struct bare *m, size_t n)
+{
+    push(m->fd, daemon_link_crypto_out(&m->code).ptr, n);
+    daemon_link_crypto_sent(&m->code, n);
+}
+
+/* Waits for the answer, while the loop runs; the proof is not sent yet.  False: it was refused. */
+static bool bare_answered(struct bare *m)
+{
+    char bytes[4096];
+    struct slice none;
+
+    while (!m->code.up) {
+        ssize_t n = recv(m->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+        size_t room;
+        if (n == 0)
+            return false;
+        if (n < 0) {
+            run_for(5);
+            continue;
+        }
+        memcpy(daemon_link_crypto_room(&m->code, &room), bytes, (size_t)n);
+        daemon_link_crypto_came(&m->code, (size_t)n);
+        daemon_link_crypto_next(&m->code, &none);
+    }
+    return true;
+}
+
+static void bare_close(struct bare *m)
+{
+    close(m->fd);
+    daemon_link_crypto_free(&m->code);
+}
+
 static void test_pressure(void)
 {
     struct seen *b = listener(key), *a = daemon_new(1, key, 20, 200);
@@ -358,24 +478,15 @@ static void test_pressure(void)
 }
 
 /* Pausing inside a callback holds back messages that were received already. */
-static void stop_now(void *arg)
-{
-    (void)arg;
-    loop_stop(&loop);
-}
-
 static void test_pause(void)
 {
     struct seen *b = listener(key), *a = daemon_new(1, key, 0, 0);
-    struct timer moment;
 
     link_up(a, b);
     daemon_link_pause(b->found, true);
     for (int i = 0; i < 10; i++)
         send_text(a->found, "one of ten");
-    timer_init(&moment, &loop, stop_now, NULL);
-    timer_set(&moment, 20);
-    run();
+    run_for(20);
     EQ(b->messages, 0);
     daemon_link_pause(b->found, false);
     b->stop_at_message = true;
@@ -386,104 +497,141 @@ static void test_pause(void)
     daemon_free(b);
 }
 
-/* A peer that completes the handshake and then sends nothing: the bare protocol on a socket of its
- * own. */
-struct bare {
-    struct daemon_link_crypto code;
-    int fd;
-};
-
-static int dial(const struct seen *to)
-{
-    struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(daemon_link_port(to->net)) };
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (connect(fd, (struct sockaddr *)&at, sizeof at) < 0)
-        abort();
-    return fd;
-}
-
-static void push(int fd, const void *bytes, size_t n)
-{
-    if (send(fd, bytes, n, MSG_NOSIGNAL) != (ssize_t)n)
-        abort();
-}
-
-static void turn_once(void *arg)
-{
-    struct seen *s = arg;
-
-    (void)s;
-    loop_stop(&loop);
-}
-
-/* Runs the loop until the log has that many lines. */
-static bool wait_logged(unsigned lines)
-{
-    struct timer t;
-    unsigned n = 0;
-
-    timer_init(&t, &loop, turn_once, NULL);
-    for (int i = 0; i < 60000 && n < lines; i++) {
-        timer_set(&t, 5);
-        run();
-        n += logged();
-    }
-    return n == lines;
-}
-
 static void test_silence(void)
 {
-    struct seen *b, *a = daemon_new(1, key, 20, 0);
-    struct daemon_link_config c = { .loop = &loop,
-                                    .log = &to_pipe,
-                                    .key = key,
-                                    .calls = { on_up, on_message, on_down, on_room },
-                                    .alive_ms = 20,
-                                    .silent_ms = 200 };
-    struct errmsg err;
-    struct timer moment;
+    struct seen *b = listening(daemon_new(0, key, 20, 200)), *a = daemon_new(1, key, 20, 0);
     struct bare m;
-    unsigned char seed[DAEMON_LINK_SEED] = { 1, 2, 3 };
-    char bytes[4096];
-    struct slice none;
 
-    b = calloc(1, sizeof *b);
-    c.arg = b;
-    b->net = daemon_link_net_new(&c, &err);
-    OK(daemon_link_listen(b->net, NULL, 0, 0, &err) == 0);
     link_up(a, b);
-    timer_init(&moment, &loop, stop_now, NULL);
-    timer_set(&moment, 600);
-    run();
+    run_for(600);
     OK_F(b->downs == 0, "signs of life keep a link that nobody uses");
 
-    b->stop_at_down = b->stop_at_up = true;
-    daemon_link_crypto_init(&m.code, DAEMON_LINK_CALLS, key, seed, 9, 100000);
-    m.fd = dial(b);
-    push(m.fd, daemon_link_crypto_out(&m.code).ptr, DAEMON_LINK_HELLO);
-    daemon_link_crypto_sent(&m.code, DAEMON_LINK_HELLO);
-    timer_set(&moment, 0);
-    while (!m.code.up) {
-        ssize_t n = recv(m.fd, bytes, sizeof bytes, MSG_DONTWAIT);
-        if (n > 0) {
-            size_t room;
-            memcpy(daemon_link_crypto_room(&m.code, &room), bytes, (size_t)n);
-            daemon_link_crypto_came(&m.code, (size_t)n);
-            daemon_link_crypto_next(&m.code, &none);
-        } else {
-            timer_set(&moment, 5);
-            run();
-        }
-    }
-    push(m.fd, daemon_link_crypto_out(&m.code).ptr, daemon_link_crypto_out(&m.code).len);
+    b->stop_at_down = true;
+    bare_call(&m, b, 9);
+    bare_send(&m, DAEMON_LINK_HELLO);
+    OK(bare_answered(&m));
+    bare_send(&m, DAEMON_LINK_PROOF);
     while (!b->downs)
         run();
-    OK_F(b->how == DAEMON_LINK_DOWN_SILENT && strstr(b->why.text, "no message from"), "%s",
-         b->why.text);
-    close(m.fd);
-    daemon_link_crypto_free(&m.code);
+    OK_F(b->how == DAEMON_LINK_DOWN_SILENT && strstr(b->why.text, "no message from") &&
+             strstr(b->why.text, " ran ") && strstr(b->why.text, " bytes are unread, "),
+         "%s", b->why.text);
+    bare_close(&m);
+    daemon_free(a);
+    daemon_free(b);
+}
+
+/* Who knows the key may be slow; who has not even said hello may not. */
+static void test_slow_handshake(void)
+{
+    struct seen *b = impatient(1000);
+    struct bare m;
+    int fd = dial(b);
+
+    OK_F(wait_logged(1) && strstr(logged_text, "in time: 0 of 104 bytes of its hello"), "%s",
+         logged_text);
+    close(fd);
+    bare_call(&m, b, 9);
+    bare_send(&m, DAEMON_LINK_HELLO);
+    OK(bare_answered(&m));
+    run_for(3000);
+    bare_send(&m, DAEMON_LINK_PROOF);
+    b->stop_at_up = true;
+    run();
+    OK_F(b->ups == 1 && logged() == 0, "a late proof is as good: %s", logged_text);
+    bare_close(&m);
+    daemon_free(b);
+}
+
+static void be_away(void *arg)
+{
+    const uint32_t *ms = arg;
+
+    usleep(*ms * 1000);
+}
+
+/* A hello of which a part lies unread while this process is away is no late one. */
+static void test_away(void)
+{
+    enum { PART = 40 };
+    struct seen *b = impatient(1000);
+    uint32_t ms = 3000;
+    struct timer t;
+    struct bare m;
+
+    bare_call(&m, b, 9);
+    run_for(50); /* it is accepted in the first turn */
+    bare_send(&m, PART);
+    timer_init(&t, &loop, be_away, &ms);
+    timer_set(&t, 0);
+    run_for(50);
+    bare_send(&m, DAEMON_LINK_HELLO - PART);
+    OK_F(bare_answered(&m) && logged() == 0, "who was away itself refuses nobody: %s", logged_text);
+    bare_close(&m);
+    daemon_free(b);
+}
+
+/* The kernel drops what comes for that socket, as if the network did. */
+static void drop_packets(int fd)
+{
+    struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
+    struct sock_fprog filter = { 1, &none };
+
+    if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter) < 0)
+        abort();
+}
+
+/* The socket of this process that is connected from that port to another one here. */
+static int socket_to(uint16_t port, bool ours)
+{
+    for (int fd = 3; fd < 1024; fd++) {
+        struct sockaddr_in6 at = { .sin6_family = AF_UNSPEC };
+        socklen_t len = sizeof at;
+        int rc = ours ? getpeername(fd, (struct sockaddr *)&at, &len)
+                      : getsockname(fd, (struct sockaddr *)&at, &len);
+        struct sockaddr_storage other;
+        socklen_t other_len = sizeof other;
+        if (rc == 0 && ntohs(at.sin6_port) == port &&
+            getpeername(fd, (struct sockaddr *)&other, &other_len) == 0)
+            return fd;
+    }
+    abort();
+}
+
+static struct tcp_info tcp_of(int fd)
+{
+    struct tcp_info tcp = { .tcpi_state = 0 };
+    socklen_t len = sizeof tcp;
+
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &tcp, &len) < 0)
+        abort();
+    return tcp;
+}
+
+/* However often a packet is lost, it is soon sent again. */
+static void test_losses(void)
+{
+    struct seen *b = listener(key), *a = daemon_new(1, key, 0, 0);
+    struct tcp_info tcp;
+    int from, to, most;
+    socklen_t len = sizeof most;
+    bool can;
+
+    link_up(a, b);
+    from = socket_to(daemon_link_port(b->net), true);
+    to = socket_to(daemon_link_port(b->net), false);
+    can = getsockopt(from, IPPROTO_TCP, TCP_RTO_MAX_MS, &most, &len) == 0;
+    drop_packets(to);
+    send_text(a->found, "lost");
+    while ((tcp = tcp_of(from)).tcpi_retransmits < 4)
+        run_for(20);
+    OK_F(!can || tcp.tcpi_rto <= LIMIT_DAEMON_LINK_RESEND_MS * 1000,
+         "after %u losses again in %u ms%s", tcp.tcpi_retransmits, tcp.tcpi_rto / 1000,
+         can ? "" : ", by an old kernel");
+    setsockopt(to, SOL_SOCKET, SO_DETACH_FILTER, &to, sizeof to);
+    b->stop_at_message = true;
+    run();
+    OK(!strcmp(b->last, "lost"));
     daemon_free(a);
     daemon_free(b);
 }
@@ -855,6 +1003,9 @@ int main(void)
     test_pressure();
     test_pause();
     test_silence();
+    test_slow_handshake();
+    test_away();
+    test_losses();
     test_addresses();
     test_admitted();
     test_listen();

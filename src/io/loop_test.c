@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "io/deadline.h"
 #include "tests/tap.h"
 
 static struct loop loop;
@@ -202,6 +203,80 @@ static void test_order(void)
     OK_F(!strcmp(order, "s") && !one.set, "a time that is over is due at once");
 }
 
+/* ---- deadlines ------------------------------------------------------------------------------- */
+
+/* Others have to send two words, the second one some time after they have the answer to the first. */
+struct slow_peer {
+    struct deadline deadline;
+    struct end *end;
+    unsigned absent_ms, words;
+    bool late;
+};
+
+static struct slow_peer *peer;
+
+static void is_late(void *arg)
+{
+    struct slow_peer *p = arg;
+
+    p->late = true;
+    loop_stop(&loop);
+}
+
+static void be_absent(void *arg)
+{
+    struct slow_peer *p = arg;
+
+    usleep(p->absent_ms * 1000);
+}
+
+static void send_second(void *arg)
+{
+    struct slow_peer *p = arg;
+
+    OK(write(p->end->fds[1], "2", 1) == 1);
+}
+
+static void read_word(void *arg)
+{
+    struct end *e = arg;
+    char c;
+
+    if (read(e->watch.fd, &c, 1) != 1 || ++peer->words == 2)
+        loop_stop(&loop);
+    else
+        timer_set(&two, 20);
+}
+
+static void test_deadline(unsigned absent_ms, const char *first, unsigned words)
+{
+    struct slow_peer p = { .absent_ms = absent_ms, .end = open_end(read_word, NULL) };
+
+    peer = &p;
+    deadline_init(&p.deadline, &loop, is_late, &p);
+    timer_init(&one, &loop, be_absent, &p);
+    timer_init(&two, &loop, send_second, &p);
+    watch_want(&p.end->watch, LOOP_READ);
+    deadline_set(&p.deadline, 800);
+    timer_set(&one, 0);
+    OK(write(p.end->fds[1], first, strlen(first)) == (ssize_t)strlen(first));
+    loop_run(&loop);
+    OK_F(p.words == words && p.late == (words < 2), "away for %u ms: %u words%s", absent_ms,
+         p.words, p.late ? ", late" : "");
+    deadline_stop(&p.deadline);
+    deadline_stop(&p.deadline);
+    timer_stop(&two);
+    close_end(p.end);
+}
+
+static void test_deadlines(void)
+{
+    test_deadline(0, "1", 2);
+    test_deadline(2000, "1", 2);
+    test_deadline(0, "", 0);
+    test_deadline(2000, "", 0);
+}
+
 /* ---- on epoll: turned by its owner, shared by threads ---------------------------------------- */
 
 static bool has_work(void)
@@ -282,6 +357,7 @@ static void test_all(int rc)
     test_files();
     test_timers();
     test_order();
+    test_deadlines();
 }
 
 int main(void)

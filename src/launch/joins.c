@@ -10,6 +10,7 @@
 #include "base/limit.h"
 #include "daemon/bootstrap.h"
 #include "io/create.h"
+#include "io/deadline.h"
 #include "io/join_token.h"
 #include "io/secret.h"
 #include "io/write_all.h"
@@ -25,14 +26,14 @@ struct joins_node {
     struct join_request request;
     bool asks;         /* the request has come, and is not answered */
     uint32_t position; /* 0: none yet */
-    struct timer patience;
+    struct deadline patience;
 };
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
 static void joins_node_free(struct joins_node *n)
 {
-    timer_stop(&n->patience);
+    deadline_stop(&n->patience);
     list_unlink(&n->list);
     if (n->link)
         daemon_link_drop(n->link);
@@ -75,7 +76,7 @@ static void send_record(struct joins_node *n)
     if (rc == 0)
         rc = daemon_link_send(n->link, &bytes, 1);
     buf_free(&record);
-    if (timer_set(&n->patience, rc < 0 ? 0 : LIMIT_AGENT_UP_MS) < 0)
+    if (deadline_set(&n->patience, rc < 0 ? 0 : LIMIT_AGENT_UP_MS) < 0)
         too_late(n);
 }
 
@@ -141,7 +142,7 @@ static void on_up(void *arg, struct daemon_link *h)
     }
     n->of = j;
     n->link = h;
-    timer_init(&n->patience, node_loop(j->config.remote->node), too_late, n);
+    deadline_init(&n->patience, node_loop(j->config.remote->node), too_late, n);
     list_append(&j->all, &n->list);
 }
 

@@ -31,7 +31,7 @@ def portrait(mark):
 
 HOWS = ('guard', 'worker', 'both', 'both', 'stop', 'cut')
 # Said of a connection whose other end died, hung or gave up as it came.
-PASSING = ('it closed the connection before the handshake', 'it did not send its handshake in time', os.strerror(errno.ECONNRESET))
+PASSING = ('it closed the connection before the handshake', 'it did not send its handshake in time: ', os.strerror(errno.ECONNRESET))
 PHASES = ('start', 'boot', 'born', 'up', 'met', 'held', 'fences', 'leave', 'spawn')
 
 
@@ -200,7 +200,7 @@ class Run(seeded.Run):
         """A line of the log about one of our own that comes in vain: whoever comes up as the job
         ends, or whoever looks for another parent: those below the victim, and the victim when it comes back."""
         m = re.search(r'refused a connection from ([0-9.]+):\d+: (.*)$', line)
-        if not m or m.group(2) not in PASSING:
+        if not m or not m.group(2).startswith(PASSING):
             return False
         return any(h.address == m.group(1) and (self.phase in ('start', 'boot') or self.is_below(i + 1))
                    for i, h in enumerate(self.hosts[:self.nodes]))
