@@ -27,11 +27,11 @@
 #include "io/secret.h"
 #include "io/tool_files.h"
 #include "topo/cpus.h"
-#include "topo/view_pack.h"
 #include "daemon/bootstrap.h"
 #include "daemon/bootstrap_overlay.h"
 #include "daemon/child_daemons.h"
 #include "daemon/dvm_exec.h"
+#include "daemon/hardware_look.h"
 #include "daemon/joining.h"
 #include "daemon/staging_child.h"
 #include "daemon/phase.h"
@@ -74,6 +74,7 @@ struct daemon {
     struct cluster_io cluster;
     struct child_daemons child_daemons;
     struct dvm_exec_list dvm_execs;
+    struct hardware_look hardware;
     struct session_dir sessions;
     struct daemon_words words;
     int answers;  /* the original standard output: leads to the command that started us */
@@ -275,6 +276,7 @@ static bool end_others(const struct daemon *d)
 
 static void close_node(struct daemon *d)
 {
+    hardware_look_close(&d->hardware);
     child_daemons_close(&d->child_daemons);
     cluster_io_close(&d->cluster);
     d->node = node_free(d->node);
@@ -479,23 +481,15 @@ static void on_grow(void *arg, const struct bootstrap_node *joins)
 
 /* ---- router ---- */
 
-/* Sends this node's hardware if the launcher has asked for it: ranks are placed by it. */
-static void send_hardware(struct daemon *d)
+/* Ranks are placed by it. */
+static void send_hardware(void *arg, struct slice view, const char *why_not)
 {
-    struct bind_machine machine = { .looked = false };
+    struct daemon *d = arg;
     struct msg m = { .kind = MSG_hardware, .to = 0 };
-    struct buf view = BUF_NULL(LIMIT_DAEMON_LINK_MESSAGE / 2);
-    struct errmsg err = { "out of memory" };
 
-    if (!bootstrap_option(&d->boot, "hardware"))
-        return;
-    if (bind_look_devices(&machine, &d->arena, &err) == 0)
-        view_pack(&machine, &view);
-    if (buf_ok(&view))
-        m.u.hardware.view = buf_slice(&view);
-    m.u.hardware.text = slice_str(err.text);
+    m.u.hardware.view = view;
+    m.u.hardware.text = slice_str(why_not);
     router_send(&d->cluster.router, &m);
-    buf_free(&view);
 }
 
 static void on_near(void *arg, uint32_t position)
@@ -512,7 +506,8 @@ static void on_joined(void *arg)
     d->cluster.outlives = d->boot.token != NULL;
     if (d->by_hand) /* otherwise the parent sees the link itself */
         answer(d, BOOTSTRAP_READY, "");
-    send_hardware(d);
+    if (bootstrap_option(&d->boot, "hardware")) /* the launcher wants it */
+        hardware_look_begin(&d->hardware, node_loop(d->node), send_hardware, d);
     dvm_execs_report(&d->dvm_execs);
 }
 
