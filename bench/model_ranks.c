@@ -35,7 +35,7 @@ struct meeting {
 static struct meeting *meeting;
 static pmix_proc_t me;
 static uint32_t ranks;
-static _Atomic bool notified;
+static _Atomic uint32_t notified; /* a futex */
 
 static uint64_t now_ns(void)
 {
@@ -62,17 +62,25 @@ static void must(const char *what, pmix_status_t rc)
 }
 
 /* Processes that wait do not run: the others are measured meanwhile. */
+static void wait_for(_Atomic uint32_t *open)
+{
+    while (atomic_load(open) == 0)
+        syscall(SYS_futex, (void *)open, FUTEX_WAIT, 0, NULL, NULL, 0);
+}
+
+static void let_go_on(_Atomic uint32_t *open)
+{
+    atomic_store(open, 1);
+    syscall(SYS_futex, (void *)open, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 static void meet(unsigned phase)
 {
-    void *futex = (void *)&meeting->open[phase];
-
     if (atomic_fetch_add(&meeting->here[phase], 1) + 1 == ranks) {
         atomic_store(&meeting->begin[phase], now_ns() + PAUSE_MS * UINT64_C(1000000));
-        atomic_store(&meeting->open[phase], 1);
-        syscall(SYS_futex, futex, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+        let_go_on(&meeting->open[phase]);
     }
-    while (atomic_load(&meeting->open[phase]) == 0)
-        syscall(SYS_futex, futex, FUTEX_WAIT, 0, NULL, NULL, 0);
+    wait_for(&meeting->open[phase]);
     sleep_until(atomic_load(&meeting->begin[phase]));
 }
 
@@ -120,7 +128,7 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
     (void)results;
     (void)nresults;
     over(4);
-    atomic_store(&notified, true);
+    let_go_on(&notified);
     if (done)
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
 }
@@ -135,8 +143,8 @@ static void broadcast(void)
     meet(4);
     if (me.rank == 0)
         must("notify", PMIx_Notify_event(CODE, &me, PMIX_RANGE_SESSION, NULL, 0, NULL, NULL));
-    while (me.rank && !atomic_load(&notified))
-        sleep_until(now_ns() + 1000000);
+    if (me.rank)
+        wait_for(&notified);
 }
 
 /* Rank 0 asks for a value that no fence has brought. */
