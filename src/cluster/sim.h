@@ -60,7 +60,9 @@ struct sim_costs {
                      * end */
     uint64_t event; /* a process and its daemon: an event that comes */
     uint64_t leave; /* the end of a process */
-    uint64_t end;   /* a daemon, before it closes its link */
+    uint64_t joined; /* a message that is written or read together with one before it (sim_tcp.h) */
+    uint64_t close;  /* a daemon: the end of a link beside the tree; 0: that of its messages */
+    uint64_t end;    /* a daemon, before it closes its link */
     uint64_t finish; /* the launcher, when all daemons have ended */
 };
 

@@ -51,8 +51,7 @@ static bool earlier(const struct sim_event *a, const struct sim_event *b)
     return a->at != b->at ? a->at < b->at : a->number < b->number;
 }
 
-/* With those that come with it. */
-static void free_messages(struct sim_message *m)
+void sim_messages_free(struct sim_message *m)
 {
     struct sim_message *next;
 
@@ -67,7 +66,7 @@ void sim_push(struct sim *s, struct sim_event e)
     size_t i = s->nevents;
 
     if (!sim_room(s, &s->heap, s->nevents, &s->room, sizeof *s->heap)) {
-        free_messages(e.m);
+        sim_messages_free(e.m);
         return;
     }
     e.number = ++s->number;
@@ -132,16 +131,19 @@ static uint64_t *free_processor(const struct sim *s)
     return first;
 }
 
+uint64_t sim_work_begins(const struct sim *s, const struct sim_node *n)
+{
+    uint64_t start = n->work_free > s->now ? n->work_free : s->now;
+    uint64_t free_at = s->c.processors ? *free_processor(s) : 0;
+
+    return free_at > start ? free_at : start;
+}
+
 uint64_t sim_work(struct sim *s, struct sim_node *n, uint64_t ns)
 {
-    uint64_t *processor = s->c.processors ? free_processor(s) : NULL;
-    uint64_t start = n->work_free > s->now ? n->work_free : s->now;
-
-    if (processor && *processor > start)
-        start = *processor;
-    n->work_free = start + ns * (n->slow ? SLOWNESS : 1);
-    if (processor)
-        *processor = n->work_free;
+    n->work_free = sim_work_begins(s, n) + ns * (n->slow ? SLOWNESS : 1);
+    if (s->c.processors)
+        *free_processor(s) = n->work_free;
     return n->work_free;
 }
 
@@ -283,6 +285,19 @@ static void transmit_whole(struct sim *s, struct router_link *l, struct sim_mess
     sim_push(s, (struct sim_event){ .at = there, .kind = SIM_ARRIVE, .end = l->peer, .m = m });
 }
 
+static bool is_beside_tree(const struct router_link *l)
+{
+    uint32_t width = l->of->sim->c.width;
+
+    return tree_parent(width, l->other) != l->of->me && tree_parent(width, l->of->me) != l->other;
+}
+
+/* By then such a link carries only the last acknowledgement, and the good-bye. */
+static bool is_of_its_end(const struct router_link *l)
+{
+    return router_state_is_ending(l->of->router.state) && is_beside_tree(l);
+}
+
 static void transmit(struct sim *s, struct router_link *l, struct sim_message *m)
 {
     bool vanishes = s->c.swallow && s->r->messages % s->c.swallow == s->c.swallow - 1;
@@ -291,6 +306,7 @@ static void transmit(struct sim *s, struct router_link *l, struct sim_message *m
     l->of->bytes += m->cost;
     s->r->messages++;
     s->r->bytes += m->cost;
+    m->closes = s->c.costs.close && is_of_its_end(l);
     if (vanishes || l->cut)
         free(m);
     else if (s->c.window)
@@ -523,10 +539,13 @@ static void receive(struct sim *s, struct router_link *l, struct sim_message *m)
 
     if (n->dead || l->closed || l->cut)
         return;
+    s->reading = l;
     if (m->bye)
         on_bye(s, l);
     else
         router_bytes(&n->router, l, slice_mem(m->bytes, m->len), s->now);
+    sim_tcp_flush(s);
+    s->reading = NULL;
 }
 
 static void taken(struct sim *s, const struct sim_event *e)
@@ -620,7 +639,7 @@ void sim_net_free(struct sim *s)
     struct sim_event e;
 
     while (sim_pop(s, &e))
-        free_messages(e.m);
+        sim_messages_free(e.m);
     for (size_t i = 0; i < s->npairs; i++) {
         sim_tcp_free(&s->pairs[i][0]);
         sim_tcp_free(&s->pairs[i][1]);

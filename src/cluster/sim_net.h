@@ -65,6 +65,7 @@ struct router_link {
     bool ending; /* nothing more is sent */
     bool closed; /* its node has dropped it, or knows that it is down */
     bool cut;
+    bool paid; /* for its end (sim_tcp.h) */
 };
 
 /* A message on a link. */
@@ -74,6 +75,7 @@ struct sim_message {
     struct sim_message *next; /* sim_tcp.c: one that waits behind it, or comes with it */
     uint64_t left;            /* ... bytes that have not left */
     bool bye;                 /* the sender has closed the link */
+    bool closes;              /* it belongs to the end of a link beside the tree */
     size_t len;
     char bytes[];
 };
@@ -148,7 +150,7 @@ struct sim_node {
     bool held;       /* it has lost the top, and ended */
     bool lost;       /* when the top was lost, that had lost it */
     bool leaves, asked_to;
-    bool exited; /* sim_phases.c: its processes have ended, or are ending */
+    bool exited; /* sim_phases.c: the daemon has ended, or is ending: it reads nothing any more */
 };
 
 /* A broadcast, as the top has sent it. */
@@ -160,10 +162,12 @@ struct sim {
     struct sim_config c;
     struct sim_node *nodes;
     struct rank_set sets[SETS_MAX];
-    struct sim_group *groups;  /* sim_groups.c */
-    struct sim_store *store;   /* sim_store.c; NULL: it is not used */
-    struct sim_phases *phases; /* sim_phases.c; NULL: there are none */
-    uint64_t *processors;      /* c.processors: when each is free */
+    struct sim_group *groups;         /* sim_groups.c */
+    struct sim_store *store;          /* sim_store.c; NULL: it is not used */
+    struct sim_phases *phases;        /* sim_phases.c; NULL: there are none */
+    uint64_t *processors;             /* c.processors: when each is free */
+    struct router_link *reading;      /* sim_tcp.h: its message is being handled ... */
+    struct sim_message *held, **last; /* ... and what is sent back */
     struct sim_event *heap;
     size_t nevents, room;
     uint64_t now, number, rand;
@@ -203,6 +207,9 @@ void sim_violated(struct sim *s, const char *format, ...) __attribute__((format(
 /* Grows an array to hold one more.  False: no memory, which is noted. */
 bool sim_room(struct sim *s, void *array_p, size_t used, size_t *room_p, size_t each);
 
+/* With those that come with it; NULL is fine. */
+void sim_messages_free(struct sim_message *m);
+
 void sim_push(struct sim *s, struct sim_event e);
 bool sim_pop(struct sim *s, struct sim_event *e_p);
 
@@ -218,9 +225,9 @@ void sim_net_cut(struct sim_node *n, bool any);
 /* The node is dead: all its links break. */
 void sim_net_die(struct sim_node *n);
 
-/* When that much work of a node is done: one thing after the other, and by a processor that is
- * free.
- */
+/* When work that a node has now begins: after what it does already, and when a processor is free. */
+uint64_t sim_work_begins(const struct sim *s, const struct sim_node *n);
+/* When that much work of a node is done. */
 uint64_t sim_work(struct sim *s, struct sim_node *n, uint64_t ns);
 
 /* ARRIVE, TAKEN, MESSAGE, UP, DOWN and WAKE, and those of sim_tcp.h. */

@@ -15,10 +15,10 @@ enum {
 #define PAUSE_NS UINT64_C(200000000)
 
 struct sim_flow {
-    uint64_t window, in_flight;        /* packets */
-    uint64_t most;                     /* that have been in flight */
-    uint64_t sent_ns;                  /* when something was sent last */
-    uint64_t read_ns;                  /* when the other end will have read what came last */
+    uint64_t window, in_flight;      /* packets */
+    uint64_t most;                   /* that have been in flight */
+    uint64_t sent_ns;                /* when something was sent last */
+    uint64_t read_begin_ns, read_ns; /* when the other end will read what came last, has read it */
     struct sim_message *first, **last; /* to be sent */
 };
 
@@ -65,19 +65,57 @@ static uint64_t wire_ns(const struct sim *s, uint64_t bytes)
     return (bytes + packets_of(bytes) * HEADERS) * s->c.byte_ps / 1000;
 }
 
-static uint64_t work_of(const struct sim *s, const struct sim_message *m)
+/* Once for each end. */
+static uint64_t close_ns(const struct sim *s, struct router_link *l)
 {
-    return s->c.overhead_ns + m->cost * s->c.work_ps / 1000;
+    bool paid = l->paid;
+
+    l->paid = true;
+    return paid ? 0 : s->c.costs.close;
+}
+
+/* joined: it is written or read with one before it. */
+static uint64_t work_of(const struct sim *s, struct router_link *l, const struct sim_message *m,
+                        bool joined)
+{
+    uint64_t ns = joined ? s->c.costs.joined : s->c.overhead_ns;
+
+    return m->closes ? close_ns(s, l) : ns + m->cost * s->c.work_ps / 1000;
+}
+
+/* One write. */
+static void write_out(struct sim *s, struct router_link *l, struct sim_message *first)
+{
+    uint64_t work = 0, at;
+
+    for (struct sim_message *m = first; m; m = m->next) {
+        m->left = m->cost;
+        work += work_of(s, l, m, m != first);
+    }
+    at = sim_work(s, l->of, work);
+    l->last = at = at > l->last ? at : l->last;
+    sim_push(s, (struct sim_event){ .at = at, .kind = SIM_OUT, .end = l, .m = first });
+}
+
+void sim_tcp_flush(struct sim *s)
+{
+    struct sim_message *first = s->held;
+
+    s->held = NULL;
+    if (first)
+        write_out(s, s->reading, first);
 }
 
 void sim_tcp_send(struct sim *s, struct router_link *l, struct sim_message *m)
 {
-    uint64_t at = sim_work(s, l->of, work_of(s, m));
-
-    l->last = at = at > l->last ? at : l->last;
-    m->left = m->cost;
     m->next = NULL;
-    sim_push(s, (struct sim_event){ .at = at, .kind = SIM_OUT, .end = l, .m = m });
+    if (l != s->reading) { /* and nothing waits behind it */
+        sim_tcp_flush(s);
+        write_out(s, l, m);
+        return;
+    }
+    *(s->held ? s->last : &s->held) = m;
+    s->last = &m->next;
 }
 
 /* whole: the messages of which these are the last bytes. */
@@ -144,11 +182,12 @@ static void out(struct sim *s, struct router_link *l, struct sim_message *m)
     struct sim_flow *f = l->cut ? NULL : flow_of(s, l);
 
     if (!f) {
-        free(m);
+        sim_messages_free(m);
         return;
     }
     *f->last = m;
-    f->last = &m->next;
+    while (*f->last)
+        f->last = &(*f->last)->next;
     send_more(s, l);
 }
 
@@ -175,13 +214,27 @@ static void chunk(struct sim *s, struct sim_event *e)
     sim_push(s, got);
 }
 
+/* Nobody reads there any more. */
+static bool is_over(const struct router_link *l)
+{
+    return l->closed || l->cut || l->of->dead || l->of->exited;
+}
+
 static void read_message(struct sim *s, struct router_link *l, struct sim_message *m)
 {
     struct sim_flow *f = l->peer->flow;
-    uint64_t at = sim_work(s, l->of, work_of(s, m));
+    bool joined = s->now <= f->read_begin_ns;
+    uint64_t at;
 
-    f->read_ns = at = at > f->read_ns ? at : f->read_ns;
     m->next = NULL;
+    if (is_over(l)) {
+        free(m);
+        return;
+    }
+    if (!joined)
+        f->read_begin_ns = sim_work_begins(s, l->of);
+    at = sim_work(s, l->of, work_of(s, l, m, joined));
+    f->read_ns = at = at > f->read_ns ? at : f->read_ns;
     sim_push(s, (struct sim_event){ .at = at, .kind = SIM_MESSAGE, .end = l, .m = m });
 }
 

@@ -527,6 +527,44 @@ static void test_windows(void)
     OK(run(&c, &r) && takes(&r, SIM_PHASE_FENCE, 20));
 }
 
+/* Two nodes report three times, with a write each, and the launcher has read all after five reads:
+ * two have come together with one before them.  It tells both to exit, by two writes; a node answers
+ * with one write of three messages, and both answers are one read each. */
+static void test_joined(void)
+{
+    struct sim_config c = distant_nodes();
+    struct sim_result r;
+
+    c.overhead_ns = 1000000;
+    OK(run(&c, &r) && takes(&r, SIM_PHASE_END, 30 + 10));
+    c.costs.joined = c.overhead_ns;
+    OK(run(&c, &r) && r.phase_ns[SIM_PHASE_END] >= UINT64_C(44000000));
+}
+
+/* A window of one packet: the second report of three waits for the acknowledgement, and the third
+ * one shares its packet; so do all three answers. */
+static void test_shared_packets(void)
+{
+    struct sim_config c = distant_nodes();
+    struct sim_result r;
+
+    c.window = 1448;
+    OK(run(&c, &r) && takes(&r, SIM_PHASE_END, 30 + 20));
+}
+
+/* Each of eight nodes has links to three others, and pays once for the end of each. */
+static void test_links_end(void)
+{
+    struct sim_config c = distant_nodes();
+    struct sim_result r;
+
+    c.nodes = 9;
+    c.schedule = OVERLAY_EXCHANGE;
+    OK(run(&c, &r) && takes(&r, SIM_PHASE_END, 30));
+    c.costs.close = 1000000;
+    OK(run(&c, &r) && takes(&r, SIM_PHASE_END, 30 + 3));
+}
+
 /* Work of several nodes is done together, or in turn by the processor that they share. */
 static void test_processors(void)
 {
@@ -569,6 +607,9 @@ int main(int argc, char **argv)
     test_meetings();
     test_phases();
     test_windows();
+    test_joined();
+    test_shared_packets();
+    test_links_end();
     test_processors();
     test_only_phases();
     test_found();

@@ -72,6 +72,7 @@ static bool read_cost(struct sim_config *c, struct slice name, uint64_t ns)
                   { "shell", &c->costs.shell },     { "daemon", &c->costs.daemon },
                   { "rank", &c->costs.rank },       { "call", &c->costs.call },
                   { "event", &c->costs.event },     { "leave", &c->costs.leave },
+                  { "joined", &c->costs.joined },   { "close", &c->costs.close },
                   { "end", &c->costs.end },         { "finish", &c->costs.finish } };
 
     for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++) {
@@ -98,7 +99,7 @@ static bool read_costs(const struct command_line *l, struct sim_config *c)
         log_error(l->log,
                   "sim: --costs: '" SLICE_FMT
                   "' is not NAME=NS: the names are prepare, agent, shell, "
-                  "daemon, rank, call, event, leave, end, finish and byte",
+                  "daemon, rank, call, event, leave, joined, close, end, finish and byte",
                   SLICE_ARG(whole));
         return false;
     }

@@ -73,8 +73,12 @@ same "two processes call on one processor, before and after" "$rc $(sed -n 's/.*
 # shellcheck disable=SC2086 # words
 run 60 "$WIREUP" $phases --costs finish=5000000
 same "the launcher's own end" "$rc $(sed -n 's/.*end //p' "$out")" "0 35.000 ms"
+# Each of eight nodes has links to three others.
+run 60 "$WIREUP" sim --phases --nodes 8 --ranks 1 --schedule exchange --latency 10000000 --overhead 0 --ps-per-byte 0 --bytes-per-rank 100 \
+    --window 14480 --link 0 --costs close=1000000
+same "the ends of links beside the tree" "$rc $(sed -n 's/.*end //p' "$out")" "0 33.000 ms"
 # The launcher passes on all addresses, for 3.9 s; who gave up before would send a part of the second one along the tree, too (0.4 s).
-run 60 "$WIREUP" sim --phases --nodes 1024 --ranks 64 --latency 20000 --overhead 700000 --bytes-per-rank 248 --window 14480
+run 60 "$WIREUP" sim --phases --nodes 1024 --ranks 64 --latency 20000 --overhead 700000 --costs joined=700000 --bytes-per-rank 248 --window 14480
 again=$(sed -n 's/.*fence_again \([0-9]*\).*/\1/p' "$out")
 ok "links that come up late are used by the next fence" at_most "$again" 200 || note "$again ms: $(cat "$out")"
 run 60 "$WIREUP" sim --costs call=1
