@@ -13,10 +13,10 @@
 
 #include "base/signal_name.h"
 #include "base/clock.h"
+#include "base/fd_pass.h"
 #include "base/json.h"
 #include "base/limit.h"
 #include "core/modex.h"
-#include "io/fd_pass.h"
 #include "io/rendezvous.h"
 #include "daemon/allocations.h"
 #include "daemon/dvm_exec.h"
@@ -572,15 +572,10 @@ static void visitor_read(void *arg)
 {
     struct visitor *v = arg;
     char *room = buf_room(&v->in, 4096);
-    int attached = -1;
-    ssize_t n = room ? fd_pass_receive(v->fd, room, 4096, &attached) : 0;
+    ssize_t n = room ? fd_pass_receive(v->fd, room, 4096, MSG_DONTWAIT, &v->attached) : 0;
     struct slice all;
     size_t end;
 
-    if (attached >= 0 && v->attached >= 0)
-        close(attached);
-    else if (attached >= 0)
-        v->attached = attached;
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0 || !greeting_received(&v->greeting, (size_t)n, clock_now_ns())) {

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fd_pass.h"
 #include "base/limit.h"
-#include "io/fd_pass.h"
 
 enum { READ_CHUNK = 64 << 10 };
 

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/fd_pass.h"
 #include "io/socket_owner.h"
 
 #ifndef SO_NETNS_COOKIE
@@ -554,5 +555,7 @@ ssize_t peer_cred_recv(int fd, void *bytes, size_t room, uid_t *uid_p)
         memcpy(&who, CMSG_DATA(c), sizeof who);
         *uid_p = who.uid;
     }
+    if (n >= 0)
+        fd_pass_take(&m, NULL, 0);
     return n;
 }

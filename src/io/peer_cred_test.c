@@ -4,6 +4,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
@@ -17,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fd_pass.h"
 #include "io/socket_owner.h"
 #include "io/peer_cred.h"
 #include "tests/tap.h"
@@ -447,6 +449,27 @@ static void test_writers(void)
     close(pair[0]);
 }
 
+/* Descriptors that come with the bytes are closed, on a socket with the mark and on one without. */
+static void test_attached(void)
+{
+    char bytes[64];
+    int pair[2], next;
+    uid_t uid;
+
+    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair);
+    next = dup(0);
+    close(next);
+    for (int marked = 0; marked < 2; marked++) {
+        if (marked)
+            peer_cred_mark(pair[0]);
+        EQ(fd_pass_send(pair[1], SLICE("with"), pair[1]), 4);
+        EQ(peer_cred_recv(pair[0], bytes, sizeof bytes, &uid), 4);
+        EQ(fcntl(next, F_GETFD), -1);
+    }
+    close(pair[0]);
+    close(pair[1]);
+}
+
 int main(void)
 {
     struct place v4, v6, v4_mapped;
@@ -455,6 +478,7 @@ int main(void)
     alarm(600);
     test_unix();
     test_writers();
+    test_attached();
     listen_on(AF_INET, &v4);
     test_there("IPv4", &v4, &v4);
     if (listen_on(AF_INET6, &v6)) {

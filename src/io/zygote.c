@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fd_pass.h"
 #include "base/limit.h"
 #include "io/zygote_msg.h"
 
@@ -289,10 +290,12 @@ static pid_t sender(int fd)
                         .msg_controllen = sizeof control.bytes };
     struct ucred who;
     struct cmsghdr *c;
-    ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT);
+    ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return -EAGAIN;
+    if (n >= 0)
+        fd_pass_take(&m, NULL, 0);
     c = n == 1 && byte == ZYGOTE_DONE[0] ? CMSG_FIRSTHDR(&m) : NULL;
     if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS)
         return 0;

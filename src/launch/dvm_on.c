@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/fd_pass.h"
 #include "daemon/dvm_request.h"
-#include "io/fd_pass.h"
 #include "io/rendezvous.h"
 #include "io/write_all.h"
 #include "launch/dvm.h"

@@ -14,9 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fd_pass.h"
 #include "base/limit.h"
 
-enum { READ_STEP = 4096, PASSED_MAX = 4 };
+enum { READ_STEP = 4096 };
 
 static int break_link(struct link *l, int rc)
 {
@@ -245,43 +246,13 @@ void link_send_aside(const struct link *l, struct slice bytes)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-/* Keeps the first descriptor of a message, closes all others. */
-static void keep_passed(struct link *l, struct msghdr *m)
-{
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-            continue;
-        for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= c->cmsg_len; at += sizeof(int)) {
-            int fd;
-            memcpy(&fd, CMSG_DATA(c) + at, sizeof fd);
-            if (l->passed < 0)
-                l->passed = fd;
-            else
-                close(fd);
-        }
-    }
-}
-
 static ssize_t receive_some(struct link *l, char *room, size_t n)
 {
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(PASSED_MAX * sizeof(int))];
-    } control;
-    struct iovec iov = { room, n };
-    struct msghdr m = { .msg_iov = &iov,
-                        .msg_iovlen = 1,
-                        .msg_control = control.bytes,
-                        .msg_controllen = sizeof control.bytes };
     ssize_t got;
 
     if (!l->no_socket) {
-        got = recvmsg(l->fd, &m, MSG_CMSG_CLOEXEC);
-        if (got >= 0) {
-            keep_passed(l, &m);
-            return got;
-        }
-        if (errno != ENOTSOCK)
+        got = fd_pass_receive(l->fd, room, n, 0, &l->passed);
+        if (got >= 0 || errno != ENOTSOCK)
             return got;
         l->no_socket = true;
     }

@@ -27,6 +27,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fd_pass.h"
 #include "io/zygote_msg.h"
 #include "lib/zygote/checks.h"
 #include "lib/zygote/env_area.h"
@@ -218,12 +219,7 @@ static bool receive(int *fds, uint32_t *nfds_p)
     *nfds_p = 0;
     if (n != 1)
         return false;
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
-            *nfds_p = (uint32_t)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-            memcpy(fds, CMSG_DATA(c), *nfds_p * sizeof(int));
-        }
-    }
+    *nfds_p = (uint32_t)fd_pass_take(&m, fds, ZYGOTE_RANK_FDS + 1);
     return true;
 }
 

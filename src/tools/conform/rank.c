@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "io/fd_pass.h"
+#include "base/fd_pass.h"
 #include "tools/conform/post.h"
 
 extern char **environ;

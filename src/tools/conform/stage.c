@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fd_pass.h"
 #include "tools/conform/rank.h"
 
 extern char **environ;
@@ -63,25 +64,13 @@ static int start(struct stage *s, const struct stage_config *c)
 /* The environment of a rank, and the descriptor that comes with it. */
 static int receive(int control, struct stage_seat *seat)
 {
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } room;
     char *env = malloc(ENV_ROOM);
-    struct iovec iov = { env, ENV_ROOM };
-    struct msghdr m = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = room.bytes, .msg_controllen = sizeof room
-    };
-    ssize_t n = env ? recvmsg(control, &m, MSG_CMSG_CLOEXEC) : -1;
+    ssize_t n;
 
-    *seat = (struct stage_seat){
-        .control = control, .server = -1, .env = env, .env_len = n > 0 ? (size_t)n : 0
-    };
-    if (n <= 0 || env[n - 1] != '\0')
-        return -1;
-    if (m.msg_controllen && CMSG_FIRSTHDR(&m)->cmsg_type == SCM_RIGHTS)
-        memcpy(&seat->server, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof seat->server);
-    return 0;
+    *seat = (struct stage_seat){ .control = control, .server = -1, .env = env };
+    n = env ? fd_pass_receive(control, env, ENV_ROOM, 0, &seat->server) : -1;
+    seat->env_len = n > 0 ? (size_t)n : 0;
+    return n <= 0 || env[n - 1] != '\0' ? -1 : 0;
 }
 
 static const char *value_in(const struct stage_seat *seat, const char *name)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fd_pass.h"
 #include "base/limit.h"
 #include "pmix.h"
 
@@ -149,39 +150,13 @@ static int send_hello(struct conn *c, uint64_t deadline_ns)
     return rc;
 }
 
-static void keep_passed(struct msghdr *m, int *passed_p)
-{
-    for (struct cmsghdr *cm = CMSG_FIRSTHDR(m); cm; cm = CMSG_NXTHDR(m, cm)) {
-        int fd;
-        if (cm->cmsg_level != SOL_SOCKET || cm->cmsg_type != SCM_RIGHTS)
-            continue;
-        for (size_t at = 0; CMSG_LEN(at + sizeof fd) <= cm->cmsg_len; at += sizeof fd) {
-            memcpy(&fd, CMSG_DATA(cm) + at, sizeof fd);
-            if (*passed_p >= 0)
-                close(fd);
-            else
-                *passed_p = fd;
-        }
-    }
-}
-
 /* Receives at most n bytes; a descriptor may come along. */
 static int receive_greeting(struct conn *c, char *room, size_t n, int *passed_p)
 {
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(4 * sizeof(int))];
-    } control;
-    struct iovec iov = { room, n };
-    struct msghdr m = { .msg_iov = &iov,
-                        .msg_iovlen = 1,
-                        .msg_control = control.bytes,
-                        .msg_controllen = sizeof control.bytes };
-    ssize_t got = recvmsg(c->fd, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    ssize_t got = fd_pass_receive(c->fd, room, n, MSG_DONTWAIT, passed_p);
 
     if (got < 0)
         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? 0 : -errno;
-    keep_passed(&m, passed_p);
     return got == 0 ? -ECONNREFUSED : (int)got;
 }
 

@@ -1,12 +1,11 @@
 /* fd_pass.c - see fd_pass.h. */
-#include "io/fd_pass.h"
+#include "base/fd_pass.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-enum { ATTACHED_MAX = 8 };
 
 ssize_t fd_pass_send(int fd, struct slice bytes, int attach)
 {
@@ -30,30 +29,35 @@ ssize_t fd_pass_send(int fd, struct slice bytes, int attach)
     return sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* All but the first are closed. */
-static int first_of(struct msghdr *m)
+static bool has_descriptors(const struct cmsghdr *c)
 {
-    int first = -1;
+    return c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS;
+}
+
+size_t fd_pass_take(struct msghdr *m, int *fds, size_t room)
+{
+    size_t n = 0;
 
     for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-            continue;
-        for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= c->cmsg_len; at += sizeof(int)) {
+        for (size_t at = 0; has_descriptors(c) && CMSG_LEN(at + sizeof(int)) <= c->cmsg_len;
+             at += sizeof(int)) {
             int fd;
             memcpy(&fd, CMSG_DATA(c) + at, sizeof fd);
-            if (first < 0)
-                first = fd;
+            if (n < room)
+                fds[n++] = fd;
             else
                 close(fd);
         }
     }
-    return first;
+    return n;
 }
 
-ssize_t fd_pass_receive(int fd, void *to, size_t n, int *attached_p)
+/* The kernel closes those that there is no room for.  Credentials, where the socket asks for them,
+ * come first. */
+ssize_t fd_pass_receive(int fd, void *to, size_t n, int flags, int *passed_p)
 {
     union {
-        char bytes[CMSG_SPACE(ATTACHED_MAX * sizeof(int))];
+        char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
         struct cmsghdr align;
     } control;
     struct iovec iov = { to, n };
@@ -61,8 +65,9 @@ ssize_t fd_pass_receive(int fd, void *to, size_t n, int *attached_p)
                         .msg_iovlen = 1,
                         .msg_control = control.bytes,
                         .msg_controllen = sizeof control.bytes };
-    ssize_t got = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    ssize_t got = recvmsg(fd, &m, flags | MSG_CMSG_CLOEXEC);
 
-    *attached_p = got < 0 ? -1 : first_of(&m);
+    if (got >= 0)
+        fd_pass_take(&m, passed_p, *passed_p < 0);
     return got;
 }
