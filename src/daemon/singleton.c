@@ -4,11 +4,25 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "daemon/process.h"
 #include "daemon/node_priv.h"
+
+void singleton_close_inherited(int argc, char **argv)
+{
+    bool called = argc > 3 && !strcmp(argv[1], "-pmi_args");
+    unsigned keep = called && !strcmp(argv[3], "fd") ? (unsigned)atoi(argv[2]) : 2;
+
+    if (!called)
+        return;
+    if (keep > 3)
+        syscall(SYS_close_range, 3U, keep - 1, 0U);
+    syscall(SYS_close_range, keep < 3 ? 3U : keep + 1, ~0U, 0U);
+}
 
 static int connect_loopback(uint16_t port)
 {

@@ -5,6 +5,11 @@
 
 #include "daemon/node.h"
 
+/* Closes what we have inherited, besides the connection and the standard streams, if a program has
+ * started us for itself (`-pmi_args` is the first option): it does not know that we have them, and
+ * may wait for the end of file of a pipe.  For the main function, before it opens anything. */
+void singleton_close_inherited(int argc, char **argv);
+
 /* Becomes the process manager of a program that was started by hand, waits on a loopback port, and
  * asked for one (`-pmi_args PORT ...`): a job of one process that is not ours to start or to end.
  * 0, or -errno with a sentence. */

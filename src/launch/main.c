@@ -568,6 +568,7 @@ int main(int argc, char **argv)
     }
     if (staging_child_main(argc, argv, &code))
         return code;
+    singleton_close_inherited(argc, argv);
     supervisor_tidy();
     if (srun_words_meant(argc, argv) && !as_srun(&words, &argc, &argv, &log, &code)) {
         arena_free(&words);

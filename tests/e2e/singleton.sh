@@ -35,6 +35,46 @@ same "and its children find what it had committed, and only that" "$(grep '^chil
     "child 0: committed was committed, later PMIX_ERR_NOT_FOUND, name 4711
 child 1: committed was committed, later PMIX_ERR_NOT_FOUND, name 4711" || explain
 
+# A program's pipe, open without close-on-exec: whatever else has it open keeps its reader from the end of file.
+pipe=$tmp/pipe
+mkfifo "$pipe"
+cat >"$tmp/holders" <<END
+#!/bin/sh
+for fd in \$(find /proc/[0-9]*/fd -lname "$pipe" 2>/dev/null); do
+    cat "\${fd%/fd/*}/comm"
+done | sort -u | tr '\n' ' ' | sed 's/.*/open in: &\n/'
+[ "\${1-}" != child ] || exec "$single3" child
+END
+printf '#!/bin/sh\n"%s" "$@"\n' "$WIREUP" >"$tmp/wrapper"
+chmod +x "$tmp/holders" "$tmp/wrapper"
+# shellcheck disable=SC2016
+with_pipe() { run 120 env CHILD="$tmp/holders" PIPE="$pipe" sh -c 'exec "$0" "$@" 9<>"$PIPE"' "$@"; }
+for program in "$single $tmp/holders" "$single2 $tmp/holders" "$single3"; do
+    name=$(basename "${program%% *}")
+    for WIREUP in "$WIREUP_SAVED" "$tmp/wrapper"; do
+        # shellcheck disable=SC2086
+        with_pipe $program
+        same "$name keeps its descriptors to itself, and its launcher (${WIREUP##*/}) has none" \
+            "$(grep '^open' "$out" | sort | uniq -c | tr -s ' ')" " 2 open in: $name " || explain
+    done
+done
+WIREUP=$WIREUP_SAVED
+
+# MPICH's library forks and becomes `mpiexec -pmi_args PORT ...`, with all descriptors of the program.
+cat >"$tmp/fork.py" <<'END'
+import os, socket, subprocess, sys
+server = socket.create_server(('127.0.0.1', 0))
+port = str(server.getsockname()[1])
+launcher = subprocess.Popen([os.environ['WIREUP'], '-pmi_args', port, 'default_interface', 'default_key', str(os.getpid())],
+                            stdin=subprocess.DEVNULL, close_fds=False)
+connection, _ = server.accept()
+subprocess.run(sys.argv[1], check=True)
+connection.close()
+launcher.wait()
+END
+with_pipe python3 "$tmp/fork.py" "$tmp/holders"
+same "nor has one that a program becomes after a fork, as with MPICH" "$(cat "$out")" "open in: python3 " || explain
+
 WIREUP=$tmp/not-installed
 run 120 "$single3"
 same "PMIx without Wireup stays alone" "$(cat "$out")" \

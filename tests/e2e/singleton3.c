@@ -2,7 +2,8 @@
  *
  *   singleton3            commits, publishes, spawns two of itself, asks which jobs there are,
  *                         connects with them, has a group with them, and prints in one line what
- *                         came of each
+ *                         came of each; CHILD in the environment: the program that it spawns
+ *                         instead of itself, with the same argument
  *   singleton3 child      what it spawns: reads what its parent had committed
  */
 #include <pmix.h>
@@ -149,7 +150,7 @@ int main(int argc, char **argv)
     put("later", "was not");
     published = publish("port", "4711");
     PMIX_APP_CONSTRUCT(&app);
-    app.cmd = strdup(argv[0]);
+    app.cmd = strdup(getenv("CHILD") ? getenv("CHILD") : argv[0]);
     app.maxprocs = 2;
     PMIX_ARGV_APPEND(spawned, app.argv, argv[0]);
     PMIX_ARGV_APPEND(spawned, app.argv, "child");

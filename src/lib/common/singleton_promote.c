@@ -32,6 +32,10 @@ static int start(const char *program, const char *name, int fd, pid_t *pid_p)
     rc = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", 0, 0);
     if (rc == 0)
         rc = posix_spawn_file_actions_adddup2(&actions, fd, SINGLETON_PROMOTE_FD);
+    /* Of the rest it knows nothing, and would keep it open: a reader of a pipe of this program would
+     * not see the end of file. */
+    if (rc == 0)
+        rc = posix_spawn_file_actions_addclosefrom_np(&actions, SINGLETON_PROMOTE_FD + 1);
     if (rc == 0)
         rc = posix_spawnp(pid_p, program, &actions, NULL, (char *const *)(uintptr_t)argv, environ);
     posix_spawn_file_actions_destroy(&actions);
