@@ -333,11 +333,11 @@ walls()
     fi
     mkdir "$tmp/root"
     mount --rbind "$root" "$tmp/root" # where everybody gets to
-    cp "$WIREUP" "$tmp/wireup"
-    chmod 755 "$tmp" "$bin" "$tmp/wireup"
+    for_others "$WIREUP"
+    chmod 755 "$bin" "$bin"/*
     chmod 1777 "$TMPDIR"
     for env in A=1 LD_LIBRARY_PATH="$tmp/lib"; do
-        run 60 setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/wireup" -n 4 \
+        run 60 setpriv --reuid 65534 --regid 65534 --clear-groups "$others/wireup" -n 4 \
             unshare -r chroot "$tmp/root" env "$env" "$bin/rawpmix"
         same "a container of somebody else, ${env%%=*}" "$rc $(cat "$out" "$err")" "0 rawpmix 4 good" ||
             explain

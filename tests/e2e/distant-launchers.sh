@@ -101,7 +101,7 @@ killed()
         victim=$(ps -o pid= --ppid "$victim" | head -n 1 | tr -d ' ')
     done
     # Both of its processes: the supervisor would remove the file.
-    kill -9 "$(ps -o ppid= -p "$victim" | tr -d ' ')" "$victim"
+    switch_off "$(ps -o ppid= -p "$victim" | tr -d ' ')" "$victim"
     wait "$one"
 }
 rm -f "$dir"/*.launcher
@@ -133,10 +133,8 @@ rm -f "$dir"/*.launcher
 
 # Another user is kept out by the directory.
 if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
-    mkdir -m 755 "$tmp/strange" 2>/dev/null
-    cp "$WIREUP" "$tmp/strange/wireup"
-    chmod 755 "$tmp"
-    run "$patience" setpriv --reuid 65534 --clear-groups env XDG_RUNTIME_DIR= "$tmp/strange/wireup" -launchers-dir "$dir" -n 1 true
+    for_others "$WIREUP"
+    run "$patience" setpriv --reuid 65534 --clear-groups env XDG_RUNTIME_DIR= "$others/wireup" -launchers-dir "$dir" -n 1 true
     same "another user may not use the directory" "$rc $(grep -c 'launchers-dir' "$err")" "125 1" || note "$(cat "$err")"
     chmod 700 "$tmp"
 fi

@@ -98,7 +98,7 @@ lost() # NAME KILLED SENTENCE
     pid=$!
     wait_until 60 [ -s "$tmp/lost.out" ] || note "$(cat "$tmp/lost.err")"
     # shellcheck disable=SC2086
-    kill -9 $2
+    switch_off $2
     code=0
     wait $pid || code=$?
     same "$1 is lost while the command runs" "$code $(cat "$tmp/lost.err")" "125 wireup: $3"

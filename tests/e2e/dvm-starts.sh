@@ -154,11 +154,9 @@ node=$(readlink "/proc/$(cat "$tmp/agent.n2")/ns/uts")
 for p in /proc/[0-9]*; do
     [ "$(readlink "$p/ns/uts" 2>/dev/null)" = "$node" ] && lost="${lost-} ${p#/proc/}"
 done
-# None of them is to see how another one ends: the daemon would tell that the rank was killed.
+# (A daemon that saw the end of the rank would tell that it was killed.)
 # shellcheck disable=SC2086
-kill -STOP $lost
-# shellcheck disable=SC2086
-kill -9 $lost
+switch_off $lost
 code=0
 wait "$job" || code=$?
 same "a node is lost: the job ends with one sentence" "$code $(grep -c "node n2 is lost" "$tmp/hold.err")" "1 1" || note "$(cat "$tmp/hold.err")"
@@ -198,13 +196,10 @@ same "and it ends" "$rc" 0 || explain
 named_agent
 dvm up -launch-agent "$tmp/agent" -hosts n1:4
 if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --regid 65534 --clear-groups true 2>/dev/null; then
-    mkdir "$tmp/strange"
-    cp "$WIREUP" "$tmp/strange/"
-    chmod -R a+rX "$tmp/strange"
-    chmod 755 "$tmp"
-    run "$patience" setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/strange/wireup" run -dvm dvm -n 1 true
+    for_others "$WIREUP"
+    run "$patience" setpriv --reuid 65534 --regid 65534 --clear-groups "$others/wireup" run -dvm dvm -n 1 true
     ok "another user has no job there" eval '[ "$rc" -ne 0 ] && grep -q "you have no DVM dvm on this machine" "$err"' || explain
-    run "$patience" setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/strange/wireup" on -dvm dvm n1 true
+    run "$patience" setpriv --reuid 65534 --regid 65534 --clear-groups "$others/wireup" on -dvm dvm n1 true
     ok "and starts no program" eval '[ "$rc" -ne 0 ] && grep -q "you have no DVM dvm on this machine" "$err"' || explain
 else
     skip "another user" "this test is not run by the superuser"

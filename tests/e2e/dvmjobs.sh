@@ -55,12 +55,9 @@ dvmjobs follow good"
 done
 
 if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --regid 65534 --clear-groups true 2>/dev/null; then
-    mkdir "$tmp/strange"
-    cp "$ours" "$WU_BUILD/src/lib/pmix/libpmix.so.2" "$tmp/strange/"
-    chmod 755 "$tmp"
-    chmod -R a+rX "$tmp/strange"
+    for_others "$ours" "$WU_BUILD/src/lib/pmix/libpmix.so.2"
     run "$patience" setpriv --reuid 65534 --regid 65534 --clear-groups \
-        env LD_LIBRARY_PATH="$tmp/strange" "$tmp/strange/e2e-dvmjobs" "$uri" follow
+        env LD_LIBRARY_PATH="$others" "$others/e2e-dvmjobs" "$uri" follow
     ok "another user has no job there" grep -q "^dvmjobs init WRONG" "$out" || explain
 else
     skip "another user" "this test is not run by the superuser"

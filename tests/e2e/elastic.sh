@@ -177,13 +177,11 @@ same "jobs use it" "$rc $(places)$(cat "$err")" "0  2 n1 2 n2 3 n3 1 n5 " || exp
 
 # ---- nobody else
 if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
-    chmod 711 "$tmp" "$tmp/run"
-    mkdir -m 755 "$tmp/strange"
-    cp "$WIREUP" "$tmp/strange/wireup" # ours may be where nobody else may look
-    chmod 755 "$tmp/strange/wireup"
+    chmod 711 "$tmp/run"
+    for_others "$WIREUP"
     for what in "grow -hosts n8" "shrink -hosts n5" "shrink -drain -hosts n5"; do
         # shellcheck disable=SC2086
-        run 60 setpriv --reuid 65534 --clear-groups env XDG_RUNTIME_DIR="$tmp/run" "$tmp/strange/wireup" $what
+        run 60 setpriv --reuid 65534 --clear-groups env XDG_RUNTIME_DIR="$tmp/run" "$others/wireup" $what
         same "another user: $what" "$rc $(cat "$err")" \
             '1 wireup: you have no DVM on this machine; start one with `wireup up`' || explain
     done

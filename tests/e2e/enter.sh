@@ -142,10 +142,8 @@ run 60 "$WIREUP" enter mine
 same "a job whose processes its launcher starts" "$rc $(cat "$err")" \
     '1 wireup: the launcher of this job starts its processes; those of `wireup serve` can be entered' || explain
 if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
-    chmod 711 "$tmp"
-    mkdir -m 755 "$tmp/strange"
-    cp "$WIREUP" "$tmp/strange/wireup"
-    run 60 setpriv --reuid 65534 --clear-groups env XDG_RUNTIME_DIR="$tmp/run" "$tmp/strange/wireup" enter mine
+    for_others "$WIREUP"
+    run 60 setpriv --reuid 65534 --clear-groups env XDG_RUNTIME_DIR="$tmp/run" "$others/wireup" enter mine
     same "another user" "$rc $(cat "$err")" "1 wireup: you have no running job mine on this machine" || explain
 else
     skip "another user" "only root can be one"

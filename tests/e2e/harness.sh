@@ -64,6 +64,54 @@ for place in "$tmp/place" "/tmp/e2e.$$" "/dev/shm/e2e.$$"; do
 done
 rm -f /tmp/others.$$
 
+# Whoever runs the tests ignores and blocks what it likes, and the machine is called as one of the nodes.
+cat >"$PWD/probe.sh" <<'PROBE'
+. "$WU_SRC/tests/e2e/lib.sh"
+private_world "$@"
+begin
+[ -z "${WU_PRIVATE-}" ] && echo "no name spaces" && exit
+# (The C library has two signals for itself, 32 and 33, and lets nobody choose what becomes of them.)
+while read -r name value; do
+    case $name in SigBlk: | SigIgn:) echo "$name $((0x$value & ~0x180000000))" ;; esac
+done </proc/self/status
+hostname
+getent hosts testhost | cut -d ' ' -f 1
+PROBE
+run 60 unshare -u sh -c 'hostname n1; exec "$@"' probe env --ignore-signal --block-signal WU_PRIVATE='' sh "$PWD/probe.sh"
+case $(cat "$out") in
+*"no name spaces") skip "signals and host name of a test" "this machine gives us no private name spaces" ;;
+*) same "a test ignores and blocks no signals, and its host has a name of its own" "$(grep -v '^#' "$out" | tr '\n' ,)" \
+    "SigBlk: 0,SigIgn: 0,testhost,127.0.1.1," || explain ;;
+esac
+
+# Everything that runs elsewhere ends together: the first of two processes would tell how the second one has ended.
+mkfifo "$tmp/end"
+# shellcheck disable=SC2016
+sh -c '"$@" & trap "echo guard lives" CONT; wait; echo worker ended; sleep 1000' guard \
+    sh -c 'trap "echo worker goes on" CONT; read -r _ <"$0"' "$tmp/end" >"$tmp/told" 2>&1 &
+guard=$!
+wait_until 60 eval 'worker=$(pgrep -P $guard) && [ -n "$worker" ]'
+same "children come first, whatever their numbers" "$(children_first $guard "$worker" | tr '\n' ' ')$(children_first "$worker" $guard | tr '\n' ' ')" \
+    "$worker $guard $worker $guard "
+switch_off $guard "$worker"
+wait $guard 2>/dev/null
+same "who is switched off does nothing" "$(cat "$tmp/told")" ""
+
+# A file that others cannot read where it is, they can read as a copy.
+mkdir -m 700 "$tmp/closed"
+printf '#!/bin/sh\necho here\n' >"$tmp/closed/program"
+chmod 700 "$tmp/closed/program"
+for_others "$tmp/closed/program"
+if setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
+    # (What setpriv starts itself is opened with root's rights.)
+    run 60 setpriv --reuid 65534 --clear-groups env "$tmp/closed/program"
+    same "the control: others may not read it" "$rc $(cat "$out")" "126 "
+    run 60 setpriv --reuid 65534 --clear-groups env "$others/program"
+    same "others read and start a copy" "$rc $(cat "$out")" "0 here" || explain
+else
+    skip "others read and start a copy" "only root can be another user"
+fi
+
 # A program that says it has spawned, and has not, is found out; so is a launcher that records nothing.
 if [ -x "$WIREUP" ]; then
     spawning launch 1 "$WU_BUILD/tests/e2e/e2e-dynamic" row 3

@@ -156,11 +156,10 @@ python3 "$tmp/strangers.py" "$port" "$wireupd" "$token" >"$tmp/strangers" 2>&1
 same "garbage is not answered, a replay only once" "$(cat "$tmp/strangers")" "garbage heard 0
 a replay heard 128"
 if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
-    mkdir -m 755 "$tmp/strange" && cp "$wireupd" "$tmp/strange/wireupd" && chmod 755 "$tmp/strange/wireupd"
-    chmod 711 "$tmp"
-    run 60 setpriv --reuid 65534 --clear-groups "$tmp/strange/wireupd" --join "127.0.0.1:$port" --token-file "$token"
+    for_others "$wireupd"
+    run 60 setpriv --reuid 65534 --clear-groups "$others/wireupd" --join "127.0.0.1:$port" --token-file "$token"
     same "another user cannot read the token" "$rc $(cat "$err")" "1 wireupd: cannot read the token $token: Permission denied"
-    run 60 setpriv --reuid 65534 --clear-groups env WIREUP_JOIN_TOKEN=0123456789abcdef "$tmp/strange/wireupd" --join "127.0.0.1:$port"
+    run 60 setpriv --reuid 65534 --clear-groups env WIREUP_JOIN_TOKEN=0123456789abcdef "$others/wireupd" --join "127.0.0.1:$port"
     same "nor guess it" "$rc $(cat "$err")" \
         "1 wireupd: the launcher at 127.0.0.1:$port does not accept this token, or is another release of Wireup"
 else
@@ -208,7 +207,8 @@ kill "$cutter"
 dvm shrink -hosts n2
 same "a node leaves" "$rc $(cat "$out")" "0 node n2 has left your DVM dvm" || explain
 ok "its daemon ends well" wait_until 60 log_has n2 "^ended: 0" || log_of n2
-kill -9 $(pgrep -f "^$wireupd --join localhost")
+# shellcheck disable=SC2046
+switch_off $(pgrep -f "^$wireupd --join localhost")
 ok "a lost one is named" wait_until 60 line_is "2 of 2 slots free; lost: n3" || explain
 join n3 --join "$where" --token-file "$token" --slots 2
 ok "and comes again under its name" wait_until 60 line_is "4 of 4 slots free" || { explain; log_of n3; }

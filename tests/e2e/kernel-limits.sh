@@ -107,11 +107,8 @@ as_user() # LIMIT COMMAND...
 }
 if setpriv --reuid $user --regid $user --clear-groups true 2>/dev/null; then
     mkdir -m 700 "$tmp/user" && chown $user:$user "$tmp/user"
-    mkdir -m 755 "$tmp/strange"
-    cp "$WIREUP" "$wireupd" "$tmp/strange/" # ours may be where nobody else may look
-    chmod -R a+rx "$tmp/strange"
-    chmod a+rx "$tmp"
-    strange=$tmp/strange/wireup
+    for_others "$WIREUP" "$wireupd"
+    strange=$others/wireup
     as_user 2 "$strange" -n 8 true
     same "processes for the ranks" "$rc $(said)" \
         "125 wireup: 8 processes do not fit on this machine: the limit of user processes (ulimit -Hu) allows 2|"
@@ -126,7 +123,7 @@ if setpriv --reuid $user --regid $user --clear-groups true 2>/dev/null; then
     run 300 setpriv --reuid $user --regid $user --clear-groups env HOME=/ XDG_RUNTIME_DIR="$tmp/user" TMPDIR="$tmp/user" \
         prlimit --memlock=0:0 "$strange" -n 2 true
     same "no memory may be locked: a job runs" "$rc $(said)" "0 "
-    rm -rf "$tmp/user" "$tmp/strange"
+    rm -rf "$tmp/user" "$others"
 else
     skip "a limit of processes" "this user cannot become another one"
 fi

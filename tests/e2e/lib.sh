@@ -31,6 +31,8 @@
 #   wait_until SECONDS TEST...   true as soon as TEST is
 #   theirs_stay PATTERN...   files that programs of others leave in TMPDIR or /dev/shm are no fault of ours
 #   processes                pids and names of living processes with our mark, other than this one
+#   for_others FILE...       copies in $others, where other users can read and start them
+#   switch_off PID...        all at once, as when their machine is switched off
 
 set -u
 : "${WU_SRC:=$(cd "$(dirname "$0")/../.." && pwd)}"
@@ -99,6 +101,10 @@ skip() # NAME REASON
 
 # ---- a place of our own -----------------------------------------------------------------------
 
+# What is started behind an & or by nohup ignores signals, and others may have blocked some; a test that sends them must not.
+usual_signals=
+! env --default-signal true 2>/dev/null || usual_signals='env --default-signal'
+
 # Runs the rest of the script, if this machine lets us, where there are no other processes, and where
 # /tmp and /dev/shm are empty and ours alone: then what is left can be counted exactly.  The network is
 # ours, too: tests that run at the same time do not take each other's ports, launchers do not find those
@@ -119,12 +125,12 @@ private_world() # "$@" of the script
         esac
         export WU_NET
         # shellcheck disable=SC2016,SC2086
-        if $how -m -p -i -f --mount-proc sh -c 'mount -t tmpfs none /dev/shm && eval "$WU_NET"' 2>/dev/null; then
+        if $usual_signals $how -u -m -p -i -f --mount-proc sh -c 'mount -t tmpfs none /dev/shm && eval "$WU_NET"' 2>/dev/null; then
             export WU_PRIVATE=1
             # The script is a child of the first process, which reaps what is orphaned; and it runs in
             # the foreground, because shells let what is behind a & ignore SIGINT.
             # shellcheck disable=SC2016
-            exec $how -m -p -i -f --kill-child --mount-proc sh -c 'eval "$WU_NET"; exec "$@"' \
+            exec $usual_signals $how -u -m -p -i -f --kill-child --mount-proc sh -c 'eval "$WU_NET"; exec "$@"' \
                 private sh "$e2e/private.sh" sh "$0" "$@"
         fi
     done
@@ -235,15 +241,46 @@ END
     chmod +x "$tmp/agent"
 }
 
-# That of a DVM with -keep $keep is killed, both processes.
+# PIDs, those of children before their parents'.  (Their numbers do not tell: they begin again after the highest one.)
+children_first() # PID...
+{
+    ps -o pid=,ppid= -p "$(echo "$@" | tr ' ' ,)" | awk '
+        { parent[$1] = $2 }
+        END {
+            for (pid in parent) {
+                depth = 0
+                for (p = pid; p in parent; p = parent[p])
+                    depth++
+                print depth, pid
+            }
+        }' | sort -rn | cut -d ' ' -f 2
+}
+
+# Processes end so that none of them can do anything about the end of another one: all are stopped, and a worker is killed before
+# its guard, whose end would let it go on (PR_SET_PDEATHSIG).
+switch_off() # PID...
+{
+    kill -STOP "$@" 2>/dev/null
+    # shellcheck disable=SC2046 # pids
+    kill -9 $(children_first "$@")
+}
+
+# The checkout may be below a folder that its user alone can enter, and what is in it, too.
+for_others() # FILE...
+{
+    others=$tmp/others
+    mkdir -p "$others"
+    cp -L "$@" "$others/"
+    chmod a+x "$tmp"
+    chmod -R a+rX "$others"
+}
+
+# That of a DVM with -keep $keep is killed, both processes: the daemons here are descendants of the launcher, and whichever of the
+# two survives the other one would kill them.
 lose_launcher()
 {
     pid=$(sed -n 's/^launcher \([0-9]*\) .*/\1/p' "$keep")
-    guard=$(ps -o ppid= -p "$pid" | tr -d ' ')
-    # The daemons here are descendants of the launcher, and whichever of its two processes survives the other one would kill
-    # them: neither runs any more, and the worker goes first, as the guard's end lets it go on (PR_SET_PDEATHSIG).
-    kill -STOP "$guard" "$pid"
-    kill -9 "$pid" "$guard"
+    switch_off "$(ps -o ppid= -p "$pid" | tr -d ' ')" "$pid"
     ok "the launcher has let its file go" wait_until 60 flock -n "$keep" true
 }
 

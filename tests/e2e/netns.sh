@@ -33,8 +33,8 @@ netns_world() # "$@" of the script
     unshare -n -u -m -p -i -f --mount-proc true 2>/dev/null ||
         netns_skip "this user may not make hosts of its own"
     export WU_PRIVATE=1
-    # shellcheck disable=SC2016
-    exec unshare -n -u -m -p -i -f --kill-child --mount-proc sh -c '
+    # shellcheck disable=SC2016,SC2086 # words
+    exec $usual_signals unshare -n -u -m -p -i -f --kill-child --mount-proc sh -c '
         mount -t tmpfs none /run && mkdir -m 755 /run/sshd
         exec "$@"' private sh "$e2e/private.sh" sh "$0" "$@"
 }

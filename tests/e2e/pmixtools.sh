@@ -231,30 +231,27 @@ another_user()
         return
     fi
     printf '#!/bin/sh\nexec setpriv --reuid 65534 --regid 65534 --clear-groups env %s "$@"\n' \
-        "LD_LIBRARY_PATH='$tmp/libs' XDG_RUNTIME_DIR='$tmp/theirs'" >"$bin/stranger"
+        "LD_LIBRARY_PATH='$tmp/others' XDG_RUNTIME_DIR='$tmp/theirs'" >"$bin/stranger"
     chmod +x "$bin/stranger"
-    mkdir "$tmp/libs" "$tmp/tools" "$tmp/theirs"
+    mkdir "$tmp/theirs"
     chown 65534 "$tmp/theirs"
-    cp -L "$ours/libpmix.so.2" "$tmp/libs/"
-    cp -L "$tools/pps" "$tools/pquery" "$WIREUP" "$tmp/tools/"
-    chmod -R a+rX "$tmp/libs" "$tmp/tools"
-    chmod 755 "$tmp"
+    for_others "$ours/libpmix.so.2" "$tools/pps" "$tools/pquery" "$WIREUP"
     chmod 1777 "$tmp/tmp"
     job_begin "$WIREUP" -tool-files system -n 2 "$program" "$tmp/stop"
     uri=$("$WIREUP" tools | sed -n "s/^$job	//p")
-    run "$patience" "$bin/stranger" "$tmp/tools/pps"
+    run "$patience" "$bin/stranger" "$others/pps"
     same "another user sees no server" "$rc $(cat "$out" "$err")" "0 no PMIx server of yours is found on this machine" || explain
-    run "$patience" "$bin/stranger" "$tmp/tools/pquery" --json PMIX_QUERY_AVAIL_SERVERS
+    run "$patience" "$bin/stranger" "$others/pquery" --json PMIX_QUERY_AVAIL_SERVERS
     same "nor its address" "$(grep -c tcp4 "$out")" 0 || explain
     for by in "--uri $uri" "--pid $job" "--system-server"; do
         # shellcheck disable=SC2086
-        run "$patience" "$bin/stranger" "$tmp/tools/pps" $by
+        run "$patience" "$bin/stranger" "$others/pps" $by
         same "nor gets in (${by%% *})" "$rc $(grep -c process "$out")" "1 0" || explain
     done
-    "$bin/stranger" "$tmp/tools/wireup" -tool-files on -n 1 sleep 1000 &
+    "$bin/stranger" "$others/wireup" -tool-files on -n 1 sleep 1000 &
     theirs=$!
-    wait_until "$patience" eval '"$bin/stranger" "$tmp/tools/pps" | grep -q "1 process on"'
-    run "$patience" "$bin/stranger" "$tmp/tools/pps"
+    wait_until "$patience" eval '"$bin/stranger" "$others/pps" | grep -q "1 process on"'
+    run "$patience" "$bin/stranger" "$others/pps"
     same "they see their own" "$rc $(grep -c "^server" "$out") $(grep -c sleep "$out")" "0 1 1" || explain
     run "$patience" "$tools/pps"
     same "which we do not" "$rc $(grep -c "^server" "$out") $(grep -c sleep "$out")" "0 1 0" || explain

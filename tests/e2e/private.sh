@@ -55,6 +55,15 @@ hide_installed() # PREFIX
     umount -n -l $hold
 }
 
+# Hosts of tests are called n1, n2 and the like, and the machine may be, too; or its own name may not be in its /etc/hosts.
+name_host()
+{
+    hostname testhost && [ -f /etc/hosts ] && mount -n -t tmpfs none $hold || return
+    # (Over a file that was removed nothing else could be mounted.)
+    { sed "/ testhost$/d" /etc/hosts && echo "127.0.1.1 testhost"; } >$hold/hosts && mount -n --bind $hold/hosts /etc/hosts
+    umount -n $hold
+}
+
 # Where the Wireups are that programs would find by themselves, other than the one that is tested.
 installed()
 {
@@ -88,11 +97,6 @@ else
     umount -n $hold
 fi
 cd "$here" || exit 99
-# Who is started behind a & or by nohup ignores signals; a test that sends them must not.
-signals=
-if env --default-signal=HUP true 2>/dev/null; then
-    signals='env --default-signal=HUP,INT,QUIT,TERM,PIPE'
-fi
-# shellcheck disable=SC2086
-$signals "$@"
+name_host
+"$@"
 exit $?

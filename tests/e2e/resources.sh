@@ -49,15 +49,11 @@ sysv:$id registered"
     ok "$by: it goes with a job that ends well, too" eval '! there "$id"' || explain
 done
 if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
-    # The build may be in a folder that is closed to others, and the libraries with it.
-    mkdir "$tmp/strange"
-    cp "$prog" "$WU_BUILD"/src/lib/pmi/libpmi.so.0 "$WU_BUILD"/src/lib/pmi2/libpmi2.so.0 \
-        "$WU_BUILD"/src/lib/pmix/libpmix.so.2 "$tmp/strange"
-    chmod 755 "$tmp"
-    chmod -R a+rX "$tmp/strange"
-    LD_LIBRARY_PATH=$tmp/strange
+    for_others "$prog" "$WU_BUILD"/src/lib/pmi/libpmi.so.0 "$WU_BUILD"/src/lib/pmi2/libpmi2.so.0 \
+        "$WU_BUILD"/src/lib/pmix/libpmix.so.2
+    LD_LIBRARY_PATH=$others
     export LD_LIBRARY_PATH
-    prog=$tmp/strange/${prog##*/}
+    prog=$others/${prog##*/}
     id=$(setpriv --reuid 65534 --clear-groups "$prog" make)
     launch 1 "$prog" pmi2 - "sysv:$id"
     ok "a segment of another user stays" there "$id" || explain

@@ -87,8 +87,8 @@ kill -9 "$(pgrep -n -x wireupd)"
 wait "$launcher" 2>/dev/null
 gone "nor the other of its two"
 patient -n 4
-processes | while read -r pid _; do kill -STOP "$pid"; done
-processes | sort -rn | while read -r pid _; do kill -9 "$pid"; done # a guard's end wakes its worker
+# shellcheck disable=SC2046
+switch_off $(processes | while read -r pid _; do echo "$pid"; done)
 wait "$launcher" 2>/dev/null
 wait_until "$patience" nobody_left
 ok "where all are killed at once, it stays" [ -d "$base" ]

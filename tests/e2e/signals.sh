@@ -115,7 +115,7 @@ pid=$!
 wait_until 120 eval '[ "$(processes | grep -c "^[0-9]* sleep 1000 *\$")" = 5 ]'
 others=$(launcher_processes)
 # shellcheck disable=SC2086
-kill -9 "$pid" $others
+switch_off $others
 wait "$pid" 2>/dev/null
 # shellcheck disable=SC2086
 wait_until 120 gone "$pid" $others # its socket refuses nobody before

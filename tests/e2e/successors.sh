@@ -32,11 +32,8 @@ same "an empty one" "$rc $(cat "$err")" "1 wireup: there is no DVM to take over:
 dvm up -takeover "$tmp/none"
 same "none" "$rc $(cat "$err")" "1 wireup: there is no DVM to take over: cannot open $tmp/none: No such file or directory" || explain
 if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
-    chmod 711 "$tmp"
-    mkdir -m 755 "$tmp/strange"
-    cp "$WIREUP" "$tmp/strange/wireup"
-    chmod 755 "$tmp/strange/wireup"
-    run 60 setpriv --reuid 65534 --clear-groups "$tmp/strange/wireup" up -takeover "$keep"
+    for_others "$WIREUP"
+    run 60 setpriv --reuid 65534 --clear-groups "$others/wireup" up -takeover "$keep"
     same "another user" "$rc $(cat "$err")" "1 wireup: there is no DVM to take over: cannot open $keep: Permission denied" || explain
 else
     skip "another user" "only root can be one"

@@ -151,8 +151,7 @@ done
 
 # ---- another user
 if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --regid 65534 --clear-groups true 2>/dev/null; then
-    cp "$bin/tool" "$tmp/stranger"
-    chmod 755 "$tmp" "$tmp/stranger"
+    for_others "$bin/tool"
     : >"$tmp/before.told"
     cp "$told" "$tmp/before.told"
     for lib in - "$ours"; do
@@ -162,10 +161,10 @@ if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --regid 65534 --clear-groups true
         [ "$lib" = - ] || lib=$tmp/libs
         [ "$lib" != - ] || lib=
         run "$patience" setpriv --reuid 65534 --regid 65534 --clear-groups \
-            env LD_LIBRARY_PATH="$lib" "$tmp/stranger" uri "$uri" query
+            env LD_LIBRARY_PATH="$lib" "$others/tool" uri "$uri" query
         same "another user does not get in (${lib:-OpenPMIx's})" "$(grep -c good "$out")" 0 || explain
         run "$patience" setpriv --reuid 65534 --regid 65534 --clear-groups \
-            env LD_LIBRARY_PATH="$lib" "$tmp/stranger" pid "$launcher" query
+            env LD_LIBRARY_PATH="$lib" "$others/tool" pid "$launcher" query
         same "nor sees where (${lib:-OpenPMIx's})" "$(grep -c good "$out")" 0 || explain
     done
     ok "and the launcher tells" grep -q "refused a connection of another user" "$told" || note "$(cat "$told")"
@@ -240,8 +239,7 @@ begin_job -tool-files on "$bin/tool" patient
 other=$launcher
 begin_job -tool-files system "$bin/tool" patient
 worker=$(pgrep -P "$launcher")
-kill -STOP "$launcher" "$worker" # neither cleans up; the worker goes first, as the end of the other one lets it go on
-kill -9 "$worker" "$launcher"
+switch_off "$launcher" "$worker" # neither cleans up
 wait "$launcher" 2>/dev/null
 same "both halves do" "$(files | wc -l)" 5
 "$WIREUP" ps >"$out" 2>"$err"

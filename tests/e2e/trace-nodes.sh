@@ -167,7 +167,7 @@ wait $job
 same "the job ends well" $? 0
 wait $follower
 same "then following ends" "$? $(cat "$tmp/followed.err")" "0 "
-same "with its last words" "$(grep -c ' n[123] rank [0-5] .*\* proc_state event=exit code=0' "$tmp/followed")" 6 ||
+same "with its last words" "$(grep -c ' n[123] *rank [0-5] .*\* proc_state event=exit code=0' "$tmp/followed")" 6 ||
     note "$(tail -n 40 "$tmp/followed")"
 
 # ---- nodes that have disks of their own: their traces come with the end of the job
@@ -191,7 +191,7 @@ if unshare -m mount -t tmpfs none "$tmp/own" 2>/dev/null; then
     replay "$tmp/own/rec"
     same "they are whole" "$rc $(cat "$err") $(grep -c ': the same again: ' "$out")" "0  4" || explain
     trace --command proc_state "$tmp/own/rec"
-    same "with the ends of the processes" "$rc $(cat "$err") $(grep -c ' n[123] rank [0-5] .*\* proc_state event=exit code=0' "$out")" \
+    same "with the ends of the processes" "$rc $(cat "$err") $(grep -c ' n[123] *rank [0-5] .*\* proc_state event=exit code=0' "$out")" \
         "0  6" || explain
     rm "$tmp"/own/rec*
     # The job fails because a node is lost; the other traces come nevertheless.

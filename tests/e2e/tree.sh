@@ -33,16 +33,13 @@ daemons() # NODE
         esac
     done
 }
-# As when a machine is switched off: none of them can still do anything.  The worker first, because it
-# is woken by the end of its guard, and ends what it has started.
+# Its daemons end; what they have started does not.
 die() # NODE
 {
-    who=$(daemons "$1" | sort -rn)
+    who=$(daemons "$1")
     [ -n "$who" ] || note "no daemon of $1 is there"
     # shellcheck disable=SC2086
-    kill -STOP $who
-    # shellcheck disable=SC2086
-    kill -KILL $who 2>/dev/null
+    switch_off $who
 }
 all_up() { [ "$(find "$tmp" -name 'up.*' | wc -l)" = "$1" ]; }
 start() # RANKS WORDS...
