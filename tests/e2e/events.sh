@@ -15,6 +15,8 @@ pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
 # shellcheck disable=SC2086
 [ "$3" = ours ] || [ -z "$pmix_flags" ] || { c_program events $pmix_flags && theirs=$bin/events; }
 
+most=$(rank_counts "$1" | grep . || echo 16)
+
 launch 2 "$ours" nonsense
 ok "an unknown mode is not reported as good" eval '[ "$rc" != 0 ] && ! grep -q good "$out"' || explain
 
@@ -61,8 +63,8 @@ for library in ours ${theirs:+theirs}; do
     eval "program=\$$library"
     word=
     [ $library = ours ] || word=reference
-    launch "$1" "$program" order "$2"
-    same "$1 processes get $2 events of their neighbours and of rank 0 in order, with $library" "$rc $(cat "$out")" \
+    launch "$most" "$program" order "$2"
+    same "$most processes get $2 events of their neighbours and of rank 0 in order, with $library" "$rc $(cat "$out")" \
         "0 events order good" || explain
     launch 3 "$program" ranges $word
     whole "on one node, with $library" ranges
@@ -87,7 +89,7 @@ for library in ours ${theirs:+theirs}; do
     eval "program=\$$library"
     word=
     [ $library = ours ] || word=reference
-    over "$1" "$program" order "$2"
+    over "$most" "$program" order "$2"
     same "the same on three nodes, with $library" "$rc $(cat "$out")" "0 events order good" || explain
     over 3 "$program" ranges $word
     whole "on three nodes, with $library" ranges

@@ -26,6 +26,8 @@
 #   same "NAME" GOT WANT     a point: two texts, shown when they differ
 #   skip "NAME" REASON       a point that this machine cannot decide; failure in CI
 #   note TEXT                a line of diagnosis
+#   rank_counts N...         the numbers of ranks with which a test runs: none over 16 where WITHOUT has the suite
+#                            many-ranks
 #   mpi_program NAME         builds mpi/NAME.c with MPICH's compiler as $bin/NAME
 #   c_program FILE [FLAGS]   builds FILE.c of this folder as $bin/FILE
 #   wait_until SECONDS TEST...   true as soon as TEST is
@@ -488,6 +490,14 @@ use_launcher() # wireup|hydra
         mpiexec.hydra --version 2>&1 | grep -q 'Version: *4\.0' || longest=900
         ;;
     esac
+}
+
+rank_counts() # N...
+{
+    for rank_count in "$@"; do
+        case " ${WITHOUT-} " in *" many-ranks "*) [ "$rank_count" -le 16 ] || continue ;; esac
+        echo "$rank_count"
+    done
 }
 
 launch() # N COMMAND...

@@ -63,7 +63,7 @@ if [ "$(sanitizer_of "$raw")" != asan ]; then # which must be the first to be lo
 fi
 
 # ---- raw programs
-for n in "$@"; do
+for n in $(rank_counts "$@"); do
     launch "$n" "$raw" "$what"
     same "$n ranks: cards, names, meetings" "$rc $(cat "$out" "$err")" "0 rawpmix $n good" || explain
 done
@@ -149,7 +149,7 @@ if command -v mpicc.openmpi >/dev/null 2>&1 && [ -z "$(sanitizer_of "$raw")" ]; 
     }
     mpi 2 env LD_PRELOAD="$bin/nopmixget" "$bin/hello"
     ok "where every Get fails, there is no job of two" eval '! grep -q "of 2" "$out"' || explain
-    for n in "$@"; do
+    for n in $(rank_counts "$@"); do
         mpi "$n" "$bin/hello"
         same "hello on $n ranks" "$rc $(sort -u "$out" | wc -l) $(grep -c "of $n\$" "$out")" "0 $n $n" ||
             explain

@@ -46,7 +46,7 @@ if [ "$launcher $library" = "hydra slurm" ]; then
 fi
 launch 3 "$prog" spoil
 same "a wrong value is seen to be wrong" "$(head -n 1 "$out")" "pmi2 3 WRONG ranks=3" || explain
-for n in "$@"; do
+for n in $(rank_counts "$@"); do
     launch "$n" "$prog" exchange
     same "$n ranks exchange their cards" "$rc $(head -n 1 "$out")" "0 pmi2 $n good" || explain
     launch "$n" "$prog" all "$launcher" $ring

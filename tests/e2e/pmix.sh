@@ -31,7 +31,7 @@ launch 2 env -u PMIX_NAMESPACE "$bin/rawpmix"
 ok "nor without a name" eval '! grep -q "rawpmix 2 good" "$out"' || explain
 
 # ---- the library
-for n in "$@"; do
+for n in $(rank_counts "$@"); do
     launch "$n" "$bin/rawpmix"
     same "$n ranks: cards, names, meetings, events" "$rc $(cat "$out" "$err")" "0 rawpmix $n good" || explain
     launch "$n" env -u PMIX_SERVER_URI61 -u PMIX_SERVER_URI51 -u PMIX_SERVER_URI41 -u PMIX_SERVER_URI4 \

@@ -65,7 +65,7 @@ host 1 2 env -u PMIX_NAMESPACE "$calls"
 ok "nor without a name" eval '! grep -q "pmixcalls 2 good" "$out"' || explain
 
 # ---- fences and cards, within nodes and between them
-for n in "$@"; do
+for n in $(rank_counts "$@"); do
     for nodes in 1 2 4; do
         [ "$n" -ge "$nodes" ] || continue
         host "$nodes" "$n" "$calls"

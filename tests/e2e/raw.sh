@@ -13,7 +13,7 @@ patience=300
 launch 4 "$bin/rawpmi1" spoil
 ok "a wrong value is seen to be wrong" grep -q "^raw 4 WRONG ranks=4" "$out"
 
-for n in "$@"; do
+for n in $(rank_counts "$@"); do
     launch "$n" "$bin/rawpmi1" exchange
     same "$n ranks exchange their cards" "$rc $(head -n 1 "$out")" "0 raw $n good" || explain
 done

@@ -16,7 +16,7 @@ ours=$WU_BUILD/tests/e2e/e2e-libpmi2
 
 srun -n 3 "$ours" spoil
 same "a wrong value is seen to be wrong" "$(head -n 1 "$out")" "pmi2 3 WRONG ranks=3" || explain
-for n in "$@"; do
+for n in $(rank_counts "$@"); do
     srun -n "$n" "$ours" exchange
     same "$n ranks exchange their cards" "$rc $(head -n 1 "$out")" "0 pmi2 $n good" || explain
     srun -n "$n" "$ours" all slurm

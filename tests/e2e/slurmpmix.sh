@@ -35,7 +35,7 @@ ok "Slurm's daemon has our library" [ "$(cat "$out")" -gt 0 ] || explain
 # shellcheck disable=SC2086
 srun -n 3 $theirs "$bin/pmixcalls" spoil
 ok "a wrong value is seen to be wrong" grep -q "^pmixcalls 3 WRONG" "$out" || explain
-for n in "$@"; do
+for n in $(rank_counts "$@"); do
     # shellcheck disable=SC2086
     srun -n "$n" $theirs "$bin/pmixcalls" cards
     same "$n ranks of OpenPMIx's library" "$rc $(cat "$out")" "0 pmixcalls $n good" || explain
