@@ -4,7 +4,7 @@
     audit.py FILE...            judges; prints what breaks a rule; 1: something does
     audit.py --each FILE...     the same, each of them as a job of its own
     audit.py --control FILE...  plants each fault that fits; 1: one is not noticed
-    audit.py --control=RULES    only those of these rules, with commas
+    audit.py --control=RULES    only those of these rules, with commas; or the names of faults
 
 FILE is what `wireup trace --all --json` prints: of a real job, or of a simulated one (tests/cluster.h).
 
@@ -153,7 +153,7 @@ def judge(events):
     return a
 
 
-# ---- planted faults: (rule, which event, what to put in its place)
+# ---- planted faults: (rule, name, which event, what to put in its place)
 
 
 def changed(e, **parts):
@@ -175,15 +175,15 @@ def is_fence(e, way):
 
 
 FAULTS = [
-    ("once", is_over, lambda e: [e, e]),
-    ("once", is_part, lambda e: []),
-    ("same", lambda e: is_over(e, "success"), lambda e: [changed(e, status="failed", blocks=[])]),
-    ("same", lambda e: is_over(e) and len(e["blocks"]) > 1, lambda e: [changed(e, blocks=e["blocks"][1:])]),
-    ("epoch", lambda e: is_part(e) and e["generation"] >> EPOCH_BITS == 1,
+    ("once", "over", is_over, lambda e: [e, e]),
+    ("once", "part", is_part, lambda e: []),
+    ("same", "outcome", lambda e: is_over(e, "success"), lambda e: [changed(e, status="failed", blocks=[])]),
+    ("same", "blocks", lambda e: is_over(e) and len(e["blocks"]) > 1, lambda e: [changed(e, blocks=e["blocks"][1:])]),
+    ("epoch", "old", lambda e: is_part(e) and e["generation"] >> EPOCH_BITS == 1,
      lambda e: [e, changed(e, generation=1 << 20)]),
-    ("answer", lambda e: is_fence(e, "out"), lambda e: [e, e]),
-    ("answer", lambda e: is_fence(e, "in"), lambda e: []),
-    ("exit", lambda e: e.get("effect") == "proc_state" and e["event"] in ("exit", "death"),
+    ("answer", "twice", lambda e: is_fence(e, "out"), lambda e: [e, e]),
+    ("answer", "unasked", lambda e: is_fence(e, "in"), lambda e: []),
+    ("exit", "code", lambda e: e.get("effect") == "proc_state" and e["event"] in ("exit", "death"),
      lambda e: [changed(e, code=77)]),
 ]
 
@@ -200,12 +200,12 @@ def places(events, rule, fits):
 def control(jobs, rules):
     """Each fault is planted into the first of the jobs where it fits."""
     missed = 0
-    for rule, fits, plant in FAULTS:
-        if rules and rule not in rules:
+    for rule, name, fits, plant in FAULTS:
+        if rules and rule not in rules and name not in rules:
             continue
         events, at = next(((e, at) for e in jobs if (at := places(e, rule, fits))), (None, None))
         if not at:
-            print(f"nothing to plant: {rule}")
+            print(f"nothing to plant: {rule}, {name}")
             missed += 1
             continue
         i = at[len(at) // 2]

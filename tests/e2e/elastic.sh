@@ -271,6 +271,12 @@ same "its timeline has what was lost, and what has come" "$rc $(grep -c '^Node n
 same "and its ranks" "$(grep -c '^[0-7] on n[1-8] ' "$out")" 8 || explain
 dvm timeline --json "$tmp/rec"
 same "as JSON, too" "$(grep -o '"name":"node lost"' "$out" | wc -l) $(grep -o 'node n[0-9]* has joined' "$out" | sort -u | wc -l)" "3 2" || explain
+dvm trace --all --json "$tmp/rec"
+cp "$out" "$tmp/rec.json"
+run 120 "$e2e/audit.py" "$tmp/rec.json"
+same "its recording breaks no rule" "$rc $(tail -n 1 "$out" | sed 's/^[0-9]* contributions/some contributions/')" "0 some contributions to collectives, 0 rules broken" || explain
+run 300 "$e2e/audit.py" --control=once,outcome,answer,exit,end "$tmp/rec.json"
+ok "and each fault that is planted into a copy of it is noticed" [ "$rc" = 0 ] || explain
 
 # ---- processes on a node that has joined meet those of an older job
 dvm up -launch-agent "$tmp/agent" -hosts n1:2,n2:2
