@@ -748,6 +748,8 @@ static void begin(struct dvm_lessee *e)
         dvm_limits_write(most, &e->out);
         buf_byte(&e->out, '\n');
     }
+    if (e->state == DVM_LESSEE_QUEUED && e->of->config.keeps)
+        buf_str(&e->out, "keeps\n");
     dvm_leases_changed(e->of);
 }
 

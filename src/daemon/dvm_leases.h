@@ -8,6 +8,7 @@
  *
  *     launcher  lease PROCESSES now|wait NODES     NODES: a list with commas, or * for all
  *     DVM       limits JOBS SLOTS NODES SECONDS    dvm_limits.h; left out if there are none
+ *     DVM       keeps                              it may lose its launcher; left out: it ends then
  *     DVM       queued FREE SLOTS [JOBS]           at most once: it must wait; JOBS: the limit
  *     DVM       granted LAYERS FREE SLOTS LOST     dvm_slots.h; LOST: names with commas, or -
  *               NAME SLOTS                         each node, the least loaded first
@@ -60,6 +61,7 @@ struct dvm_leases_config {
     const char *name; /* of the DVM */
     struct dvm_limits limits;
     bool grows; /* nodes may come by themselves: what does not fit may fit later */
+    bool keeps; /* the DVM outlives its launcher */
     enum dvm_node_use (*use)(void *arg, uint32_t position);
     void (*changed)(void *arg); /* slots may have become free, or nodes been lost */
     void *arg;

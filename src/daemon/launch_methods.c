@@ -664,7 +664,11 @@ void agent_diagnose(const struct agent_spec *s, const char *node, const char *wi
         return;
     }
     how_ended(program, seen->status, ended, sizeof ended);
-    if (cause)
+    if (s->kind == AGENT_DVM && !line.len)
+        errmsg_set(out, 0,
+                   "node %.200s: the DVM has closed the connection before the job's daemon was up",
+                   node);
+    else if (cause)
         errmsg_set(out, 0, "node %.200s: %s (%s: " SLICE_FMT ")", node, cause, program,
                    SLICE_ARG(line));
     else if (seen->started)

@@ -98,6 +98,9 @@ struct node_config {
     void (*add_nodes)(void *arg, int fd, struct slice words);
     /* That process leads the DVM of this name from now on; or NULL. */
     void (*successor)(void *arg, pid_t pid, struct slice name);
+    /* What the launcher knows about the loss of a node that its link does not tell, in a sentence;
+     * NULL: nothing.  May be NULL. */
+    const char *(*why_lost)(void *arg);
     const struct job_map *tools_like; /* what jobs of tools are like; NULL: the first job */
     /* All processes of a job have been started, on all nodes.  May be NULL. */
     void (*started)(void *arg, const struct job *j);

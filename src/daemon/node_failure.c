@@ -51,6 +51,14 @@ void node_failure_reason(struct cluster_io *s, uint32_t position, const char *wh
     list_append(&s->reasons, &r->link);
 }
 
+const char *node_failure_why(const struct cluster_io *s, const char *why)
+{
+    const struct node_config *c = s->context->config;
+    const char *better = c->why_lost ? c->why_lost(c->arg) : NULL;
+
+    return better ? better : why;
+}
+
 static bool has_ranks_at(const struct cluster_io *s, const struct job *j, uint32_t position)
 {
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
@@ -144,18 +152,19 @@ static void lose_in_jobs(struct cluster_io *s, uint32_t position, const char *wh
 static void lose_at_launcher(struct cluster_io *s, uint32_t position)
 {
     struct reason *r = reason_of(s, position);
+    const char *why = node_failure_why(s, r ? r->text : NULL);
 
-    log_info(s->context->log, "node %s is lost%s%s", s->names[position], r ? ": " : "",
-             r ? r->text : "");
-    trace_writer_lost(s->trace_writer, s->names[position], r ? r->text : NULL);
+    log_info(s->context->log, "node %s is lost%s%s", s->names[position], why ? ": " : "",
+             why ? why : "");
+    trace_writer_lost(s->trace_writer, s->names[position], why);
     streams_cut(&s->streams, position);
     if (s->dvm_execs)
         dvm_execs_lost(s->dvm_execs, position);
     if (s->context->config->dvm_leases)
         dvm_leases_changed(s->context->config->dvm_leases);
     lose_in_jobs(s, position,
-                 r ? r->text
-                   : "it has lost its connection to the launcher and found no other in time");
+                 why ? why
+                     : "it has lost its connection to the launcher and found no other in time");
     pending_query_lost(s->pending_queries, position); /* their reports show the loss */
     if (r)
         list_unlink(&r->link);

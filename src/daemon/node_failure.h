@@ -8,6 +8,9 @@
 /* Launcher: why that daemon may be lost; the first reason counts. */
 void node_failure_reason(struct cluster_io *s, uint32_t position, const char *why);
 
+/* The better reason for a loss that the launcher's configuration knows; else that one. */
+const char *node_failure_why(const struct cluster_io *s, const char *why);
+
 /* That daemon is lost, and its processes are gone. */
 void node_failure_position(struct cluster_io *s, uint32_t position);
 

@@ -564,7 +564,7 @@ static void test_dvm_failures(void)
 
     dvm_failure(&(struct fake_dvm){ "error: there is no room\n" }, 0, "there is no room");
     dvm_failure(&(struct fake_dvm){ "error: cut" }, 0, "error: cut");
-    dvm_failure(&(struct fake_dvm){ "" }, 0, "status 1");
+    dvm_failure(&(struct fake_dvm){ "" }, 0, "the DVM has closed the connection");
     dvm_failure(&(struct fake_dvm){ "ok\nlast words\n" }, 0, "last words");
     dvm_failure(&(struct fake_dvm){ "ok\nwireup-boot trouble 1 it rains\n" }, 0, "it rains");
     dvm_failure(&(struct fake_dvm){ "ok\n", .stays = true }, 200, "no daemon has come up");

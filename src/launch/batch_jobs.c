@@ -283,6 +283,13 @@ static void reaped(void *arg, pid_t pid, int status)
     remote_reaped(&b->remote, pid, status);
 }
 
+static const char *why_lost(void *arg)
+{
+    struct batch_jobs *b = arg;
+
+    return dvm_lease_loss(&b->lease);
+}
+
 static void progress(void *arg, struct node_progress *p)
 {
     struct batch_jobs *b = arg;
@@ -334,6 +341,7 @@ static struct node_config configuration(struct batch_jobs *b)
                              .started = started,
                              .ended = ended,
                              .successor = successor,
+                             .why_lost = why_lost,
                              .reaped = reaped,
                              .waits = waits,
                              .reach = o->remote ? reach : NULL,

@@ -411,6 +411,7 @@ static int open_leases(struct dvm *s, struct job_map *plan)
     const struct dvm_leases_config config = { .name = s->is_up.name,
                                               .limits = s->options->limits,
                                               .grows = joins_wanted(s->options),
+                                              .keeps = s->options->keep != NULL,
                                               .use = node_use,
                                               .changed = nodes_changed,
                                               .arg = s };

@@ -143,6 +143,8 @@ static int receive(struct dvm_lease *l, struct arena *a, struct host_list *list,
             print_queued(l, rest);
         else if (slice_is(word, "limits"))
             good = dvm_limits_read(rest, &l->limits);
+        else if (slice_is(line, "keeps"))
+            l->keeps = true;
         else
             good = granted = slice_is(word, "granted") && read_grant(l, rest, g);
     }
@@ -292,9 +294,10 @@ static void take_line(struct dvm_lease *l, struct slice line)
 {
     struct slice word = slice_cut(&line, ' ');
 
-    if (slice_is(word, "ends") && !line.len)
+    if (slice_is(word, "ends") && !line.len) {
+        l->announced = true;
         node_dvm_ends(l->node);
-    else if (slice_is(word, "held"))
+    } else if (slice_is(word, "held"))
         send_need(l);
     else if (slice_is(word, "news"))
         take_news(l, line);
@@ -329,7 +332,28 @@ static void on_read(void *arg)
     if (n > 0)
         return;
     watch_close(&l->watch);
+    l->ended = true;
     gone(l);
+}
+
+/* The daemons' links may tell the end earlier than our loop the end of this connection. */
+static bool has_ended(const struct dvm_lease *l)
+{
+    struct pollfd p = { l->fd, POLLRDHUP, 0 };
+
+    return l->ended || poll(&p, 1, 0) > 0;
+}
+
+const char *dvm_lease_loss(struct dvm_lease *l)
+{
+    if (l->fd < 0 || l->keeps || l->announced || !has_ended(l))
+        return NULL;
+    errmsg_set(&l->loss, 0,
+               "your DVM %s has ended, and the job's daemons with it: its launcher (pid %d) was "
+               "killed or has crashed; `wireup up` starts another DVM, and with -keep jobs outlive "
+               "its launcher",
+               l->name, (int)l->pid);
+    return l->loss.text;
 }
 
 void dvm_lease_follow(struct dvm_lease *l, struct node *n)
@@ -430,6 +454,7 @@ static void move_to(struct dvm_lease *l, pid_t pid, int fd)
     buf_clear(&l->in);
     l->fd = fd;
     l->pid = pid;
+    l->ended = false;
     watch_open(&l->watch, node_loop(l->node), l->fd, on_read, NULL, l);
     watch_want(&l->watch, LOOP_READ);
     send_use(l, "lease 0 again");

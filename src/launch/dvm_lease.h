@@ -26,8 +26,11 @@ struct dvm_lease_calls {
 };
 
 struct dvm_lease {
-    int fd;       /* -1: none */
-    bool by_rule; /* a DVM is used if there is one (`wireup run`) */
+    int fd;         /* -1: none */
+    bool by_rule;   /* a DVM is used if there is one (`wireup run`) */
+    bool keeps;     /* the DVM outlives its launcher */
+    bool ended;     /* ... which has ended */
+    bool announced; /* ... as it has said before */
     struct log log;
     struct dvm_limits limits;
     char name[LIMIT_JOB_NAME + 1]; /* of the DVM */
@@ -39,6 +42,7 @@ struct dvm_lease {
     struct watch watch;
     struct buf in;
     struct buf need; /* the last line that the DVM was sent by dvm_lease_need() */
+    struct errmsg loss;
 };
 
 /* A dvm_fn; arg: the lease.  Blocks until the DVM has given the launcher its turn. */
@@ -64,6 +68,9 @@ void dvm_lease_again(struct dvm_lease *l, pid_t pid, struct slice name);
  */
 void dvm_lease_follow(struct dvm_lease *l, struct node *n);
 void dvm_lease_unfollow(struct dvm_lease *l); /* before the node is freed; harmless twice */
+
+/* Why nodes are lost: the DVM has ended without a word.  NULL: it has not, or there is no lease. */
+const char *dvm_lease_loss(struct dvm_lease *l);
 
 /* What calls.node() was told has been dealt with. */
 void dvm_lease_seen(struct dvm_lease *l);

@@ -200,6 +200,13 @@ static const char *pattern_for_all(struct launch_options *o, const char *pattern
     return path ? path : pattern;
 }
 
+static const char *why_lost(void *arg)
+{
+    struct launch *l = arg;
+
+    return dvm_lease_loss(&l->lease);
+}
+
 static void progress(void *arg, struct node_progress *p)
 {
     struct launch *l = arg;
@@ -257,6 +264,7 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .waits = o->debugger || (o->trace_file && o->remote) ? waits : NULL,
         .reach = o->remote ? reach : NULL,
         .successor = successor,
+        .why_lost = why_lost,
         .callback = &l->callback,
         .distant = remote_distant(o, &l->distant),
         .arg = l,

@@ -407,7 +407,12 @@ static void fail(struct remote *f, uint32_t position, struct slice text)
 
 static void on_failed(void *arg, uint32_t position, const struct errmsg *why)
 {
-    fail(arg, position, slice_str(why->text));
+    struct remote *f = arg;
+    const char *better = node_failure_why(&f->cluster, NULL);
+    char line[ERRMSG_MAX];
+
+    snprintf(line, sizeof line, "node %.200s: %.700s", f->names[position], better ? better : "");
+    fail(f, position, slice_str(better ? line : why->text));
 }
 
 /* Given up: no more daemons are started, and those being started find no record. */
@@ -449,7 +454,8 @@ static void on_lost(void *arg, uint32_t position, const char *why)
     struct remote *f = arg;
     char line[ERRMSG_MAX];
 
-    snprintf(line, sizeof line, "node %.200s: %.700s", f->names[position], why);
+    snprintf(line, sizeof line, "node %.200s: %.700s", f->names[position],
+             node_failure_why(&f->cluster, why));
     fail(f, position, slice_str(line));
 }
 

@@ -172,8 +172,26 @@ kill -9 $(pgrep -f "^$WIREUP up ")
 code=0
 wait "$job" || code=$?
 ok "the DVM's launcher is killed: its jobs end with it" [ "$code" -ne 0 ] || note "$(cat "$tmp/hold.err")"
+gone="your DVM dvm has ended, and the job's daemons with it: its launcher (pid P) was killed or has crashed; \`wireup up\` starts another DVM, and with -keep jobs outlive its launcher"
+said() { sed '/ has lost n2; /d; s/(pid [0-9]*)/(pid P)/' "$tmp/hold.err"; }
+same "which is said in one sentence" "$(said)" "wireup: node n1 is lost: $gone"
 ok "and nothing stays of DVM and job" wait_until "$patience" eval '! pgrep -x "wireup|wireupd" >/dev/null && [ "$(ranks)" = 0 ]' ||
     note "$(ps -efww)"
+
+# ---- killed: the DVM's launcher while a job's daemon is about to start
+dvm up -launch-agent "$tmp/agent" -hosts n1:4
+# shellcheck disable=SC2046
+kill -STOP $(pgrep -x wireupd)
+"$WIREUP" run -n 1 true >"$tmp/hold.out" 2>"$tmp/hold.err" </dev/null &
+job=$!
+starts() { "$WIREUP" ps 2>/dev/null | grep -q "  no job  .*  $job  "; }
+wait_until "$patience" starts || note "$("$WIREUP" ps)"
+# shellcheck disable=SC2046
+kill -9 $(pgrep -f "^$WIREUP up ")
+code=0
+wait "$job" || code=$?
+same "it is killed while a job starts: the same is said" "$code $(said)" "125 wireup: node n1: $gone"
+ok "and nothing stays of that, either" wait_until "$patience" eval 'pkill -9 -x wireupd; ! pgrep -x "wireup|wireupd" >/dev/null' || note "$(ps -efww)"
 
 # ---- a launcher that is lost, and another one that takes over
 distant_agent
@@ -187,7 +205,7 @@ dvm up -takeover "$keep"
 same "another launcher takes over, with all nodes" "$(head -n 1 "$out" | cut -d ';' -f 1)" "2 nodes are up" || explain
 same "the job goes on" "$(ranks)" 2
 let_go
-same "and ends well" "$code" 0 || note "$(cat "$tmp/hold.err")"
+same "and ends well, without a word about it" "$code $(cat "$tmp/hold.err")" "0 "
 ok "later daemons are forked again" wait_until "$patience" all_forked || explain
 dvm down
 same "and it ends" "$rc" 0 || explain
