@@ -171,6 +171,10 @@
 /* How long another launcher may take to answer a query for a published name. */
 #define LIMIT_CONTROL_REPLY_MS 2000
 
+/* How long a launcher may take to answer a command of its user, as where it is short of processors;
+ * after the time above someone at a terminal is told that it is waited for. */
+#define LIMIT_LAUNCHER_ANSWER_MS 10000
+
 /* Normal exits of processes are reported to nodes that wait for one of them after this delay. */
 #define LIMIT_EXIT_REPORT_MS 500
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "launch/queries.h"
+#include "launch/silent_launcher.h"
 
 /* ASKED: so many launchers are asked before the first answer is read. */
 enum { DVM_FIND_ANSWER = 1 << 24, ASKED = 64 };
@@ -28,14 +29,15 @@ static uint32_t slots_in(struct slice text)
     return sum;
 }
 
-/* "standing PID NAME" in the first line: a DVM. */
-static bool is_dvm(int asked, const struct launcher_name *who, struct dvm_place *place_p)
+/* "standing PID NAME" in the first line: a DVM.  *rc_p: -errno, without an answer. */
+static bool is_dvm(int asked, const struct launcher_name *who, struct dvm_place *place_p, int *rc_p)
 {
     struct buf answer = BUF_NULL(DVM_FIND_ANSWER);
     struct slice text, line;
     bool found = false;
 
-    if (queries_answer(asked, &answer) == 0) {
+    *rc_p = queries_answer(asked, &answer);
+    if (*rc_p == 0) {
         text = buf_slice(&answer);
         line = slice_cut(&text, '\n');
         found = slice_is(slice_cut(&line, ' '), "standing");
@@ -57,8 +59,17 @@ struct search {
     const char *wanted;
     struct dvm_place *all;
     int n;
-    bool over; /* the one that is wanted has been found */
+    bool over;    /* the one that is wanted has been found */
+    pid_t silent; /* a launcher that has not answered; 0: all have */
 };
+
+static void note_silent(struct search *s, const struct launcher_name *who, int rc)
+{
+    struct silent_launcher silent;
+
+    if ((rc == -ETIMEDOUT || rc == -EAGAIN) && silent_launcher_look(who, &silent))
+        s->silent = silent.pid;
+}
 
 /* Those among n launchers, at most ASKED.  A machine may have daemons of many nodes, which answer at
  * the same time. */
@@ -69,10 +80,13 @@ static void find_among(struct search *s, const struct launcher_name *names, int 
     for (int i = 0; i < n; i++)
         asked[i] = queries_ask(&names[i], SLICE("standing\n"));
     for (int i = 0; i < n; i++) {
+        int rc = 0;
         if (s->over && asked[i] >= 0)
             close(asked[i]);
-        else if (!s->over && is_dvm(asked[i], &names[i], &s->all[s->n]))
+        else if (!s->over && is_dvm(asked[i], &names[i], &s->all[s->n], &rc))
             s->over = !strcmp(s->all[s->n++].name, s->wanted);
+        else if (!s->over)
+            note_silent(s, &names[i], rc);
     }
 }
 
@@ -130,14 +144,19 @@ static const struct dvm_place *named(const struct dvm_place *all, int n, const c
     return NULL;
 }
 
-static int none(const char *name, const char *why, struct errmsg *err)
+static int none(const char *name, const char *why, pid_t silent, struct errmsg *err)
 {
+    int code = name && *why ? DVM_FIND_UNKNOWN : DVM_FIND_NONE;
+
+    if (silent)
+        return errmsg_set(err, code,
+                          "no DVM%s%.100s is found on this machine%s, and the launcher with pid %d "
+                          "does not answer; `wireup ps` shows its state",
+                          name ? " " : "", name ? name : "", why, (int)silent);
     if (!name)
-        return errmsg_set(err, DVM_FIND_NONE,
-                          "you have no DVM on this machine; start one with `wireup up`");
-    return errmsg_set(err, *why ? DVM_FIND_UNKNOWN : DVM_FIND_NONE,
-                      "you have no DVM %.100s on this machine%s; `wireup ps` lists yours", name,
-                      why);
+        return errmsg_set(err, code, "you have no DVM on this machine; start one with `wireup up`");
+    return errmsg_set(
+        err, code, "you have no DVM %.100s on this machine%s; `wireup ps` lists yours", name, why);
 }
 
 static int several(const struct dvm_place *all, int n, struct errmsg *err)
@@ -157,15 +176,15 @@ static const char *wanted_name(const char *name)
     return name ? name : DVM_UNNAMED;
 }
 
-static int choose(const struct dvm_place *all, int n, const char *name, const char *why,
+static int choose(const struct search *s, const char *name, const char *why,
                   const struct dvm_place **found_p, struct errmsg *err)
 {
-    *found_p = named(all, n, wanted_name(name));
-    if (!*found_p && !name && n == 1)
-        *found_p = &all[0];
+    *found_p = named(s->all, s->n, wanted_name(name));
+    if (!*found_p && !name && s->n == 1)
+        *found_p = &s->all[0];
     if (*found_p)
         return 0;
-    return name || n == 0 ? none(name, why, err) : several(all, n, err);
+    return name || s->n == 0 ? none(name, why, s->silent, err) : several(s->all, s->n, err);
 }
 
 int dvm_find(const char *name, struct dvm_place *place_p, struct errmsg *err)
@@ -179,10 +198,11 @@ int dvm_find(const char *name, struct dvm_place *place_p, struct errmsg *err)
     s.wanted = wanted_name(name ? name : usual);
     rc = find_all(&s);
     rc = rc < 0 ? errmsg_set(err, rc, "cannot look for DVMs: %s", err_text(rc))
-                : choose(s.all, s.n, name ? name : usual, usual ? ", which WIREUP_DVM names" : "",
-                         &found, err);
+                : choose(&s, name ? name : usual, usual ? ", which WIREUP_DVM names" : "", &found,
+                         err);
     if (found)
         *place_p = *found;
+    place_p->silent = found ? 0 : s.silent;
     free(s.all);
     return rc;
 }

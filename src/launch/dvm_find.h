@@ -18,12 +18,13 @@ struct dvm_place {
     struct launcher_name where;
     char name[LIMIT_JOB_NAME + 1];
     uint32_t slots; /* of the nodes that may be used */
+    pid_t silent;   /* none was found, and this launcher has not answered; 0: all have */
 };
 
 /* UNKNOWN: the one that WIREUP_DVM names is not there. */
 enum { DVM_FIND_NONE = 1, DVM_FIND_SEVERAL, DVM_FIND_UNKNOWN };
 
-/* name NULL: by the rule above.  0; one of these with a sentence; -errno. */
+/* name NULL: by the rule above.  0; one of these with a sentence, and place_p->silent; -errno. */
 int dvm_find(const char *name, struct dvm_place *place_p, struct errmsg *err);
 
 #endif

@@ -222,8 +222,15 @@ int dvm_lease_nodes(void *arg, struct launch_options *opt, const struct dvm_wish
     if (!opt->dvm && (!l->by_rule || wish->named) && !opt->wait)
         return 0;
     rc = dvm_find(opt->dvm, &place, err);
-    if (rc == DVM_FIND_NONE && !opt->dvm && !opt->wait)
+    if (rc == DVM_FIND_NONE && !opt->dvm && !opt->wait) {
+        if (place.silent)
+            log_warn(
+                &l->log,
+                "the launcher with pid %d does not answer; if it leads a DVM, this job does not "
+                "use it",
+                (int)place.silent);
         return 0;
+    }
     if (rc)
         return rc < 0 ? rc : LAUNCH_REFUSED;
     *used_p = opt->on_dvm = true;

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "launch/queries.h"
+#include "launch/silent_launcher.h"
 
 enum { JOB_LIST_ANSWER_MAX = 64 << 20, JOB_LIST_ARENA_MAX = 256 << 20, JOB_LIST_PIECE = 64 << 10 };
 
@@ -51,26 +52,52 @@ static void receive(struct launcher_query *a, struct pollfd *p)
     p->fd = -1;
 }
 
-/* Until all have answered, or the time is over. */
-static void receive_all(struct launcher_query *all, struct pollfd *p, int n)
+/* The first one that is awaited, and not in vain; NULL: there is none. */
+static const struct launcher_name *first_awaited(const struct launcher_query *all, int n)
 {
-    uint64_t due = clock_now_ns() + LIMIT_CONTROL_REPLY_MS * NS_PER_MS;
+    for (int i = 0; i < n; i++) {
+        if (all[i].rc == 1 && silent_launcher_may_answer(all[i].who))
+            return all[i].who;
+    }
+    return NULL;
+}
+
+static void receive_some(struct launcher_query *all, struct pollfd *p, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (p[i].fd >= 0 && p[i].revents)
+            receive(&all[i], &p[i]);
+    }
+}
+
+static int count_awaited(const struct launcher_query *all, int n)
+{
     int awaited = 0;
 
     for (int i = 0; i < n; i++)
         awaited += all[i].rc == 1;
-    while (awaited) {
-        uint64_t now = clock_now_ns();
-        if (now >= due)
-            break;
-        if (poll(p, (nfds_t)n, (int)((due - now) / NS_PER_MS) + 1) <= 0)
+    return awaited;
+}
+
+/* Until all have answered that can, or the time is over. */
+static void receive_all(struct launcher_query *all, struct pollfd *p, int n, const struct log *log)
+{
+    uint64_t begun = clock_now_ns(), report_ns = begun + LIMIT_CONTROL_REPLY_MS * NS_PER_MS;
+    uint64_t due = begun + (log ? LIMIT_LAUNCHER_ANSWER_MS : LIMIT_CONTROL_REPLY_MS) * NS_PER_MS;
+
+    while (count_awaited(all, n) && clock_now_ns() < due) {
+        const struct launcher_name *late;
+        if (poll(p, (nfds_t)n, SILENT_LAUNCHER_STEP_MS) > 0) {
+            receive_some(all, p, n);
             continue;
-        for (int i = 0; i < n; i++) {
-            if (p[i].fd >= 0 && p[i].revents) {
-                receive(&all[i], &p[i]);
-                awaited -= all[i].rc != 1;
-            }
         }
+        late = first_awaited(all, n);
+        if (!late)
+            break;
+        if (clock_now_ns() < report_ns)
+            continue;
+        silent_launcher_note_wait(late, log);
+        report_ns = UINT64_MAX;
     }
     for (int i = 0; i < n; i++) {
         if (p[i].fd < 0)
@@ -80,14 +107,15 @@ static void receive_all(struct launcher_query *all, struct pollfd *p, int n)
     }
 }
 
-static void ask_all(struct launcher_query *all, struct pollfd *p, int n, struct slice question)
+static void ask_all(struct launcher_query *all, struct pollfd *p, int n, struct slice question,
+                    const struct log *log)
 {
     for (int i = 0; i < n; i++) {
         int fd = ask(all[i].who, question);
         p[i] = (struct pollfd){ .fd = fd < 0 ? -1 : fd, .events = POLLIN };
         all[i].rc = fd < 0 ? fd : 1;
     }
-    receive_all(all, p, n);
+    receive_all(all, p, n, log);
 }
 
 /* ---- their lines ----------------------------------------------------------------------------- */
@@ -160,6 +188,33 @@ static void add_answer(struct job_list *l, const struct launcher_name *who, stru
     }
 }
 
+/* One that is too busy to accept a connection answers as little. */
+static bool is_silence(int rc)
+{
+    return rc == -ETIMEDOUT || rc == -EAGAIN;
+}
+
+static void add_silent(struct job_list *l, const struct launcher_query *q, const struct log *log)
+{
+    struct listed_launcher *at = &l->launchers[l->nlaunchers];
+    struct silent_launcher s;
+
+    if (!is_silence(q->rc)) {
+        log_warn(log, "the launcher with pid %d does not answer: %s", (int)q->who->pid,
+                 err_text(q->rc));
+        return;
+    }
+    if (!silent_launcher_look(q->who, &s))
+        return;
+    l->nlaunchers++;
+    *at = (struct listed_launcher){ .where = *q->who,
+                                    .state = s.stopped ? LISTED_STOPPED : LISTED_SILENT,
+                                    .row = { .pid = (int)s.pid } };
+    add_job(l, (struct listed_job){ .launcher = at, .is_none = true });
+    if (log)
+        silent_launcher_warn(&s, log);
+}
+
 static int take_answers(struct job_list *l, struct launcher_query *all, int n,
                         const struct log *log)
 {
@@ -179,8 +234,7 @@ static int take_answers(struct job_list *l, struct launcher_query *all, int n,
                 return -ENOMEM;
             add_answer(l, all[i].who, slice_mem(kept, text.len), log);
         } else if (all[i].rc < 0 && all[i].rc != -ECONNREFUSED) {
-            log_warn(log, "the launcher with pid %d does not answer: %s", (int)all[i].who->pid,
-                     err_text(all[i].rc));
+            add_silent(l, &all[i], log);
         }
     }
     return 0;
@@ -249,7 +303,7 @@ int job_list_read(struct job_list *l, bool usage, const struct log *log)
         buf_init(&all[i].answer, JOB_LIST_ANSWER_MAX);
     }
     if (rc == 0) {
-        ask_all(all, p, n, usage ? SLICE("usage\n") : SLICE("jobs\n"));
+        ask_all(all, p, n, usage ? SLICE("usage\n") : SLICE("jobs\n"), log);
         rc = take_answers(l, all, n, log);
     }
     if (rc == 0 && usage)
@@ -262,6 +316,15 @@ int job_list_read(struct job_list *l, bool usage, const struct log *log)
     free(p);
     free(names);
     return rc;
+}
+
+bool job_list_lacks_some(const struct job_list *l)
+{
+    for (uint32_t i = 0; i < l->nlaunchers; i++) {
+        if (l->launchers[i].state != LISTED_ANSWERS)
+            return true;
+    }
+    return false;
 }
 
 void job_list_free(struct job_list *l)
@@ -299,7 +362,8 @@ static bool is_pid(const struct listed_job *j, struct slice word)
 {
     int pid;
 
-    return slice_int(word, &pid) && pid == j->launcher->row.pid && j->row.is_first;
+    return slice_int(word, &pid) && pid == j->launcher->row.pid &&
+           (j->row.is_first || j->launcher->state != LISTED_ANSWERS);
 }
 
 static bool (*const meanings[])(const struct listed_job *j, struct slice word) = {
@@ -338,8 +402,13 @@ static const struct listed_job *find(const struct job_list *l, const char *word,
         }
     }
     if (!found)
-        errmsg_set(err, 1, "you have no running job %.200s on this machine", word);
-    return found;
+        errmsg_set(err, 1, "you have no running job %.200s on this machine%s", word,
+                   job_list_lacks_some(l) ? ", unless a launcher that does not answer has it" : "");
+    if (!found || found->launcher->state == LISTED_ANSWERS)
+        return found;
+    errmsg_set(err, 1, "the launcher with pid %d does not answer: its jobs are not known",
+               found->launcher->row.pid);
+    return NULL;
 }
 
 const struct listed_job *job_list_find(struct job_list *l, const char *word, const struct log *log,

@@ -16,8 +16,15 @@
 #include "io/rendezvous.h"
 #include "report/job_row.h"
 
+enum listed_state {
+    LISTED_ANSWERS,
+    LISTED_STOPPED, /* it cannot answer: nothing is known but its pid */
+    LISTED_SILENT   /* it has not answered in time: likewise */
+};
+
 struct listed_launcher {
     struct launcher_name where;
+    enum listed_state state;
     struct launcher_row row;
     uint32_t njobs;
     struct slice nodes; /* of a DVM, with usage: a line for each, `NAME SLOTS USED STATE` */
@@ -27,7 +34,7 @@ struct listed_job {
     const struct listed_launcher *launcher;
     struct job_row row; /* of a launcher without jobs: no ranks */
     const char *id, *name;
-    bool is_none; /* the launcher has no job (a DVM, or one whose nodes come up) */
+    bool is_none; /* the launcher has no job (a DVM, or one whose nodes come up), or is silent */
 };
 
 struct job_list {
@@ -45,9 +52,13 @@ struct listed_node {
 bool job_list_next_node(struct slice *nodes, struct listed_node *node_p);
 
 /* Asks all launchers at once; usage: also what the processes use, on all nodes.  Those that do not
- * answer are named in the log (NULL: silently left out).  0 or -errno; free it in any case. */
+ * answer are named in the log, too; NULL: they are not, and have less time.  0 or -errno; free it in
+ * any case. */
 int job_list_read(struct job_list *l, bool usage, const struct log *log);
 void job_list_free(struct job_list *l); /* harmless on zeroed memory, and twice */
+
+/* A launcher has not answered: there may be more jobs. */
+bool job_list_lacks_some(const struct job_list *l);
 
 /* By their ids, as they are in the list. */
 int job_list_order(const struct listed_job *a, const struct listed_job *b);

@@ -42,6 +42,8 @@ static void put_time(uint64_t s, char *cell)
 
 static const char *state_of(const struct listed_job *j)
 {
+    if (j->launcher->state != LISTED_ANSWERS)
+        return j->launcher->state == LISTED_STOPPED ? "stopped" : "no answer";
     if (j->is_none)
         return j->launcher->row.is_dvm ? "standing" : "no job";
     return job_row_state_name(j->row.state);
@@ -67,7 +69,11 @@ static void put_waits(const struct listed_job *j, char *cell)
     const struct launcher_row *l = &j->launcher->row;
     struct slice silent = l->silent;
 
-    if (j->is_none && l->is_dvm)
+    if (j->launcher->state == LISTED_STOPPED)
+        snprintf(cell, CELL_MAX, "the launcher is stopped");
+    else if (j->launcher->state == LISTED_SILENT)
+        snprintf(cell, CELL_MAX, "the launcher does not answer");
+    else if (j->is_none && l->is_dvm)
         put_dvm(l, cell);
     else if (silent.len)
         snprintf(cell, CELL_MAX, "no answer from " SLICE_FMT, SLICE_ARG(silent));
@@ -85,9 +91,11 @@ static void put_nodes(const struct listed_job *j, char *cell)
 static void put_cell(const struct listed_job *j, enum job_column column, char *cell)
 {
     const struct job_row *r = &j->row;
-    bool unknown = j->is_none || r->looked == 0;
+    bool unknown = j->is_none || r->looked == 0, silent = j->launcher->state != LISTED_ANSWERS;
 
     snprintf(cell, CELL_MAX, "-");
+    if (silent && (column == JOB_COLUMN_RANKS || column == JOB_COLUMN_NODES))
+        return;
     switch (column) {
     case JOB_COLUMN_ID: snprintf(cell, CELL_MAX, "%s", j->id); break;
     case JOB_COLUMN_NAME: snprintf(cell, CELL_MAX, "%s", j->name); break;
@@ -251,9 +259,14 @@ static void nodes_json(struct json *j, struct slice nodes)
 
 static void launcher_json(struct json *j, const struct listed_launcher *l)
 {
+    static const char *const states[] = {
+        [LISTED_ANSWERS] = "answers", [LISTED_STOPPED] = "stopped", [LISTED_SILENT] = "no_answer"
+    };
+
     json_object(j, NULL);
     json_u64(j, "number", l->row.number);
     json_i64(j, "pid", l->row.pid);
+    json_str(j, "state", states[l->state]);
     json_bool(j, "dvm", l->row.is_dvm);
     json_text(j, "name", l->row.dvm_name);
     json_u64(j, "nodes_up", l->row.nodes);

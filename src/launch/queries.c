@@ -21,6 +21,7 @@
 #include "io/tool_files.h"
 #include "launch/job_list.h"
 #include "launch/job_table.h"
+#include "launch/silent_launcher.h"
 #include "tools/command_json.h"
 #include "tools/timeline.h"
 
@@ -37,17 +38,26 @@ int queries_ask(const struct launcher_name *who, struct slice question)
     return rc;
 }
 
-static int receive(int fd, int patience_ms, struct buf *answer)
+/* who, and the log, are for those that are waited for longer than usual; else NULL. */
+static bool wait_for(int fd, const struct launcher_name *who, int patience_ms,
+                     const struct log *log)
+{
+    struct pollfd p = { fd, POLLIN, 0 };
+
+    return who ? silent_launcher_wait(fd, who, patience_ms, log) : poll(&p, 1, patience_ms) != 0;
+}
+
+static int receive(int fd, const struct launcher_name *who, int patience_ms, const struct log *log,
+                   struct buf *answer)
 {
     int rc = fd < 0 ? fd : 0;
 
     while (rc == 0) {
-        struct pollfd p = { fd, POLLIN, 0 };
         char *room = buf_room(answer, 64 << 10);
         ssize_t n;
         if (!room)
             rc = -ENOMEM;
-        else if (poll(&p, 1, patience_ms) == 0)
+        else if (!wait_for(fd, who, patience_ms, log))
             rc = -ETIMEDOUT;
         else if ((n = recv(fd, room, 64 << 10, 0)) > 0)
             buf_commit(answer, (size_t)n);
@@ -63,24 +73,26 @@ static int receive(int fd, int patience_ms, struct buf *answer)
 
 int queries_answer(int fd, struct buf *answer)
 {
-    return receive(fd, LIMIT_CONTROL_REPLY_MS, answer);
+    return receive(fd, NULL, LIMIT_CONTROL_REPLY_MS, NULL, answer);
 }
 
 static int query(const struct launcher_name *who, struct slice question, int patience_ms,
-                 struct buf *answer)
+                 const struct log *log, struct buf *answer)
 {
-    return receive(queries_ask(who, question), patience_ms, answer);
+    return receive(queries_ask(who, question), who, patience_ms, log, answer);
 }
 
 int queries_launcher(const struct launcher_name *who, struct slice question, struct buf *answer)
 {
-    return query(who, question, LIMIT_CONTROL_REPLY_MS, answer);
+    return query(who, question, LIMIT_LAUNCHER_ANSWER_MS, NULL, answer);
 }
 
 struct merge {
     struct json *json; /* NULL: the answers are text */
     int answers, patience_ms;
     struct buf out;
+    pid_t *silent; /* launchers that have not answered */
+    int nsilent;
 };
 
 /* Texts are concatenated; JSON lists are merged into one list. */
@@ -101,29 +113,49 @@ static void add_answer(struct merge *m, struct slice answer)
         json_items(m->json, slice_mem(items.ptr + 1, items.len - 2));
 }
 
-/* A launcher that hangs is not waited for as long as one that takes stacks. */
-static int query_patiently(const struct launcher_name *who, struct slice question, int patience_ms,
-                           struct buf *answer)
+/* A launcher that hangs is not waited for as long as one that takes stacks, and further ones that
+ * hang not as long as the first. */
+static int query_patiently(const struct launcher_name *who, struct slice question,
+                           const struct merge *m, const struct log *log, struct buf *answer)
 {
     struct buf sign = BUF_NULL(QUERIES_ANSWER_MAX);
-    int rc = 0;
+    int rc = query(who, SLICE("jobs\n"),
+                   m->nsilent ? LIMIT_CONTROL_REPLY_MS : LIMIT_LAUNCHER_ANSWER_MS, log, &sign);
 
-    if (patience_ms > LIMIT_CONTROL_REPLY_MS)
-        rc = query(who, SLICE("jobs\n"), LIMIT_CONTROL_REPLY_MS, &sign);
     buf_free(&sign);
-    return rc < 0 ? rc : query(who, question, patience_ms, answer);
+    return rc < 0 ? rc : query(who, question, m->patience_ms, log, answer);
+}
+
+static void add_silent(struct merge *m, const struct launcher_name *who, int rc,
+                       const struct log *log)
+{
+    struct silent_launcher s = { .pid = who->pid };
+    bool late = rc == -ETIMEDOUT || rc == -EAGAIN;
+    pid_t *more;
+
+    if (late && !silent_launcher_look(who, &s))
+        return;
+    if (late)
+        silent_launcher_warn(&s, log);
+    else
+        log_warn(log, "the launcher with pid %d does not answer: %s", (int)who->pid, err_text(rc));
+    more = realloc(m->silent, (size_t)(m->nsilent + 1) * sizeof *more);
+    if (!more)
+        return;
+    m->silent = more;
+    m->silent[m->nsilent++] = s.pid;
 }
 
 static void query_one(const struct log *log, const struct launcher_name *who, struct slice question,
                       struct merge *m)
 {
     struct buf answer = BUF_NULL(QUERIES_ANSWER_MAX);
-    int rc = query_patiently(who, question, m->patience_ms, &answer);
+    int rc = query_patiently(who, question, m, log, &answer);
 
     if (rc == 0)
         add_answer(m, buf_slice(&answer));
     else if (rc != -ECONNREFUSED)
-        log_warn(log, "the launcher with pid %d does not answer: %s", (int)who->pid, err_text(rc));
+        add_silent(m, who, rc, log);
     buf_free(&answer);
 }
 
@@ -177,6 +209,10 @@ static void query_json(const struct command_line *l, const struct question *q,
     json_array(&j, q->list);
     query_about(l, q, job, m);
     json_array_end(&j);
+    json_array(&j, "no_answer");
+    for (int i = 0; i < m->nsilent; i++)
+        json_i64(&j, NULL, m->silent[i]);
+    json_array_end(&j);
     json_object_end(&j);
     json_done(&j);
     buf_byte(&m->out, '\n');
@@ -195,7 +231,7 @@ static int print(const struct buf *text)
 static int put_question(const struct command_line *l, const struct question *q,
                         const struct listed_job *job)
 {
-    struct merge m = { .patience_ms = LIMIT_CONTROL_REPLY_MS +
+    struct merge m = { .patience_ms = LIMIT_LAUNCHER_ANSWER_MS +
                                       (q->stacks ? LIMIT_STACKS_MS + LIMIT_WHO_MS : 0),
                        .out = BUF_NULL(QUERIES_ANSWER_MAX) };
     int code;
@@ -205,12 +241,15 @@ static int put_question(const struct command_line *l, const struct question *q,
     else
         query_about(l, q, job, &m);
     code = print(&m.out);
-    if (m.answers == 0 && job) {
+    if (m.nsilent) {
+        code = 1;
+    } else if (m.answers == 0 && job) {
         log_error(l->log, "job %s has ended", job->id);
         code = 1;
     } else if (m.answers == 0 && !q->list) {
         log_error(l->log, "you have no running jobs on this machine");
     }
+    free(m.silent);
     buf_free(&m.out);
     return code;
 }
@@ -288,7 +327,7 @@ static int print_table(const struct command_line *l, enum table_form form)
         log_error(l->log, "cannot look for jobs: %s", err_text(rc));
     } else {
         put_table(l, &jobs, form, &out);
-        code = print(&out);
+        code = print(&out) || job_list_lacks_some(&jobs);
     }
     job_list_free(&jobs);
     buf_free(&out);
@@ -348,10 +387,11 @@ static bool find_trace(const struct command_line *l, const struct listed_job *jo
 {
     const struct launcher_name *where = &job->launcher->where;
     struct buf flushed = BUF_NULL(QUERIES_ANSWER_MAX);
-    int rc = query(where, SLICE("who\n"), LIMIT_CONTROL_REPLY_MS + LIMIT_WHO_MS, &flushed);
+    int rc =
+        query(where, SLICE("who\n"), LIMIT_LAUNCHER_ANSWER_MS + LIMIT_WHO_MS, l->log, &flushed);
 
     if (rc == 0)
-        rc = query(where, SLICE("trace\n"), LIMIT_CONTROL_REPLY_MS, path);
+        rc = query(where, SLICE("trace\n"), LIMIT_LAUNCHER_ANSWER_MS, l->log, path);
     buf_free(&flushed);
     if (rc < 0)
         log_error(l->log, "the launcher with pid %d does not answer: %s", (int)where->pid,

@@ -197,11 +197,102 @@ same "ps is as wide as the terminal" "$(grep -A 2 WAITING "$out" | awk '{ print 
 run 60 "$WIREUP" top --period 0.1
 same "a period that is too short" "$rc" 2 || explain
 
-# ---- a launcher that hangs is named, and the others are shown
-kill -STOP "$busy" $(pgrep -P "$busy")
-hung() { run 300 "$WIREUP" ps && grep -q "with pid .* does not answer" "$err" && grep -q " ring " "$out"; }
-ok "a launcher that hangs is named, and the others are shown" wait_until 300 hung || explain
-kill -CONT "$busy" $(pgrep -P "$busy")
+# ---- a launcher that is stopped, as by Ctrl-Z: it has a line, and the others are shown
+worker=$(pgrep -P "$busy" -x wireup)
+kill -STOP "$busy" "$worker"
+stopped="wireup: the launcher with pid $busy is stopped; \`kill -CONT $worker $busy\` lets it go on"
+told() # NAME CODE WORDS...: of the launcher
+{
+    told_name=$1
+    told_code=$2
+    shift 2
+    run 300 "$WIREUP" "$@"
+    same "$told_name" "$rc $(cat "$err")" "$told_code $stopped" || explain
+}
+told "a launcher that is stopped is named by ps" 1 ps
+same "and has a line" "$(awk '$9 == '"$busy"' { print $1, $2, $3, $4, $5 }' "$out") $(grep -c ' the launcher is stopped' "$out") $(grep -c ' ring ' "$out")" "- - - - stopped 1 1" || explain
+told "also by ps --json" 1 ps --json
+same "where it has an entry" "$(schema wireup-ps-1 "$out") $(grep -o '"pid":'"$busy"',"state":"[a-z_]*"' "$out") $(grep -o '"state":"answers"' "$out" | wc -l) $(grep -o '"program"' "$out" | wc -l)" \
+    "good \"pid\":$busy,\"state\":\"stopped\" 1 1" || explain
+told "by ps --nodes" 1 ps --nodes
+told "by top without a terminal" 1 top --once
+"$WIREUP" top --json --count 1 >"$out" 2>"$err"
+same "top --json has it, too" "$(schema wireup-top-1 "$out") $(grep -o '"state":"stopped"' "$out")" "good \"state\":\"stopped\"" || explain
+told "by who" 1 who
+ok "which tells of the other one" grep -q "^job $id" "$out" || explain
+told "by who --json" 1 who --json
+same "in a list" "$(schema wireup-who-1 "$out") $(grep -o '"no_answer":\[[0-9]*\]}' "$out")" "good \"no_answer\":[$busy]}" || explain
+told "by names" 1 names
+told "by tools --json" 1 tools --json
+for words in "who $busy" "kill $busy"; do
+    # shellcheck disable=SC2086
+    run 300 "$WIREUP" $words
+    same "$words" "$rc $(tail -n 1 "$err")" "1 wireup: the launcher with pid $busy does not answer: its jobs are not known" || explain
+done
+run 300 "$WIREUP" who sh
+same "who knows whether it has a job that is not found" "$rc $(tail -n 1 "$err")" \
+    "1 wireup: you have no running job sh on this machine, unless a launcher that does not answer has it" || explain
+run 300 "$WIREUP" down
+same "or is a DVM" "$rc $(tail -n 1 "$err")" \
+    "1 wireup: no DVM is found on this machine, and the launcher with pid $busy does not answer; \`wireup ps\` shows its state" || explain
+tty see ' stopped ' type q end -- "$WIREUP" top
+ok "top shows it" grep -q '^status 0$' "$out" || note "$(tail -n 5 "$out" | cat -v)"
+kill -STOP "$ring" "$(pgrep -P "$ring" -x wireup)"
+run 300 "$WIREUP" who
+same "when all are, none is said to have ended" "$rc $(grep -c ' is stopped; ' "$err") $(wc -l <"$err") $(cat "$out")" "1 2 2 " || explain
+kill -CONT "$ring" "$(pgrep -P "$ring" -x wireup)"
+kill -CONT "$busy" "$worker"
+
+# ---- a launcher that is short of processors: it answers late, or not in time
+cat >"$tmp/late.py" <<'END'
+"""late.py PID SECONDS: a launcher that answers, so late, what the one with that pid answers; 0: it does not answer."""
+import glob
+import os
+import socket
+import sys
+import time
+
+pid, seconds = sys.argv[1], float(sys.argv[2])
+for real in glob.glob(os.environ['XDG_RUNTIME_DIR'] + '/wireup/*'):
+    world, of, chance = os.path.basename(real).split('.')
+    if of == pid:
+        break
+mine = os.path.join(os.path.dirname(real), f'{world}.{os.getpid()}.{chance}')
+s = socket.socket(socket.AF_UNIX)
+s.bind(mine)
+s.listen(16)
+print('ready', flush=True)
+asked = []
+while True:
+    c, _ = s.accept()
+    asked.append(c)
+    if seconds:
+        question = c.recv(4096)
+        time.sleep(seconds)
+        with socket.socket(socket.AF_UNIX) as to:
+            to.connect(real)
+            to.sendall(question)
+            while piece := to.recv(65536):
+                c.sendall(piece)
+        asked.pop().close()
+END
+late() # SECONDS
+{
+    python3 "$tmp/late.py" "$worker" "$1" >"$tmp/late.out" 2>&1 &
+    late=$!
+    wait_until 60 grep -q ready "$tmp/late.out" || note "$(cat "$tmp/late.out")"
+}
+late 3
+asked "$WIREUP" ps
+same "one that answers late is waited for" "$rc $(column 9 sh | sort -u)" "0 $busy" || explain
+tty see "waiting for the launcher with pid $late, which has not answered for 2 s" see WAITING end -- "$WIREUP" ps
+ok "and who sits at a terminal is told" grep -q '^status 0$' "$out" || note "$(tail -n 5 "$out" | cat -v)"
+kill "$late"
+late 0
+run 300 "$WIREUP" ps
+same "one that does not answer in time is named, and has a line" "$rc $(grep " $late " "$err") $(awk '$10 == '"$late"' { print $1, $2, $3, $4, $5, $6 }' "$out")" \
+    "1 wireup: the launcher with pid $late does not answer: it is short of processors, or hangs - - - - no answer" || explain
+kill "$late"
 
 # ---- ends
 asked "$WIREUP" kill -s SIGKILL "$nspace"

@@ -35,7 +35,7 @@ if unshare -n true 2>/dev/null; then
             "0 wireup: you have no running jobs on this machine" || explain
     done
     run 60 unshare -n "$WIREUP" names --json
-    same "and is an empty list" "$rc $(cat "$out" "$err")" '0 {"schema":"wireup-names-1","names":[]}' || explain
+    same "and is an empty list" "$rc $(cat "$out" "$err")" '0 {"schema":"wireup-names-1","names":[],"no_answer":[]}' || explain
     run 60 unshare -n "$WIREUP" who nobody
     same "a job that does not run is one" "$rc $(cat "$err")" \
         "1 wireup: you have no running job nobody on this machine" || explain
