@@ -675,6 +675,16 @@ void control_socket_take(struct control_socket *d, int fd)
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
+/* Without it they ask all launchers. */
+static void put_alias(struct control_socket *d)
+{
+    int rc =
+        d->alias && control_socket_is_open(d) ? rendezvous_set_alias(&d->rendezvous, d->alias) : 0;
+
+    if (rc < 0)
+        log_info(context_of(d)->log, "the alias %s cannot be taken: %s", d->alias, err_text(rc));
+}
+
 static void listen_to_neighbours(struct control_socket *d)
 {
     const struct acceptor_calls calls = { control_socket_called, NULL };
@@ -690,6 +700,7 @@ static void listen_to_neighbours(struct control_socket *d)
         return;
     }
     d->rendezvous.fd = -1; /* owned by the acceptor now */
+    put_alias(d);
     timer_set(&d->unwatched, LIMIT_RENDEZVOUS_WATCH_MS);
 }
 
@@ -731,12 +742,19 @@ void control_socket_open(struct control_socket *d, const struct control_socket_c
 {
     d->config = *config;
     d->rendezvous = RENDEZVOUS_CLOSED;
+    d->alias = NULL;
     d->acceptor = ACCEPTOR_CLOSED;
     greeting_timer_init(&d->greetings, context_of(d)->loop, config->quota, LIMIT_GREETING_MS,
                         visitor_late, d);
     list_init(&d->visitors);
     timer_init(&d->unwatched, context_of(d)->loop, watch_presence, d);
     listen_to_neighbours(d);
+}
+
+void control_socket_set_alias(struct control_socket *d, const char *alias)
+{
+    d->alias = alias;
+    put_alias(d);
 }
 
 bool control_socket_is_open(const struct control_socket *d)

@@ -74,6 +74,7 @@ struct control_socket_config {
 struct control_socket {
     struct control_socket_config config; /* jobs NULL: not open */
     struct rendezvous rendezvous;
+    const char *alias;        /* by which it is found, too; or NULL */
     struct acceptor acceptor; /* closed: others cannot reach us; the launcher works without it */
     struct timer unwatched;   /* until the presence of its name is watched: most jobs end before */
     struct watch presence;
@@ -85,6 +86,8 @@ void control_socket_open(struct control_socket *d, const struct control_socket_c
 /* A launcher on another machine has called (distant_launchers.h): it may ask what launchers ask
  * each other, and nothing else.  Takes the connection over. */
 void control_socket_take(struct control_socket *d, int fd);
+/* Launchers and commands find it by this alias, too (io/rendezvous.h); it must outlive the socket. */
+void control_socket_set_alias(struct control_socket *d, const char *alias);
 bool control_socket_is_open(const struct control_socket *d); /* others can reach us */
 void control_socket_close(struct control_socket *d); /* harmless twice, and on zeroed memory */
 

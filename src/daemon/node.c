@@ -737,6 +737,11 @@ void node_rename(struct node *n, const char *name)
     n->config.name = name;
 }
 
+void node_set_alias(struct node *n, const char *alias)
+{
+    control_socket_set_alias(&n->control_socket, alias);
+}
+
 const struct log *node_log(const struct node *n)
 {
     return &n->config.log;

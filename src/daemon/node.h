@@ -141,6 +141,9 @@ void node_share(struct node *n, struct cluster_io *s);
 struct loop *node_loop(struct node *n);
 /* Before any job: the name of the configuration was preliminary. */
 void node_rename(struct node *n, const char *name);
+/* Launchers and commands find this one by that alias, too (control_socket.h); it must outlive the
+ * node. */
+void node_set_alias(struct node *n, const char *alias);
 /* The configured log, without waiting for its reader; valid until node_free(). */
 const struct log *node_log(const struct node *n);
 

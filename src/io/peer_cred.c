@@ -23,6 +23,7 @@
 
 #include "base/err.h"
 #include "base/fd_pass.h"
+#include "base/slice.h"
 #include "io/socket_owner.h"
 
 #ifndef SO_NETNS_COOKIE
@@ -311,14 +312,15 @@ static bool is_connected(int fd)
 
 static unsigned read_overflow_id(const char *path)
 {
-    unsigned id = DEFAULT_OVERFLOW_ID;
-    FILE *f = fopen(path, "re");
+    char text[24];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text);
+    struct slice line = slice_mem(text, n > 0 ? (size_t)n : 0);
+    uint32_t id;
 
-    if (f && fscanf(f, "%u", &id) != 1)
-        id = DEFAULT_OVERFLOW_ID;
-    if (f)
-        fclose(f);
-    return id;
+    if (fd >= 0)
+        close(fd);
+    return slice_u32(slice_cut(&line, '\n'), &id) ? id : DEFAULT_OVERFLOW_ID;
 }
 
 /* Read for the first connection only: it is the machine's, whatever name space a process enters. */
@@ -362,15 +364,22 @@ static bool is_overflow_group(gid_t gid)
                                 !has_all_ids("/proc/self/gid_map"));
 }
 
+static int read_user(int fd, struct ucred *who_p)
+{
+    socklen_t len = sizeof *who_p;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, who_p, &len) < 0)
+        return -errno;
+    return who_p->pid < 0 || peer_cred_is_overflow(who_p->uid) ? -ENOTUNIQ : 0;
+}
+
 static int read_unix(int fd, struct peer_cred *c)
 {
     struct ucred who;
-    socklen_t len = sizeof who;
+    int rc = read_user(fd, &who);
 
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
-        return -errno;
-    if (who.pid < 0 || peer_cred_is_overflow(who.uid))
-        return -ENOTUNIQ;
+    if (rc < 0)
+        return rc;
     *c = (struct peer_cred){ .uid = who.uid, .pid = who.pid };
     c->has_gid = !is_overflow_group(who.gid);
     if (c->has_gid)
@@ -408,6 +417,13 @@ int peer_cred_read(int fd, struct peer_cred *c_p)
     if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len) < 0)
         return -errno;
     return family == AF_UNIX ? read_unix(fd, c_p) : read_tcp(fd, c_p);
+}
+
+bool peer_cred_is_process(int fd, uid_t uid, pid_t pid)
+{
+    struct ucred who;
+
+    return read_user(fd, &who) == 0 && who.uid == uid && (pid == 0 || who.pid == pid);
 }
 
 int peer_cred_check(int fd, const struct peer_cred *c)

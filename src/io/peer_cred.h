@@ -31,6 +31,9 @@ struct peer_cred {
  * or yet); -ENOTUNIQ: its user cannot be expressed here; -errno. */
 int peer_cred_read(int fd, struct peer_cred *c_p);
 
+/* The other end of a UNIX socket is of that user and, unless pid is 0, that process. */
+bool peer_cred_is_process(int fd, uid_t uid, pid_t pid);
+
 /* Queries again: 0 if user and open socket are still those of c, an earlier result.  To be called
  * when the first message has arrived: it was sent by the owner at that time.  -EPERM: they are not;
  * else as peer_cred_read(). */

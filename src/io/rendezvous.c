@@ -1,5 +1,6 @@
 /* rendezvous.c - see rendezvous.h.  A launcher has one name, "NAMESPACE.PID.RANDOM" in a directory
- * or "wireup/UID/NAMESPACE.PID.RANDOM" in the abstract namespace.  Nothing is remembered between
+ * or "wireup/UID/NAMESPACE.PID.RANDOM" in the abstract namespace, and perhaps an alias,
+ * "NAMESPACE.ALIAS", which begins with a letter.  Nothing is remembered between
  * two searches, because only a launcher that answers by its name is known to exist.
  */
 #include "io/rendezvous.h"
@@ -7,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,11 +18,13 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "io/create.h"
 #include "io/peer_cred.h"
 #include "io/procstat.h"
 #include "io/runtime_dir.h"
@@ -170,9 +174,123 @@ int rendezvous_open(struct rendezvous *r)
     return r->fd < 0 ? r->fd : 0;
 }
 
+/* ---- aliases ---- */
+
+/* Where the kernel has no pidfds. */
+static bool has_ended_by_stat(pid_t pid)
+{
+    struct procstat st;
+
+    if (kill(pid, 0) < 0)
+        return errno == ESRCH;
+    return procstat_read(pid, &st) == 0 && (st.state == 'Z' || st.state == 'X');
+}
+
+/* One that has ended and was not waited for has no socket any more.  (A file in /proc takes ten
+ * times as long.) */
+static bool has_ended(pid_t pid)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct pollfd p = { fd, POLLIN, 0 };
+    bool ended;
+
+    if (fd < 0)
+        return errno == ESRCH || has_ended_by_stat(pid);
+    ended = poll(&p, 1, 0) > 0;
+    close(fd);
+    return ended;
+}
+
+static void put_alias(char file[RENDEZVOUS_ALIAS], const char *alias)
+{
+    snprintf(file, RENDEZVOUS_ALIAS, "%llu.%s", pids_world(), alias);
+}
+
+/* Whose alias it is, if it is one. */
+static bool read_alias(int dir, const char *file, char name[RENDEZVOUS_NAME], struct parsed *p)
+{
+    ssize_t n = readlinkat(dir, file, name, RENDEZVOUS_NAME);
+
+    if (n <= 0 || n == RENDEZVOUS_NAME)
+        return false;
+    name[n] = '\0';
+    return read_name(name, p);
+}
+
+/* Who was killed has left it. */
+static bool alias_is_left(int dir, const char *file)
+{
+    char name[RENDEZVOUS_NAME];
+    struct parsed p;
+    struct stat st;
+
+    if (!read_alias(dir, file, name, &p))
+        return false;
+    return (p.world == pids_world() && has_ended(p.pid)) ||
+           fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0;
+}
+
+int rendezvous_set_alias(struct rendezvous *r, const char *alias)
+{
+    int rc;
+
+    if (r->dir < 0)
+        return -ENOENT;
+    put_alias(r->alias, alias);
+    rc = create_link_at(r->dir, r->alias, r->name);
+    if (rc == -EEXIST && alias_is_left(r->dir, r->alias)) {
+        unlinkat(r->dir, r->alias, 0);
+        rc = create_link_at(r->dir, r->alias, r->name);
+    }
+    if (rc < 0)
+        r->alias[0] = '\0';
+    return rc;
+}
+
+static void drop_alias(const struct rendezvous *r)
+{
+    char name[RENDEZVOUS_NAME];
+    struct parsed p;
+
+    if (r->alias[0] && read_alias(r->dir, r->alias, name, &p) && !strcmp(name, r->name))
+        unlinkat(r->dir, r->alias, 0);
+}
+
+static bool find_alias_in(int which, const char *file, struct launcher_name *l)
+{
+    int dir = runtime_dir_open(which, false);
+    struct parsed p;
+    bool found;
+
+    if (dir < 0)
+        return false;
+    found = read_alias(dir, file, l->name, &p) && p.pid != getpid();
+    close(dir);
+    if (found) {
+        l->pid = p.pid;
+        l->where = which;
+    }
+    return found;
+}
+
+int rendezvous_find_alias(const char *alias, struct launcher_name *l)
+{
+    char file[RENDEZVOUS_ALIAS];
+
+    put_alias(file, alias);
+    for (int i = 0; i < RUNTIME_DIRS; i++) {
+        if (find_alias_in(i, file, l))
+            return 0;
+    }
+    return -ENOENT;
+}
+
+/* ---- closing ---- */
+
 void rendezvous_close(struct rendezvous *r)
 {
     if (r->dir >= 0) {
+        drop_alias(r);
         unlinkat(r->dir, r->name, 0);
         runtime_dir_leave(r->dir);
     }
@@ -217,9 +335,7 @@ bool rendezvous_is_lost(struct rendezvous *r)
 
 bool rendezvous_is_ours(int fd)
 {
-    struct peer_cred who;
-
-    return peer_cred_read(fd, &who) == 0 && who.uid == geteuid();
+    return peer_cred_is_process(fd, geteuid(), 0);
 }
 
 /* ---- searching all names ---- */
@@ -239,6 +355,7 @@ struct look {
     sight_fn *fn;
     void *arg;
     size_t prefix;
+    bool tidies; /* aliases that were left are removed */
     bool over;
 };
 
@@ -256,6 +373,8 @@ static void look_in(struct look *l, int where, int dir)
         s.early = s.name[0] == '.';
         if (read_name(s.name + s.early, &s.parsed))
             l->over = !l->fn(l->arg, &s);
+        else if (l->tidies && !s.early && alias_is_left(dir, s.name))
+            unlinkat(dir, s.name, 0);
     }
     closedir(d);
 }
@@ -267,7 +386,10 @@ static void look_in_dirs(struct look *l)
         if (dir < 0)
             continue;
         look_in(l, i, dir);
-        runtime_dir_leave(dir);
+        if (l->tidies)
+            runtime_dir_leave(dir);
+        else
+            close(dir);
     }
 }
 
@@ -404,15 +526,6 @@ int rendezvous_list(struct launcher_name **list_p)
 
 /* ---- connecting ---- */
 
-/* Another pid namespace may have another process with that pid. */
-static bool is_that(int fd, pid_t pid)
-{
-    struct ucred who;
-    socklen_t len = sizeof who;
-
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 && who.pid == pid;
-}
-
 static int connect_to(int dir, const char *name)
 {
     struct sockaddr_un at;
@@ -431,9 +544,12 @@ static int connect_in_dir(const struct launcher_name *l)
     if (dir < 0)
         return -ECONNREFUSED;
     fd = connect_to(dir, l->name);
-    if (fd == -ECONNREFUSED)
+    if (fd == -ECONNREFUSED) {
         unlinkat(dir, l->name, 0);
-    runtime_dir_leave(dir);
+        runtime_dir_leave(dir);
+    } else {
+        close(dir);
+    }
     return fd == -ENOENT ? -ECONNREFUSED : fd;
 }
 
@@ -441,7 +557,8 @@ int rendezvous_connect(const struct launcher_name *l)
 {
     int fd = l->where < 0 ? connect_to(-1, l->name) : connect_in_dir(l);
 
-    if (fd < 0 || (rendezvous_is_ours(fd) && is_that(fd, l->pid)))
+    /* (Another pid namespace may have another process with that pid.) */
+    if (fd < 0 || peer_cred_is_process(fd, geteuid(), l->pid))
         return fd;
     close(fd);
     return -EACCES;
@@ -508,16 +625,6 @@ static bool is_stillborn(int dir, const char *name)
     return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ctime + BIRTH_S < time(NULL);
 }
 
-/* One that has ended and was not waited for has no socket any more. */
-static bool has_ended(pid_t pid)
-{
-    struct procstat st;
-
-    if (kill(pid, 0) < 0)
-        return errno == ESRCH;
-    return procstat_read(pid, &st) == 0 && (st.state == 'Z' || st.state == 'X');
-}
-
 /* Without a process to look at, it is asked. */
 static bool refuses(struct tidying *t, const struct sight *s)
 {
@@ -553,7 +660,7 @@ static bool remove_gone(void *arg, const struct sight *s)
 void rendezvous_tidy(void)
 {
     struct tidying t = { 0, FOREIGN_LOOKS };
-    struct look l = { .fn = remove_gone, .arg = &t };
+    struct look l = { .fn = remove_gone, .arg = &t, .tidies = true };
 
     look_in_dirs(&l);
 }

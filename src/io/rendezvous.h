@@ -8,6 +8,9 @@
  * take names there, so both sides ask the kernel which process is at the other end, and a listing
  * skips sockets of others (socket_names.h).
  *
+ * In a directory a launcher may have an alias, by which it is found without asking all others: a
+ * symbolic link whose text is its name, which is read and never followed.
+ *
  * The directory of a user is removed when the user logs out, while a launcher may go on: one that
  * watches its socket is notified (`watch`), and opens another rendezvous.
  */
@@ -18,13 +21,19 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { RENDEZVOUS_NAME = 56 };
+#include "base/limit.h"
+
+enum {
+    RENDEZVOUS_NAME = 56,
+    RENDEZVOUS_ALIAS = 22 + LIMIT_JOB_NAME /* with its pid namespace */
+};
 
 struct rendezvous {
     int fd;    /* listening, non-blocking; may be taken over: then -1.  -1: closed */
     int dir;   /* -1: the name is abstract */
     int watch; /* readable when the socket's name may have gone; -1: no notification */
     char name[RENDEZVOUS_NAME];
+    char alias[RENDEZVOUS_ALIAS]; /* empty: none */
 };
 
 /* The address of a launcher. */
@@ -41,6 +50,9 @@ struct rendezvous_search;
 /* 0 or -errno. */
 int rendezvous_open(struct rendezvous *r);
 void rendezvous_close(struct rendezvous *r); /* harmless twice, and on RENDEZVOUS_CLOSED */
+/* Until it is closed, it is found by this alias too, which begins with a letter and has no '/'.  0;
+ * -EEXIST: another launcher has it; -ENOENT: our name is abstract; -errno. */
+int rendezvous_set_alias(struct rendezvous *r, const char *alias);
 /* From now on `watch` tells.  For those that stay a while: to end it takes the kernel up to
  * milliseconds.  0 or -errno. */
 int rendezvous_watch(struct rendezvous *r);
@@ -69,6 +81,10 @@ struct rendezvous_search *rendezvous_search_begin(void);
 bool rendezvous_search_more(struct rendezvous_search *s);
 /* The result of all pieces so far, as rendezvous_list(); frees it. */
 int rendezvous_search_end(struct rendezvous_search *s, struct launcher_name **list_p);
+
+/* The launcher with this alias, which may have been killed meanwhile.  0, or -ENOENT: there is
+ * none. */
+int rendezvous_find_alias(const char *alias, struct launcher_name *l);
 
 /* A non-blocking connection to that launcher. -errno; -ECONNREFUSED: it has gone; -EACCES: it is
  * not our user's, or not that process; -EAGAIN: its backlog is full. */

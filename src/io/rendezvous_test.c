@@ -30,10 +30,21 @@ struct other {
     int news, stay;
 };
 
-static void be_launcher(int news, int stay)
+/* Its kind: 'd' or 'a' by where its name is, 't' if another one has its alias, 'n': it has no name.
+ */
+static char kind_of(struct rendezvous *r, const char *alias)
+{
+    if (rendezvous_open(r) < 0)
+        return 'n';
+    if (alias && rendezvous_set_alias(r, alias) == -EEXIST)
+        return 't';
+    return r->dir >= 0 ? 'd' : 'a';
+}
+
+static void be_launcher(const char *alias, int news, int stay)
 {
     struct rendezvous r;
-    char c = (char)(rendezvous_open(&r) == 0 ? (r.dir >= 0 ? 'd' : 'a') : 'n');
+    char c = kind_of(&r, alias);
 
     if (write(news, &c, 1) != 1 || read(stay, &c, 1) < 0)
         _exit(1);
@@ -41,7 +52,7 @@ static void be_launcher(int news, int stay)
     _exit(0);
 }
 
-static struct other start(char *kind)
+static struct other start_as(const char *alias, char *kind)
 {
     int news[2], stay[2];
     struct other o;
@@ -51,7 +62,7 @@ static struct other start(char *kind)
     o.pid = fork();
     if (o.pid == 0) {
         close(stay[1]);
-        be_launcher(news[1], stay[0]);
+        be_launcher(alias, news[1], stay[0]);
     }
     o.news = news[0];
     o.stay = stay[1];
@@ -60,6 +71,11 @@ static struct other start(char *kind)
     if (read(o.news, kind, 1) != 1)
         *kind = '?';
     return o;
+}
+
+static struct other start(char *kind)
+{
+    return start_as(NULL, kind);
 }
 
 static void end(struct other *o, bool kill_it)
@@ -262,6 +278,83 @@ static void test_killed_early(void)
     EQ(entries(), 0);
 }
 
+/* Whether that launcher has the alias, and can be reached. */
+static bool has_alias(pid_t pid, const char *alias)
+{
+    struct launcher_name l;
+    int fd = rendezvous_find_alias(alias, &l) == 0 && l.pid == pid ? rendezvous_connect(&l) : -1;
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static bool nobody_has(const char *alias)
+{
+    struct launcher_name l;
+
+    return rendezvous_find_alias(alias, &l) == -ENOENT;
+}
+
+/* An alias is a launcher's as long as it lives, and is no launcher in a listing. */
+static void test_alias(void)
+{
+    struct launcher_name *all;
+    struct other a, b, c;
+    struct rendezvous r;
+    char kind;
+
+    OK(nobody_has("one"));
+    a = start_as("one", &kind);
+    b = start_as("other.1", &kind);
+    OK_F(has_alias(a.pid, "one") && has_alias(b.pid, "other.1"), "launchers have aliases");
+    OK_F(nobody_has("on") && nobody_has("other") && nobody_has("One"), "no others");
+    EQ(rendezvous_list(&all), 2);
+    free(all);
+    c = start_as("one", &kind);
+    OK_F(kind == 't' && has_alias(a.pid, "one"), "an alias is not taken from who lives");
+    end(&c, false);
+    OK_F(has_alias(a.pid, "one"), "who has not got it does not remove it");
+    OK(rendezvous_open(&r) == 0 && rendezvous_set_alias(&r, "own") == 0);
+    OK_F(nobody_has("own"), "we do not look for ourselves");
+    rendezvous_close(&r);
+    EQ(entries_named("*.own"), 0);
+    end(&b, false);
+    OK_F(nobody_has("other.1") && entries_named("*.other.1") == 0, "it goes with its launcher");
+    end(&a, true);
+    OK_F(entries_named("*.one") == 1 && !has_alias(a.pid, "one"), "who was killed has left it");
+    b = start_as("one", &kind);
+    OK_F(kind == 'd' && has_alias(b.pid, "one"), "and the next one takes it");
+    end(&b, true);
+    OK(entries_named("*.one") == 1);
+    rendezvous_tidy();
+    EQ(entries(), 0);
+}
+
+/* The socket of a launcher in another pid namespace tells whether it lives. */
+static void test_foreign_alias(void)
+{
+    char target[RENDEZVOUS_NAME], path[200];
+    struct rendezvous r;
+
+    OK(rendezvous_open(&r) == 0);
+    snprintf(path, sizeof path, "%s/wireup/%llu.far", base, own_world() + 1);
+    OK(symlink(r.name, path) == 0);
+    rendezvous_tidy();
+    EQ(entries_named("*.far"), 1);
+    unlink(path);
+    snprintf(target, sizeof target, "%llu.1.00000000", own_world() + 1);
+    OK(symlink(target, path) == 0);
+    rendezvous_tidy();
+    EQ(entries_named("*.far"), 0);
+    OK_F(symlink("elsewhere", path) == 0, "a link of others");
+    rendezvous_tidy();
+    EQ(entries_named("*.far"), 1);
+    unlink(path);
+    rendezvous_close(&r);
+    EQ(entries(), 0);
+}
+
 /* A name that has gone before it is watched, and one that was moved. */
 static void test_loss(void)
 {
@@ -412,6 +505,8 @@ int main(void)
     test_directory();
     test_one_pid();
     test_killed_early();
+    test_alias();
+    test_foreign_alias();
     test_loss();
     test_not_private();
     test_abstract();

@@ -121,7 +121,7 @@ static int offer(void *arg, struct launch_options *opt, const struct dvm_wish *w
     if (need > b->slots)
         return errmsg_set(err, LAUNCH_REFUSED,
                           "the job has %u processes, more than the %u slots of DVM %s", need,
-                          b->slots, b->lease.name);
+                          b->slots, b->lease.place.name);
     b->full = need > b->free;
     if (b->full)
         return errmsg_set(err, LAUNCH_REFUSED, "it waits for slots");

@@ -477,6 +477,7 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
             log_error(&log, "out of memory for the nodes of the DVM");
             node_give_up(node, 1);
         }
+        node_set_alias(node, s->is_up.name);
         watch_open(&s->waits, node_loop(node), s->news, nobody_waits, NULL, s);
         watch_want(&s->waits, LOOP_READ);
         remote_go(&s->remote);

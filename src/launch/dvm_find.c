@@ -2,6 +2,7 @@
 #include "launch/dvm_find.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,16 +188,21 @@ static int choose(const struct search *s, const char *name, const char *why,
     return name || s->n == 0 ? none(name, why, s->silent, err) : several(s->all, s->n, err);
 }
 
-int dvm_find(const char *name, struct dvm_place *place_p, struct errmsg *err)
+/* What WIREUP_DVM names, unless the user has named one; NULL: it names none. */
+static const char *usual_name(const char *name)
 {
     const char *usual = getenv("WIREUP_DVM");
-    const struct dvm_place *found = NULL;
-    struct search s = { .n = 0 };
-    int rc;
 
-    usual = name || !usual || !*usual ? NULL : usual;
-    s.wanted = wanted_name(name ? name : usual);
-    rc = find_all(&s);
+    return name || !usual || !*usual ? NULL : usual;
+}
+
+int dvm_find(const char *name, struct dvm_place *place_p, struct errmsg *err)
+{
+    const char *usual = usual_name(name);
+    const struct dvm_place *found = NULL;
+    struct search s = { .wanted = wanted_name(name ? name : usual) };
+    int rc = find_all(&s);
+
     rc = rc < 0 ? errmsg_set(err, rc, "cannot look for DVMs: %s", err_text(rc))
                 : choose(&s, name ? name : usual, usual ? ", which WIREUP_DVM names" : "", &found,
                          err);
@@ -205,4 +211,47 @@ int dvm_find(const char *name, struct dvm_place *place_p, struct errmsg *err)
     place_p->silent = found ? 0 : s.silent;
     free(s.all);
     return rc;
+}
+
+/* By its alias: a descriptor, or -errno. */
+static int connect_alias(const char *name, struct dvm_place *place_p)
+{
+    const char *usual = usual_name(name);
+
+    *place_p = (struct dvm_place){ .slots = 0 };
+    snprintf(place_p->name, sizeof place_p->name, "%s", wanted_name(name ? name : usual));
+    if (rendezvous_find_alias(place_p->name, &place_p->where) < 0)
+        return -ENOENT;
+    return rendezvous_connect(&place_p->where);
+}
+
+int dvm_connect(const char *name, struct dvm_place *place_p, int *fd_p, struct errmsg *err)
+{
+    int fd = connect_alias(name, place_p), rc = 0;
+
+    if (fd < 0) {
+        rc = dvm_find(name, place_p, err);
+        fd = rc == 0 ? rendezvous_connect(&place_p->where) : -1;
+        if (rc == 0 && fd < 0)
+            rc = errmsg_set(err, DVM_FIND_SILENT, "your DVM %s does not answer: %s", place_p->name,
+                            err_text(fd));
+    }
+    *fd_p = fd;
+    return rc;
+}
+
+bool dvm_answers(const struct dvm_place *place, int fd)
+{
+    struct buf answer = BUF_NULL(DVM_FIND_ANSWER);
+    struct pollfd p = { fd, POLLIN, 0 };
+    int rc;
+
+    do
+        rc = poll(&p, 1, LIMIT_CONTROL_REPLY_MS);
+    while (rc < 0 && errno == EINTR);
+    if (rc != 0)
+        return true;
+    rc = queries_launcher(&place->where, SLICE("standing\n"), &answer);
+    buf_free(&answer);
+    return rc == 0;
 }

@@ -6,6 +6,7 @@
 #ifndef WIREUP_LAUNCH_DVM_FIND_H
 #define WIREUP_LAUNCH_DVM_FIND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -21,10 +22,18 @@ struct dvm_place {
     pid_t silent;   /* none was found, and this launcher has not answered; 0: all have */
 };
 
-/* UNKNOWN: the one that WIREUP_DVM names is not there. */
-enum { DVM_FIND_NONE = 1, DVM_FIND_SEVERAL, DVM_FIND_UNKNOWN };
+/* UNKNOWN: the one that WIREUP_DVM names is not there.  SILENT: it cannot be connected to. */
+enum { DVM_FIND_NONE = 1, DVM_FIND_SEVERAL, DVM_FIND_UNKNOWN, DVM_FIND_SILENT };
 
 /* name NULL: by the rule above.  0; one of these with a sentence, and place_p->silent; -errno. */
 int dvm_find(const char *name, struct dvm_place *place_p, struct errmsg *err);
+
+/* The same, and a connection to it.  If it is found by its alias (io/rendezvous.h), no other
+ * launcher is asked, and its slots are not known. */
+int dvm_connect(const char *name, struct dvm_place *place_p, int *fd_p, struct errmsg *err);
+
+/* After a request on that connection: false if the DVM hangs.  One that does not answer at once, as
+ * it may have reason to, is asked something else. */
+bool dvm_answers(const struct dvm_place *place, int fd);
 
 #endif

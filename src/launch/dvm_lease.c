@@ -11,7 +11,6 @@
 #include "io/daemon_link.h"
 #include "io/rendezvous.h"
 #include "io/write_all.h"
-#include "launch/dvm_find.h"
 #include "daemon/launch_methods.h"
 
 enum { DVM_LEASE_ANSWER = 16 << 20, DVM_LEASE_LINE = 1 << 20 };
@@ -86,11 +85,11 @@ static void print_queued(const struct dvm_lease *l, struct slice rest)
         log_line(&l->log, level,
                  "waiting for the end of a job: DVM %s runs " SLICE_FMT
                  ", and has no more at once (-jobs)",
-                 l->name, SLICE_ARG(rest));
+                 l->place.name, SLICE_ARG(rest));
     else
         log_line(&l->log, level,
                  "waiting for slots: " SLICE_FMT " of " SLICE_FMT " of DVM %s are free",
-                 SLICE_ARG(free_slots), SLICE_ARG(slots), l->name);
+                 SLICE_ARG(free_slots), SLICE_ARG(slots), l->place.name);
 }
 
 /* What `granted` says. */
@@ -105,8 +104,8 @@ static bool read_grant(const struct dvm_lease *l, struct slice words, struct dvm
                 slice_u32(slice_cut(&words, ' '), &g->slots);
 
     if (good && !slice_is(words, "-"))
-        log_warn(&l->log, "DVM %s has lost " SLICE_FMT "; the job uses its other nodes", l->name,
-                 SLICE_ARG(words));
+        log_warn(&l->log, "DVM %s has lost " SLICE_FMT "; the job uses its other nodes",
+                 l->place.name, SLICE_ARG(words));
     return good;
 }
 
@@ -150,7 +149,7 @@ static int receive(struct dvm_lease *l, struct arena *a, struct host_list *list,
     }
     good = good && granted && slice_is(line, ".");
     if (!good)
-        refused(line, l->name, err);
+        refused(line, l->place.name, err);
     buf_free(&in);
     return good ? 0 : LAUNCH_REFUSED;
 }
@@ -167,8 +166,9 @@ static int set_launcher(const struct dvm_lease *l, struct launch_options *opt)
         return -ENOENT;
     self[n] = '\0';
     word = agent_word(&opt->arena, self); /* blanks in it are quoted */
-    opt->launcher_exec = word ? arena_printf(&opt->arena, "%s on --dvm %s", word, l->name) : NULL;
-    opt->dvm_launcher = &l->pid;
+    opt->launcher_exec =
+        word ? arena_printf(&opt->arena, "%s on --dvm %s", word, l->place.name) : NULL;
+    opt->dvm_launcher = &l->place.where.pid;
     opt->tree_width = 0; /* only this machine can ask the DVM: we start all daemons */
     return opt->launcher_exec ? 0 : -ENOMEM;
 }
@@ -182,29 +182,24 @@ static int check_full(const struct dvm_lease *l, const struct dvm_wish *wish,
     if (processes_of(opt) > g->slots)
         return errmsg_set(err, LAUNCH_REFUSED,
                           "the job has %u processes, more than the %u slots of DVM %s",
-                          processes_of(opt), g->slots, l->name);
+                          processes_of(opt), g->slots, l->place.name);
     return errmsg_set(
         err, LAUNCH_REFUSED,
         "%u of %u slots of DVM %s are free, and the job has %u process%s; -wait waits "
         "for slots",
-        g->free, g->slots, l->name, processes_of(opt), processes_of(opt) == 1 ? "" : "es");
+        g->free, g->slots, l->place.name, processes_of(opt), processes_of(opt) == 1 ? "" : "es");
 }
 
-static int lease(struct dvm_lease *l, const struct dvm_place *place, struct launch_options *opt,
-                 const struct dvm_wish *wish, struct errmsg *err)
+static int lease(struct dvm_lease *l, struct launch_options *opt, const struct dvm_wish *wish,
+                 struct errmsg *err)
 {
     struct dvm_grant g = { 0, 0, 0 };
-    int rc;
+    int rc = ask(l, opt);
 
-    snprintf(l->name, sizeof l->name, "%s", place->name);
-    l->pid = place->where.pid;
-    l->where = place->where;
-    l->fd = rendezvous_connect(&place->where);
-    rc = l->fd < 0 ? l->fd : ask(l, opt);
     daemon_link_prepare(); /* while the DVM works at its answer */
-    if (rc < 0)
-        return errmsg_set(err, LAUNCH_REFUSED, "the DVM %s does not answer: %s", l->name,
-                          err_text(rc));
+    if (rc < 0 || !dvm_answers(&l->place, l->fd))
+        return errmsg_set(err, LAUNCH_REFUSED, "the DVM %s does not answer%s%s", l->place.name,
+                          rc < 0 ? ": " : "", rc < 0 ? err_text(rc) : "");
     rc = receive(l, &opt->arena, opt->hosts.count ? NULL : &opt->hosts, &g, err);
     if (rc == 0)
         rc = check_full(l, wish, opt, &g, err);
@@ -215,27 +210,26 @@ int dvm_lease_nodes(void *arg, struct launch_options *opt, const struct dvm_wish
                     bool *used_p, struct errmsg *err)
 {
     struct dvm_lease *l = arg;
-    struct dvm_place place;
     int rc;
 
     *used_p = false;
     if (!opt->dvm && (!l->by_rule || wish->named) && !opt->wait)
         return 0;
-    rc = dvm_find(opt->dvm, &place, err);
+    rc = dvm_connect(opt->dvm, &l->place, &l->fd, err);
     if (rc == DVM_FIND_NONE && !opt->dvm && !opt->wait) {
-        if (place.silent)
+        if (l->place.silent)
             log_warn(
                 &l->log,
                 "the launcher with pid %d does not answer; if it leads a DVM, this job does not "
                 "use it",
-                (int)place.silent);
+                (int)l->place.silent);
         return 0;
     }
     if (rc)
         return rc < 0 ? rc : LAUNCH_REFUSED;
     *used_p = opt->on_dvm = true;
     opt->any_node = !opt->hosts.count;
-    return lease(l, &place, opt, wish, err);
+    return lease(l, opt, wish, err);
 }
 
 int dvm_lease_take(struct dvm_lease *l, const struct job_map *plan, struct errmsg *err)
@@ -253,7 +247,8 @@ int dvm_lease_take(struct dvm_lease *l, const struct job_map *plan, struct errms
     buf_free(&line);
     if (rc == 0)
         return 0;
-    return errmsg_set(err, LAUNCH_REFUSED, "the DVM %s has ended: nothing was started", l->name);
+    return errmsg_set(err, LAUNCH_REFUSED, "the DVM %s has ended: nothing was started",
+                      l->place.name);
 }
 
 /* ---- news ------------------------------------------------------------------------------------ */
@@ -359,7 +354,7 @@ const char *dvm_lease_loss(struct dvm_lease *l)
                "your DVM %s has ended, and the job's daemons with it: its launcher (pid %d) was "
                "killed or has crashed; `wireup up` starts another DVM, and with -keep jobs outlive "
                "its launcher",
-               l->name, (int)l->pid);
+               l->place.name, (int)l->place.where.pid);
     return l->loss.text;
 }
 
@@ -415,7 +410,7 @@ void dvm_lease_bind(const struct dvm_lease *l, struct launch_options *opt)
     node_places(l->node, &used);
     opt->limits = (struct dvm_limits){ .slots = l->limits.slots };
     opt->in_use = buf_ok(&used) ? sum_of_ranks(buf_slice(&used)) : UINT32_MAX;
-    opt->dvm_name = l->name;
+    opt->dvm_name = l->place.name;
     buf_free(&used);
 }
 
@@ -460,7 +455,7 @@ static void move_to(struct dvm_lease *l, pid_t pid, int fd)
     close(l->fd);
     buf_clear(&l->in);
     l->fd = fd;
-    l->pid = pid;
+    l->place.where.pid = pid;
     l->ended = false;
     watch_open(&l->watch, node_loop(l->node), l->fd, on_read, NULL, l);
     watch_want(&l->watch, LOOP_READ);
@@ -471,9 +466,9 @@ void dvm_lease_again(struct dvm_lease *l, pid_t pid, struct slice name)
 {
     int fd;
 
-    if (l->fd < 0 || !l->node || !slice_is(name, l->name))
+    if (l->fd < 0 || !l->node || !slice_is(name, l->place.name))
         return;
-    if (pid == l->pid) {
+    if (pid == l->place.where.pid) {
         send_use(l, "took");
         return;
     }

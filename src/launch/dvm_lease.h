@@ -10,6 +10,7 @@
 #include "daemon/dvm_asked.h"
 #include "daemon/node.h"
 #include "io/loop.h"
+#include "launch/dvm_find.h"
 #include "launch/plan_builder.h"
 
 /* What the DVM says to a job that runs; all may be NULL. */
@@ -33,11 +34,9 @@ struct dvm_lease {
     bool announced; /* ... as it has said before */
     struct log log;
     struct dvm_limits limits;
-    char name[LIMIT_JOB_NAME + 1]; /* of the DVM */
-    pid_t pid;                     /* ... of its launcher */
-    struct launcher_name where;    /* ... as it was found */
-    struct dvm_asked asked;        /* daemons that it has been asked for already */
-    struct node *node;             /* whose processes are answer of nodes that join and leave */
+    struct dvm_place place; /* of the DVM, as it was found, or with its next launcher's pid */
+    struct dvm_asked asked; /* daemons that it has been asked for already */
+    struct node *node;      /* whose processes are answer of nodes that join and leave */
     struct dvm_lease_calls calls;
     struct watch watch;
     struct buf in;

@@ -245,7 +245,7 @@ static int follow(const struct dvm_on *o, const char *node, int fd, int end)
     return rc;
 }
 
-static int run(const struct dvm_on *o, char **argv, int fd)
+static int run(const struct dvm_on *o, char **argv, const struct dvm_place *dvm, int fd)
 {
     int end = -1, rc = ask(o, argv, fd, &end), code = launch_exit_code(LAUNCH_REFUSED);
 
@@ -253,6 +253,8 @@ static int run(const struct dvm_on *o, char **argv, int fd)
         log_error(o->log, "the command line is too long for the DVM");
     else if (rc < 0)
         log_error(o->log, "the DVM cannot be asked: %s", err_text(rc));
+    else if (!dvm_answers(dvm, fd))
+        log_error(o->log, "your DVM %s does not answer", dvm->name);
     else if (was_taken(o, fd))
         code = follow(o, argv[o->first], fd, end);
     if (end >= 0)
@@ -269,16 +271,11 @@ int dvm_on(int argc, char **argv, const struct log *log)
 
     if (o.first + 1 >= argc)
         return dvm_misused(&(struct command_line){ .log = log });
-    if (dvm_find(o.dvm, &dvm, &err)) {
+    if (dvm_connect(o.dvm, &dvm, &fd, &err)) {
         log_error(log, "%s", err.text);
         return launch_exit_code(LAUNCH_REFUSED);
     }
-    fd = rendezvous_connect(&dvm.where);
-    if (fd < 0) {
-        log_error(log, "your DVM %s does not answer: %s", dvm.name, err_text(fd));
-        return launch_exit_code(LAUNCH_REFUSED);
-    }
-    code = run(&o, argv, fd);
+    code = run(&o, argv, &dvm, fd);
     close(fd);
     return code;
 }

@@ -309,7 +309,7 @@ static void on_node(void *arg, struct slice name, uint32_t slots)
     }
     m->needs = false;
     log_info(&m->remote->log, "node " SLICE_FMT " of DVM %s is to take the place of a lost one",
-             SLICE_ARG(name), m->lease->name);
+             SLICE_ARG(name), m->lease->place.name);
     p = add(m, name, slots);
     if (p)
         m->all[p].replaces = true;

@@ -342,7 +342,7 @@ static int run_plan(struct launch *launch, struct job_map *plan, struct log log)
 
     launch->options->dvm_asked = &launch->lease.asked;
     if (launch->lease.fd >= 0 && launch->options->remote)
-        remote_ask_dvm(&launch->lease.where, launch->options, plan);
+        remote_ask_dvm(&launch->lease.place.where, launch->options, plan);
     configure(&config, launch, log);
     if (gethostname(host, sizeof host - 1) == 0)
         config.name = host;

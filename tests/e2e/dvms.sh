@@ -78,6 +78,37 @@ same "if there is one" "$rc $(cat "$err")" \
 dvm run -dvm none hostname
 same "one that is not there" "$rc $(cat "$err")" \
     '125 wireup: you have no DVM none on this machine; `wireup ps` lists yours' || explain
+# ---- found by its alias
+# A launcher that answers nothing, and counts who asks.
+cat >"$tmp/counts" <<'END'
+import os, socket, sys
+os.chdir(os.path.join(os.environ['XDG_RUNTIME_DIR'], 'wireup'))
+s = socket.socket(socket.AF_UNIX)
+s.bind(f'{os.stat("/proc/self/ns/pid").st_ino}.{os.getpid()}.00000001')
+s.listen()
+print('listens', flush=True)
+while True:
+    s.accept()[0].close()
+    print('asked', flush=True)
+END
+python3 "$tmp/counts" >"$tmp/asked" &
+counts=$!
+wait_until 60 grep -q listens "$tmp/asked" || note "$(cat "$tmp/asked")"
+alias=$(find "$XDG_RUNTIME_DIR/wireup" -type l -name '*.small')
+dvm run -dvm small hostname
+same "no other launcher is asked which one it is" "$rc $(cat "$out") $(grep -c asked "$tmp/asked")" "0 n4 0" || explain
+leader=$(readlink "$alias" | cut -d. -f2)
+kill -STOP "$leader"
+dvm run -dvm small hostname
+same "one that hangs is not waited for" "$rc $(cat "$err")" "125 wireup: the DVM small does not answer" || explain
+dvm on --dvm small n4 hostname
+same "nor for a command" "$rc $(cat "$err")" "125 wireup: your DVM small does not answer" || explain
+kill -CONT "$leader"
+mv "$alias" "$tmp/alias"
+dvm run -dvm small hostname
+ok "without the alias all are asked" eval '[ "$rc $(cat "$out")" = "0 n4" ] && grep -q asked "$tmp/asked"' || explain
+mv "$tmp/alias" "$alias"
+kill "$counts"
 dvm on --dvm small n4 hostname
 same "a command on a node" "$rc $(cat "$out")" "0 n4" || explain
 dvm run -dvm big -hosts n3,n2 -n 2 hostname
