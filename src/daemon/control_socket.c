@@ -706,6 +706,7 @@ static void listen_to_neighbours(struct control_socket *d)
 
 static void stop_listening(struct control_socket *d)
 {
+    timer_stop(&d->soon);
     timer_stop(&d->unwatched);
     watch_close(&d->presence);
     acceptor_close(&d->acceptor);
@@ -738,17 +739,38 @@ static void watch_presence(void *arg)
     check_presence(d);
 }
 
+void control_socket_listen(struct control_socket *d)
+{
+    if (d->listens)
+        return;
+    d->listens = true;
+    timer_stop(&d->soon);
+    listen_to_neighbours(d);
+}
+
+static void listen_now(void *arg)
+{
+    control_socket_listen(arg);
+}
+
+void control_socket_listen_soon(struct control_socket *d)
+{
+    if (!d->listens && timer_set(&d->soon, 0) < 0)
+        control_socket_listen(d);
+}
+
 void control_socket_open(struct control_socket *d, const struct control_socket_config *config)
 {
     d->config = *config;
     d->rendezvous = RENDEZVOUS_CLOSED;
     d->alias = NULL;
+    d->listens = false;
     d->acceptor = ACCEPTOR_CLOSED;
     greeting_timer_init(&d->greetings, context_of(d)->loop, config->quota, LIMIT_GREETING_MS,
                         visitor_late, d);
     list_init(&d->visitors);
     timer_init(&d->unwatched, context_of(d)->loop, watch_presence, d);
-    listen_to_neighbours(d);
+    timer_init(&d->soon, context_of(d)->loop, listen_now, d);
 }
 
 void control_socket_set_alias(struct control_socket *d, const char *alias)

@@ -76,6 +76,8 @@ struct control_socket {
     struct rendezvous rendezvous;
     const char *alias;        /* by which it is found, too; or NULL */
     struct acceptor acceptor; /* closed: others cannot reach us; the launcher works without it */
+    bool listens;             /* or has tried to */
+    struct timer soon;        /* until it listens */
     struct timer unwatched;   /* until the presence of its name is watched: most jobs end before */
     struct watch presence;
     struct greeting_timer greetings; /* of visitors that have not asked yet */
@@ -83,6 +85,9 @@ struct control_socket {
 };
 
 void control_socket_open(struct control_socket *d, const struct control_socket_config *config);
+/* Then it listens, at once or in the loop's next turn.  Harmless twice. */
+void control_socket_listen(struct control_socket *d);
+void control_socket_listen_soon(struct control_socket *d);
 /* A launcher on another machine has called (distant_launchers.h): it may ask what launchers ask
  * each other, and nothing else.  Takes the connection over. */
 void control_socket_take(struct control_socket *d, int fd);

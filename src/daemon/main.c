@@ -599,6 +599,7 @@ static int join(struct daemon *d, struct errmsg *err)
     rc = router_io_join(&d->cluster.router_io, d->boot.parent, slice_str(d->boot.addresses), err);
     if (rc == 0)
         start_child_daemons(d);
+    node_listen_soon(d->node); /* while the link comes up */
     return rc;
 }
 
@@ -608,6 +609,7 @@ static int open_node(struct daemon *d, struct errmsg *err)
                              .name = d->name,
                              .control_fd = d->control_fd,
                              .diverted = true,
+                             .listens_late = true,
                              .sessions = &d->sessions,
                              .reaped = on_reaped,
                              .arg = d };

@@ -81,7 +81,7 @@ static void equip_core(struct node *n)
 
     equip_clock(n);
     c->is_manager = true;
-    c->has_neighbours = control_socket_is_open(&n->control_socket);
+    c->has_neighbours = n->config.listens_late || control_socket_is_open(&n->control_socket);
     c->has_topology = true;
     c->memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     if (gethostname(n->hostname, sizeof n->hostname - 1) == 0)
@@ -92,6 +92,13 @@ static void equip_core(struct node *n)
     c->wdir = n->wdir;
     if (n->config.sessions && n->config.sessions->path[0])
         c->sessions = n->config.sessions->path;
+}
+
+/* At the latest when the first job begins, whose processes may look for this launcher. */
+static void listen_to_neighbours(struct node *n)
+{
+    control_socket_listen(&n->control_socket);
+    n->server.core.has_neighbours = control_socket_is_open(&n->control_socket);
 }
 
 /* Modules that others can reach, or that reach others. */
@@ -123,6 +130,8 @@ static int open_acceptors(struct node *n)
     allocations_open(&n->allocations, &n->jobs, &n->processes);
     spawn_growth_open(&n->spawn_growths, &n->jobs, spawning_go_on);
     n->jobs.growths = &n->spawn_growths;
+    if (!n->config.listens_late)
+        control_socket_listen(&n->control_socket);
     equip_core(n);
     job_control_open(&n->job_control, &control, &n->listener.conns);
     rc = open_child_acceptor(n);
@@ -342,6 +351,7 @@ int node_start(struct node *n, struct job_map *plan, struct errmsg *err)
         return NODE_BAD_FILE;
     }
     n->jobs.first = w->job->id;
+    listen_to_neighbours(n);
     if (n->config.report_startup)
         startup_timing_begin(&n->timing, &n->context, w->job, clock_now_ns());
     if (n->context.cluster)
@@ -737,6 +747,11 @@ void node_rename(struct node *n, const char *name)
     n->config.name = name;
 }
 
+void node_listen_soon(struct node *n)
+{
+    control_socket_listen_soon(&n->control_socket);
+}
+
 void node_set_alias(struct node *n, const char *alias)
 {
     control_socket_set_alias(&n->control_socket, alias);
@@ -787,6 +802,7 @@ void node_dvm_news(struct node *n, int code, struct slice name, uint32_t slots)
 
 void node_stands(struct node *n)
 {
+    listen_to_neighbours(n);
     pending_queries_lead(&n->pending_queries, JOB_NO_RANK);
     control_stands(&n->control);
     server_deliver(&n->server, INPUT(launcher_ready, .stands = true));

@@ -46,7 +46,8 @@ struct node_config {
                        */
     /* Reports how many nodes are up; NULL: there is only this one. */
     void (*progress)(void *arg, struct node_progress *p);
-    bool diverted; /* standard output and error are pipes to ourselves (streams_divert()) */
+    bool listens_late; /* others find it from node_listen_soon() on, not from its creation on */
+    bool diverted;     /* standard output and error are pipes to ourselves (streams_divert()) */
     enum node_stdin stdin_to;
     uint32_t stdin_rank;
     const char *label;   /* pattern of a prefix for each line (see output_format.h), or NULL */
@@ -141,6 +142,8 @@ void node_share(struct node *n, struct cluster_io *s);
 struct loop *node_loop(struct node *n);
 /* Before any job: the name of the configuration was preliminary. */
 void node_rename(struct node *n, const char *name);
+/* Launchers and commands find this one from the loop's next turn on, or the start of a job. */
+void node_listen_soon(struct node *n);
 /* Launchers and commands find this one by that alias, too (control_socket.h); it must outlive the
  * node. */
 void node_set_alias(struct node *n, const char *alias);

@@ -20,16 +20,27 @@
 
 enum { LINE_MAX_BYTES = 8192, READ_STEP = 4096, REQUEST_MAX = 60 << 10, REFUSED = 1 << 8 };
 
+static void feed(void *arg);
+
 /* ---- lines of output ------------------------------------------------------------------------- */
+
+/* Unless it was told to end before it answered. */
+static void begin_feed(struct remote_command *k)
+{
+    if (k->in >= 0 && buf_len(&k->record))
+        feed(k);
+    if (k->in >= 0 && buf_len(&k->record))
+        watch_want(&k->feed, LOOP_WRITE); /* fails: the daemon says that it has no record */
+}
 
 /* The first line of a DVM is its answer; a refusal is for the user, as an error of a process. */
 static void take_answer(struct remote_command *k, struct slice line)
 {
     k->accepted = slice_is(line, "ok");
-    if (!k->accepted)
+    if (k->accepted)
+        begin_feed(k);
+    else
         k->on_line(k->arg, false, line);
-    else if (k->in >= 0 && buf_len(&k->record)) /* else it was told to end before it answered */
-        watch_want(&k->feed, LOOP_WRITE);       /* fails: the daemon says that it has no record */
 }
 
 static void take_line(struct remote_stream *s, struct slice line)
@@ -299,8 +310,10 @@ int remote_command_connect(struct remote_command *k, int fd, remote_command_end_
     k->accepted = false;
     watch_open(&k->feed, k->loop, k->in, NULL, feed, k);
     rc = stream_open(&k->out, k, fd, true);
-    if (rc == 0)
+    if (rc == 0) {
+        stream_read(&k->out); /* who has been asked before may have answered */
         return 0;
+    }
     drop_connection(k);
     return errmsg_set(err, rc, "the DVM cannot be asked: %s", err_text(rc));
 }

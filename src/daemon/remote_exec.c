@@ -727,26 +727,17 @@ void remote_exec_progress(const struct remote_exec *a, struct remote_exec_progre
     }
 }
 
-void remote_exec_find_wireupd(char *path, size_t room)
+void remote_exec_find_wireupd(char path[PATH_MAX])
 {
     static const char *const places[] = { "/wireupd", "/../daemon/wireupd" };
-    char self[PATH_MAX], place[PATH_MAX + 32], real[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    char *slash;
+    char place[PATH_MAX + 32];
+    ssize_t n = readlink("/proc/self/exe", place, PATH_MAX - 1);
+    char *slash = n > 0 ? memrchr(place, '/', (size_t)n) : NULL;
 
-    snprintf(path, room, "wireupd");
-    if (n <= 0)
-        return;
-    self[n] = '\0';
-    slash = strrchr(self, '/');
-    if (!slash)
-        return;
-    *slash = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(place, sizeof place, "%s%s", self, places[i]);
-        if (access(place, X_OK) == 0 && realpath(place, real) && strlen(real) < room) {
-            snprintf(path, room, "%s", real);
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        strcpy(slash, places[i]);
+        if (access(place, X_OK) == 0 && realpath(place, path))
             return;
-        }
     }
+    strcpy(path, "wireupd");
 }

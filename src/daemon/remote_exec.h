@@ -12,6 +12,7 @@
 #ifndef WIREUP_DAEMON_REMOTE_EXEC_H
 #define WIREUP_DAEMON_REMOTE_EXEC_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -94,6 +95,6 @@ bool remote_exec_times(const struct remote_exec *a, uint32_t at, struct remote_e
 
 /* The path of the matching daemon program: wireupd in our own directory, or beside that directory
  * (in a build tree); else the bare name. */
-void remote_exec_find_wireupd(char *path, size_t room);
+void remote_exec_find_wireupd(char path[PATH_MAX]);
 
 #endif

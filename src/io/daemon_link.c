@@ -14,6 +14,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@
 #include "io/daemon_link_address.h"
 #include "io/daemon_link_delay.h"
 #include "io/deadline.h"
+#include "io/secret.h"
 
 #ifndef TCP_RTO_MAX_MS
 #define TCP_RTO_MAX_MS 44
@@ -483,6 +485,14 @@ static void try_failed(struct daemon_link *h, struct line *l, const char *where,
     }
 }
 
+/* On this machine a connection is there at once, though the kernel says that it is under way. */
+static bool is_connected(const struct line *l)
+{
+    struct pollfd p = { l->fd, POLLOUT, 0 };
+
+    return poll(&p, 1, 0) == 1 && p.revents == POLLOUT;
+}
+
 static int start_try(struct daemon_link *h, const struct daemon_link_address *to, unsigned retries)
 {
     int fd = socket(to->at.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -501,8 +511,10 @@ static int start_try(struct daemon_link *h, const struct daemon_link_address *to
         line_free(l);
         return rc;
     }
-    l->connecting = true;
     list_append(&h->tries, &l->link);
+    if (is_connected(l) && line_flush(l))
+        return 0;
+    l->connecting = true;
     rc = watch_want(&l->watch, LOOP_WRITE);
     if (rc < 0)
         line_free(l);
@@ -1013,6 +1025,7 @@ void daemon_link_prepare(void)
     int rc = sodium_init();
 
     (void)rc; /* the first net tells of a failure */
+    secret_prepare();
 }
 
 struct daemon_link_net *daemon_link_net_new(const struct daemon_link_config *config,

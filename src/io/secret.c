@@ -55,6 +55,12 @@ static struct key_page *add_page(void)
     return p;
 }
 
+void secret_prepare(void)
+{
+    if (!pages)
+        add_page(); /* fails: the first key is told */
+}
+
 void *secret_new(size_t n)
 {
     struct key_page *p = pages;

@@ -15,6 +15,9 @@
 
 #include <stddef.h>
 
+/* Makes the page of the first keys, which takes five system calls: for who has time now. */
+void secret_prepare(void);
+
 /* n bytes, zeroed; NULL: no memory. */
 void *secret_new(size_t n);
 /* Wipes them; n as they were made.  Returns NULL; NULL is harmless. */

@@ -229,6 +229,7 @@ static struct node_config configuration(struct dvm *s, const struct job_map *pla
                                   .warning = o->warning,
                                   .warning_s = o->warning_s,
                                   .progress = progress,
+                                  .listens_late = true,
                                   .keep_going = !o->auto_cleanup,
                                   .pmi_port = o->pmi_port,
                                   .hostname = o->hostname_propagation,
@@ -340,7 +341,7 @@ static int submit(void *arg, uint32_t nodes, const char *without, uint32_t *requ
     const char *wireupd = s->options->wireupd;
     struct second_job j = { .nodes = nodes,
                             .slots = slots_of_node(s),
-                            .wireupd = wireupd ? wireupd : s->remote.wireupd,
+                            .wireupd = wireupd ? wireupd : remote_find_wireupd(s->remote.opt),
                             .without = without,
                             .envp = environ,
                             .now_s = (uint64_t)time(NULL) };

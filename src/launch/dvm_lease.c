@@ -11,6 +11,7 @@
 #include "io/daemon_link.h"
 #include "io/rendezvous.h"
 #include "io/write_all.h"
+#include "launch/remote.h"
 #include "daemon/launch_methods.h"
 
 enum { DVM_LEASE_ANSWER = 16 << 20, DVM_LEASE_LINE = 1 << 20 };
@@ -196,7 +197,9 @@ static int lease(struct dvm_lease *l, struct launch_options *opt, const struct d
     struct dvm_grant g = { 0, 0, 0 };
     int rc = ask(l, opt);
 
-    daemon_link_prepare(); /* while the DVM works at its answer */
+    /* While the DVM works at its answer. */
+    daemon_link_prepare();
+    remote_find_wireupd(opt);
     if (rc < 0 || !dvm_answers(&l->place, l->fd))
         return errmsg_set(err, LAUNCH_REFUSED, "the DVM %s does not answer%s%s", l->place.name,
                           rc < 0 ? ": " : "", rc < 0 ? err_text(rc) : "");

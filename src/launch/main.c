@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/env.h"
+#include "base/exit_now.h"
 #include "base/log.h"
 #include "base/privilege.h"
 #include "io/child.h"
@@ -223,6 +224,7 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .control_fd = l->control_fd,
         .guard = l->guard,
         .progress = o->remote ? progress : NULL,
+        .listens_late = o->remote,
         .stdin_to = stdin_choice(o),
         .stdin_rank = o->stdin_rank,
         .label = o->prepend_pattern ? o->prepend_pattern
@@ -602,5 +604,5 @@ int main(int argc, char **argv)
     tool_callback_close(&launch.callback);
     arena_free(&words);
     supervisor_finish();
-    return code;
+    exit_now(code); /* nothing is left for the handlers of exit() */
 }

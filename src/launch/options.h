@@ -184,6 +184,7 @@ struct launch_options {
     uint32_t launcher;         /* LAUNCHER_FORK: all nodes are this machine; else only real ones */
     const char *launcher_exec; /* or NULL */
     const char *launcher_args, *wireupd;  /* likewise */
+    const char *own_wireupd;              /* beside this program; NULL: not looked for yet */
     const char *launcher_user;            /* for nodes without their own user; or NULL */
     uint32_t launcher_port;               /* likewise; 0: the default */
     const struct host *const *node_hosts; /* by the plan's nodes: the entry of the node list */

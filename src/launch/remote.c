@@ -683,6 +683,17 @@ static int open_cluster(struct remote *f, struct errmsg *err)
                             : errmsg_set(err, -ENOMEM, "out of memory");
 }
 
+const char *remote_find_wireupd(struct launch_options *o)
+{
+    char path[PATH_MAX];
+
+    if (!o->own_wireupd) {
+        remote_exec_find_wireupd(path);
+        o->own_wireupd = arena_str(&o->arena, slice_str(path));
+    }
+    return o->own_wireupd ? o->own_wireupd : "wireupd"; /* no memory */
+}
+
 static struct agent_spec spec_of(const struct launch_options *o, const char *wireupd)
 {
     return (struct agent_spec){ .kind = kind_of(o),
@@ -699,13 +710,11 @@ static struct agent_spec spec_of(const struct launch_options *o, const char *wir
 void remote_ask_dvm(const struct launcher_name *dvm, struct launch_options *o,
                     const struct job_map *plan)
 {
-    char wireupd[PATH_MAX] = "";
-    struct agent_spec spec = spec_of(o, wireupd);
+    struct agent_spec spec = spec_of(o, remote_find_wireupd(o));
     struct errmsg err;
 
     if (spec.kind != AGENT_DVM || !spec.asked)
         return;
-    remote_exec_find_wireupd(wireupd, sizeof wireupd);
     for (uint32_t n = 0; n < plan->nnodes; n++) {
         struct bootstrap_node node = { .name = arena_str(&o->arena, slice_str(plan->nodes[n].name)),
                                        .user = o->node_hosts[n]->user,
@@ -748,7 +757,7 @@ static int start_daemons(struct remote *f, struct errmsg *err)
     struct buf addresses = BUF_NULL(1 << 16);
     struct child_daemons_config config = { .loop = node_loop(f->node),
                                            .boot = &f->boot,
-                                           .spec = spec_of(f->opt, f->wireupd),
+                                           .spec = spec_of(f->opt, remote_find_wireupd(f->opt)),
                                            .overlay = &f->cluster.overlay_io.member.overlay,
                                            .envp = environ,
                                            .daemons = &f->cluster.daemons,
@@ -756,7 +765,6 @@ static int start_daemons(struct remote *f, struct errmsg *err)
                                            .arg = f };
     int rc;
 
-    remote_exec_find_wireupd(f->wireupd, sizeof f->wireupd);
     rc = agent_spec_put(&config.spec, &f->arena, &f->boot);
     if (rc == 0)
         rc = bootstrap_put_option(&f->arena, &f->boot, "collective", schedules[f->opt->collective]);
@@ -816,6 +824,7 @@ int remote_open(struct remote *f, struct launch_options *opt, struct node *node,
     rc = open_cluster(f, err);
     if (rc == 0)
         rc = start_daemons(f, err);
+    node_listen_soon(node); /* while they start */
     if (rc == 0 && f->terminal)
         timer_set(&f->progress, REMOTE_PROGRESS_MS);
     return rc;

@@ -51,11 +51,13 @@ struct remote {
     void *arg;
     uint32_t *slots;         /* by position */
     struct rank_set members; /* ... at first; empty: all */
-    char wireupd[4096];      /* the daemon's path here */
     uint32_t expected;     /* daemons that the launch waits for; the other positions have no node */
     bool terminal, shown;  /* ... a progress line is on the screen */
     struct timer stopping; /* the commands that start daemons have been asked to end */
 };
+
+/* The path of the daemon's program, beside ours: looked for once. */
+const char *remote_find_wireupd(struct launch_options *o);
 
 /* Asks that DVM for the daemons of the plan, as many as its launcher can be asked for at once, and
  * if they start through it: remote_open() finds what it was asked for in o->dvm_asked. */

@@ -258,7 +258,7 @@ int main(int argc, char **argv)
         return 2;
     child_adopt_orphans();
     if (!spec.wireupd) {
-        remote_exec_find_wireupd(place, sizeof place);
+        remote_exec_find_wireupd(place);
         spec.wireupd = place;
     }
     boot.count = (uint32_t)argc + 1;
