@@ -288,11 +288,13 @@ same "one that answers late is waited for" "$rc $(column 9 sh | sort -u)" "0 $bu
 tty see "waiting for the launcher with pid $late, which has not answered for 2 s" see WAITING end -- "$WIREUP" ps
 ok "and who sits at a terminal is told" grep -q '^status 0$' "$out" || note "$(tail -n 5 "$out" | cat -v)"
 kill "$late"
+wait "$late"
 late 0
 run 300 "$WIREUP" ps
 same "one that does not answer in time is named, and has a line" "$rc $(grep " $late " "$err") $(awk '$10 == '"$late"' { print $1, $2, $3, $4, $5, $6 }' "$out")" \
     "1 wireup: the launcher with pid $late does not answer: it is short of processors, or hangs - - - - no answer" || explain
 kill "$late"
+wait "$late"
 
 # ---- ends
 asked "$WIREUP" kill -s SIGKILL "$nspace"
