@@ -273,7 +273,7 @@ for_others() # FILE...
     others=$tmp/others
     mkdir -p "$others"
     cp -L "$@" "$others/"
-    chmod a+x "$tmp"
+    chmod a+rx "$tmp"
     chmod -R a+rX "$others"
 }
 
