@@ -14,7 +14,11 @@
 
 #include "base/limit.h"
 
-enum { OPEN_DIR = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
+/* A folder above need not be readable. */
+enum {
+    OPEN_DIR = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+    OPEN_ABOVE = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+};
 
 struct cleaner {
     const struct cleanup_order *order;
@@ -25,7 +29,7 @@ struct cleaner {
 /* Opens the directory that holds the path's last part, which goes to name. */
 static int open_parent(int root, struct slice path, char *name, size_t room)
 {
-    int at = root == 0 ? open("/", OPEN_DIR) : openat(root, ".", OPEN_DIR);
+    int at = root == 0 ? open("/", OPEN_ABOVE) : openat(root, ".", OPEN_ABOVE);
     char part[NAME_MAX + 1];
     bool has_part = false;
 
@@ -39,7 +43,7 @@ static int open_parent(int root, struct slice path, char *name, size_t room)
             return -ENAMETOOLONG;
         }
         if (has_part) {
-            below = openat(at, part, OPEN_DIR);
+            below = openat(at, part, OPEN_ABOVE);
             close(at);
             at = below;
         }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/tap.h"
@@ -154,6 +155,37 @@ static void test_root(void)
     EQ(tree("container", "", false, false), 1);
 }
 
+/* What a user sees who may pass a folder, and not read it (root may read everything). */
+static int removed_by_user(const char *name)
+{
+    pid_t pid = fork();
+    int status = -1;
+
+    if (pid == 0) {
+        bool is_user = geteuid() != 0 ||
+                       (setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0);
+        _exit(is_user ? tree(name, "", false, false) : 99);
+    }
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? (signed char)WEXITSTATUS(status) : -1;
+}
+
+static void test_unreadable(void)
+{
+    make_dir("passed");
+    make_dir("passed/ours");
+    make_file("passed/ours/file");
+    if (geteuid() == 0 && (chmod(top, 0711) < 0 || chown(path_of("passed/ours"), 65534, 0) < 0 ||
+                           chown(path_of("passed/ours/file"), 65534, 0) < 0))
+        abort();
+    if (chmod(path_of("passed"), 0333) < 0)
+        abort();
+    EQ(removed_by_user("passed/ours"), 2);
+    if (chmod(path_of("passed"), 0700) < 0)
+        abort();
+    EQ(tree("passed", "", false, false), 1);
+}
+
 int main(void)
 {
     const char *dir = getenv("TMPDIR");
@@ -165,6 +197,7 @@ int main(void)
     test_trees();
     test_others();
     test_root();
+    test_unreadable();
     EQ(rmdir(top), 0);
     return tap_done();
 }
