@@ -22,6 +22,7 @@
 #include "base/exit_now.h"
 #include "base/limit.h"
 #include "io/child.h"
+#include "io/inherited_fds.h"
 #include "io/rendezvous.h"
 #include "daemon/mpir.h"
 #include "daemon/phase.h"
@@ -154,6 +155,8 @@ static int worker_status(const struct supervisor *g)
     return -1;
 }
 
+static struct inherited_fds inherited; /* of both processes */
+
 static void leave_streams(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -162,6 +165,7 @@ static void leave_streams(void)
         dup2(null, fd);
     if (null > 2)
         close(null);
+    inherited_fds_close(&inherited);
 }
 
 /* A debugger may hold us in there; when we go on, so may the processes. */
@@ -373,6 +377,11 @@ void supervisor_debug(int control_fd, bool held)
     struct supervisor_packet p = { PACKET_DEBUG, .held = held };
 
     send_packet(control_fd, &p);
+}
+
+void supervisor_note_inherited(void)
+{
+    inherited_fds_note(&inherited);
 }
 
 void supervisor_detach(int control_fd)

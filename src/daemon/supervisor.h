@@ -52,8 +52,12 @@ void supervisor_finish(void);
 /* What is to be removed when one of the two processes is killed; NULL: there is only one. */
 struct leftovers *supervisor_leftovers(void);
 
-/* The worker: both processes leave the standard streams that they were started with.  Who reads
- * them to their end, as $(...) does, would otherwise wait until both have ended. */
+/* Before anything is opened, by who will detach: which descriptors it was started with. */
+void supervisor_note_inherited(void);
+
+/* The worker: both processes leave the standard streams that they were started with, and those that
+ * were noted.  Who reads them to their end, as $(...) does, would otherwise wait until both have
+ * ended. */
 void supervisor_detach(int control_fd);
 
 /* Before anything else: makes sure that 0, 1 and 2 exist, that no other inherited descriptor

@@ -711,6 +711,7 @@ int dvm_up(int argc, char **argv, const struct log *log)
     sigset_t set, old;
     pid_t pid = -1;
 
+    supervisor_note_inherited();
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);

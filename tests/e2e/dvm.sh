@@ -26,6 +26,16 @@ dvm run -n 3 -nooversubscribe true
 ok "it has the slots that were given" grep -q "than the 2 slots" "$err" || explain
 dvm down
 same "and it ends" "$rc" 0
+mkfifo "$tmp/held"
+(code=0; timeout 300 cat "$tmp/held" || code=$?; echo "$code" >"$tmp/held.code") &
+reader=$!
+"$WIREUP" up -hostfile /dev/fd/8 8<<END 9>"$tmp/held" >"$out" 2>"$err" </dev/null
+localhost slots=2
+END
+wait "$reader"
+same "it keeps no descriptor, but reads those that its words name" "$(cat "$tmp/held.code") $(cut -c1-12 "$out")" "0 1 node is up" || explain
+dvm down
+same "and it ends, too" "$rc" 0
 dvm up -launcher fork -hosts n1:2,n2:2
 same "nodes that are this machine under other names come up" "$rc $(cut -c1-15 "$out")" "0 2 nodes are up;" || explain
 dvm run -l -n 4 true
