@@ -424,6 +424,10 @@
  * one waits for it. */
 #define LIMIT_DVM_TURN_MS 10000
 
+/* The kernel closes the connections of a process that is killed one after the other: a launcher that
+ * has seen the end of one waits so long, once, for that of another. */
+#define LIMIT_DVM_CLOSING_MS 200
+
 /* A launcher or daemon that has run for this long watches whether others can still find it; where the
  * kernel has no instance of inotify left for the user, it looks after so long, again and again. */
 #define LIMIT_RENDEZVOUS_WATCH_MS 1000

@@ -18,6 +18,7 @@
 #include "daemon/cluster_io.h"
 #include "daemon/signals.h"
 #include "daemon/control_socket.h"
+#include "daemon/dvm_leases.h"
 #include "daemon/job_shutdown.h"
 #include "daemon/launcher.h"
 #include "daemon/local_job.h"
@@ -296,6 +297,9 @@ static void take_signal(struct control *u, int sig)
 /* The supervisor has gone (kill -9): nothing waits for us any more, so nothing may stay. */
 static void guard_lost(struct control *u)
 {
+    /* First: launchers of jobs are to know why the daemons, which they may hear of sooner, end. */
+    if (context_of(u)->config->dvm_leases)
+        dvm_leases_close(context_of(u)->config->dvm_leases);
     signals_job(u->config.processes, NULL, SIGKILL);
     child_end_all();
     leftovers_remove(supervisor_leftovers());

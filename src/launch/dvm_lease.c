@@ -341,12 +341,14 @@ static void on_read(void *arg)
     gone(l);
 }
 
-/* The daemons' links may tell the end earlier than our loop the end of this connection. */
-static bool has_ended(const struct dvm_lease *l)
+/* Other connections may tell the end earlier than this one. */
+static bool has_ended(struct dvm_lease *l)
 {
     struct pollfd p = { l->fd, POLLRDHUP, 0 };
+    int wait_ms = l->waited ? 0 : LIMIT_DVM_CLOSING_MS;
 
-    return l->ended || poll(&p, 1, 0) > 0;
+    l->waited = true;
+    return l->ended || poll(&p, 1, wait_ms) > 0;
 }
 
 const char *dvm_lease_loss(struct dvm_lease *l)
@@ -459,7 +461,7 @@ static void move_to(struct dvm_lease *l, pid_t pid, int fd)
     buf_clear(&l->in);
     l->fd = fd;
     l->place.where.pid = pid;
-    l->ended = false;
+    l->ended = l->waited = false;
     watch_open(&l->watch, node_loop(l->node), l->fd, on_read, NULL, l);
     watch_want(&l->watch, LOOP_READ);
     send_use(l, "lease 0 again");

@@ -32,6 +32,7 @@ struct dvm_lease {
     bool keeps;     /* the DVM outlives its launcher */
     bool ended;     /* ... which has ended */
     bool announced; /* ... as it has said before */
+    bool waited;    /* for the end, once */
     struct log log;
     struct dvm_limits limits;
     struct dvm_place place; /* of the DVM, as it was found, or with its next launcher's pid */
