@@ -54,12 +54,26 @@ ranks_of() # EXAMPLE
     esac
 }
 
+# Open MPI 4.1's own sometimes does not reap the last processes of a job, and waits for ever: it is tried again.
+cat >"$tmp/mpirun" <<'END'
+#!/bin/sh
+for try in 1 2 3 4; do
+    code=0
+    timeout -k 5 40 mpirun.openmpi --oversubscribe "$@" >"$0.out" 2>"$0.err" || code=$?
+    [ "$code" = 124 ] || break
+done
+cat "$0.out"
+cat "$0.err" >&2
+exit "$code"
+END
+chmod +x "$tmp/mpirun"
+
 start() # COMMAND...
 {
     # shellcheck disable=SC2086 # words
     case $launcher in
     wireup) run "$patience" "$WIREUP" $(options_of "$example") "$@" ;;
-    mpirun) run "$patience" mpirun.openmpi --oversubscribe "$@" ;;
+    mpirun) run 600 "$tmp/mpirun" "$@" ;;
     srun) run "$patience" srun -Q -O --mpi=pmix "$@" ;;
     esac
 }
