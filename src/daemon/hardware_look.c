@@ -3,14 +3,13 @@
 #include "daemon/hardware_look.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "io/side_thread.h"
 #include "topo/view_pack.h"
 
 struct hardware_found {
@@ -58,24 +57,6 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* Signals are left to the other threads. */
-static int start_thread(int fd)
-{
-    sigset_t all, before;
-    pthread_attr_t attr;
-    pthread_t thread;
-    int rc;
-
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&thread, &attr, run, (void *)(intptr_t)fd);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
-    return -rc;
-}
-
 /* ---- the loop's side ------------------------------------------------------------------------- */
 
 static struct hardware_found *receive(const struct hardware_look *k)
@@ -105,7 +86,8 @@ static bool begin(struct hardware_look *k, struct loop *l)
         return false;
     k->fd = fds[0];
     watch_open(&k->watch, l, k->fd, on_found, NULL, k);
-    if (watch_want(&k->watch, LOOP_READ) == 0 && start_thread(fds[1]) == 0)
+    if (watch_want(&k->watch, LOOP_READ) == 0 &&
+        side_thread_start(run, (void *)(intptr_t)fds[1]) == 0)
         return true;
     close(fds[1]);
     hardware_look_close(k);

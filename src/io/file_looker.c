@@ -8,14 +8,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "io/side_thread.h"
 
 struct order {
     uint64_t number;
@@ -75,24 +75,6 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* Signals are left to the other threads. */
-static int start_thread(int fd)
-{
-    sigset_t all, before;
-    pthread_attr_t attr;
-    pthread_t thread;
-    int rc;
-
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&thread, &attr, run, (void *)(intptr_t)fd);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
-    return -rc;
-}
-
 /* ---- the loop's side ------------------------------------------------------------------------- */
 
 void file_looker_open(struct file_looker *f, struct loop *l, file_seen_fn *fn, void *arg)
@@ -115,7 +97,7 @@ static int begin(struct file_looker *f)
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
         return -errno;
-    rc = start_thread(fds[1]);
+    rc = side_thread_start(run, (void *)(intptr_t)fds[1]);
     if (rc < 0) {
         close(fds[0]);
         close(fds[1]);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,6 +13,7 @@
 #include "base/limit.h"
 #include "base/list.h"
 #include "io/act_as.h"
+#include "io/side_thread.h"
 
 struct cleanup {
     pthread_mutex_t lock;
@@ -133,23 +133,6 @@ static void *run_user(void *arg)
     return NULL;
 }
 
-static int start(struct user *u)
-{
-    pthread_attr_t attr;
-    sigset_t all, before;
-    pthread_t thread;
-    int rc;
-
-    sigfillset(&all);
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the host's business */
-    rc = pthread_create(&thread, &attr, run_user, u);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
-    return -rc;
-}
-
 /* Locked. */
 static struct user *user_of(struct cleanup *c, uid_t uid, gid_t gid)
 {
@@ -169,7 +152,8 @@ static struct user *user_of(struct cleanup *c, uid_t uid, gid_t gid)
     u->gid = gid;
     list_init(&u->link);
     list_init(&u->paths);
-    if (start(u) < 0) { /* it waits for our lock before it looks at any of this */
+    if (side_thread_start(run_user, u) <
+        0) { /* it waits for our lock before it looks at any of this */
         free(u);
         return NULL;
     }
