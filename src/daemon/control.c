@@ -310,6 +310,7 @@ static void guard_lost(struct control *u)
     rendezvous_tidy();
     if (context_of(u)->config->sessions)
         session_dir_remove(context_of(u)->config->sessions);
+    supervisor_finish(); /* the kernel may tell its end later than its socket does */
     exit_now(1);
 }
 
